@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Every budget of core/: its name, its value, its reason. "Seen" is the largest
+ * in 3,151 ELF files with .eh_frame of a Debian 12 machine unless said otherwise.
+ */
+#ifndef KUW_LIMITS_H
+#define KUW_LIMITS_H
+
+/* Program headers read; the kernel's own loader refuses more than 64 KiB. */
+#define KUW_MAX_PHDRS		1170
+/* Section headers read to find .eh_frame's size; seen: 52,000 in object files
+ * built with -ffunction-sections, below 100 in anything that is mapped.
+ */
+#define KUW_MAX_SHDRS		4096
+/* Executable PT_LOAD segments of one file; seen: 4. */
+#define KUW_MAX_SEGMENTS	16
+/* Bytes of the notes searched for a build ID; seen: 200. */
+#define KUW_MAX_NOTES		4096
+/* Bytes of .eh_frame; seen: 24 MB (chromium). The address span of one table
+ * is 4 GiB at most, and so is what a 32-bit offset can name.
+ */
+#define KUW_MAX_EH_FRAME	(1u << 28)
+/* FDEs of one file: a record has at least 16 bytes. */
+#define KUW_MAX_FDES		(KUW_MAX_EH_FRAME / 16)
+/* Rows of one file: what a temporary buffer of 6 bytes a row may cost. */
+#define KUW_MAX_ROWS		(1u << 26)
+/* Nested DW_CFA_remember_state; seen: 1, and 5,000 in a test suite. */
+#define KUW_MAX_STATES		8192
+/* Distinct rules of one file; seen: 883 without callee-saved registers. */
+#define KUW_MAX_RULES		65535
+/* Bytes of one DWARF expression; seen: 40. */
+#define KUW_MAX_EXPR_BYTES	1024
+/* Depth of the expression stack; seen: 5. */
+#define KUW_EXPR_STACK		32
+/* Expression operators in one walk; seen: 80. Bounds DW_OP_bra loops. */
+#define KUW_MAX_EXPR_STEPS	4096
+/* Mappings with a table in one address space; seen: 300. vm.max_map_count is
+ * 65,530 by default, and each entry costs 32 bytes.
+ */
+#define KUW_MAX_MAPPINGS	65536
+/* FDEs compiled between two returns to the caller, who may want to reschedule
+ * or be killed: well below a millisecond.
+ */
+#define KUW_BATCH_FDES		256
+
+#endif /* KUW_LIMITS_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The address map of one address space: which table serves which addresses.
+ * Immutable once published; whoever publishes it owns it and its tables.
+ */
+#ifndef KUW_MAP_H
+#define KUW_MAP_H
+
+#include "kunwind_port.h"
+
+struct kuw_table;
+
+/* What lies at an executable mapping. */
+enum kuw_mapping_kind {
+	KUW_MAPPING_TABLE,	/* a file (or the vDSO) with a table */
+	KUW_MAPPING_NO_TABLE,	/* a file without usable unwind information */
+	KUW_MAPPING_URETPROBE,	/* the kernel's uretprobe trampoline */
+};
+
+/**
+ * struct kuw_mapping - one executable mapping
+ * @start: first address
+ * @end: first address behind it
+ * @bias: address in memory minus address in the ELF file, modulo 2^64
+ * @table: the table, if @kind is KUW_MAPPING_TABLE
+ * @kind: enum kuw_mapping_kind
+ */
+struct kuw_mapping {
+	u64 start;
+	u64 end;
+	u64 bias;
+	const struct kuw_table *table;
+	u32 kind;
+};
+
+/**
+ * struct kuw_map - all executable mappings of an address space
+ * @count: how many
+ * @incomplete: some could not be recorded for want of memory
+ * @mappings: sorted by address, disjoint
+ */
+struct kuw_map {
+	u32 count;
+	bool incomplete;
+	struct kuw_mapping mappings[];
+};
+
+/* Return: the mapping that holds @addr, or NULL. */
+const struct kuw_mapping *kuw_map_find(const struct kuw_map *map, u64 addr);
+
+#endif /* KUW_MAP_H */

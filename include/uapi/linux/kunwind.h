@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * The ABI of /dev/kunwind: a process asks for its own user call stack.
+ *
+ * Opening the device (mode 0666) makes the opener's address space covered: the
+ * unwind tables of everything executable that is mapped are compiled before
+ * open() returns, and those of later mappings before their code can run. The
+ * coverage ends with the last close of the file.
+ *
+ * A process sees its own stack and nothing else: a file that was inherited or
+ * received from another process answers -EXDEV.
+ *
+ * Every structure begins with its size, as the caller knows it. A kernel that
+ * knows a longer one takes the rest as zero; one that knows a shorter one
+ * answers -E2BIG if what it does not know is not zero. No structure holds a
+ * pointer or a bit-field, and all layouts are the same for 32-bit callers.
+ *
+ * Errors that every request can give:
+ *   -EINVAL   size is smaller than the first published version of the structure,
+ *             or a flag is unknown, or a reserved field is not zero
+ *   -E2BIG    size is larger than this kernel's and the excess is not zero, or
+ *             larger than a page
+ *   -EFAULT   the argument cannot be read or written
+ *   -ENOTTY   the request is unknown
+ */
+#ifndef _UAPI_LINUX_KUNWIND_H
+#define _UAPI_LINUX_KUNWIND_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* Raised when a request is added; what exists never changes. */
+#define KUNWIND_ABI_VERSION	1
+
+/* The most frames that one walk returns, whatever the capacity. */
+#define KUNWIND_MAX_FRAMES	1024
+
+/*
+ * Why a walk stopped: number, name, sentence. The numbers are for ever.
+ * Only KUNWIND_STOP_COMPLETE means that the stack is whole.
+ */
+#define KUNWIND_STOPS(X) \
+	X(0, COMPLETE, "the outermost frame was reached") \
+	X(1, CAPACITY, "the caller's buffer is full") \
+	X(2, MAX_FRAMES, "the stack is deeper than KUNWIND_MAX_FRAMES") \
+	X(3, NO_USER, "the task has no user registers (kernel thread)") \
+	X(4, NOT_COVERED, "no consumer covers this address space") \
+	X(5, NO_MAPPING, "an address lies in no known executable mapping") \
+	X(6, NO_TABLE, "the mapped file has no usable unwind information") \
+	X(7, NO_RULE, "no FDE covers the address") \
+	X(8, STACK_FAULT, "the user stack could not be read") \
+	X(9, CFA_BACK, "the CFA does not move towards the stack's base") \
+	X(10, CFA_BAD, "the CFA is misaligned or not a user address") \
+	X(11, RA_BAD, "the return address is not a user address") \
+	X(12, REG_UNKNOWN, "a rule needs a register whose value is lost") \
+	X(13, EXPR_BAD, "a DWARF expression failed") \
+	X(14, EXPR_BUDGET, "the DWARF expressions of this walk took too long") \
+	X(15, MODE, "the task runs in a mode that is not supported") \
+	X(16, CONTEXT, "user memory cannot be read in this context") \
+	X(17, RULE_BAD, "the table holds a rule that cannot be applied") \
+	X(18, INCOMPLETE_MAP, "memory ran out when the mappings were recorded")
+
+enum kunwind_stop {
+#define KUNWIND_STOP_ENUM(number, name, sentence) KUNWIND_STOP_##name = number,
+	KUNWIND_STOPS(KUNWIND_STOP_ENUM)
+#undef KUNWIND_STOP_ENUM
+	KUNWIND_NR_STOPS
+};
+
+/**
+ * struct kunwind_version - what this module speaks
+ * @size: in: sizeof(struct kunwind_version)
+ * @abi: out: KUNWIND_ABI_VERSION of the module
+ * @max_frames: out: KUNWIND_MAX_FRAMES of the module
+ * @reserved: in: must be zero; out: zero
+ */
+struct kunwind_version {
+	__u32 size;
+	__u32 abi;
+	__u32 max_frames;
+	__u32 reserved;
+};
+
+/**
+ * struct kunwind_stack - the caller's own user call stack
+ * @size: in: sizeof(struct kunwind_stack); the frames begin at this many bytes
+ *	behind the structure's address
+ * @flags: in: must be zero
+ * @capacity: in: how many frames (of 8 bytes, host byte order) there is room
+ *	for; 1 to 2^20, of which at most KUNWIND_MAX_FRAMES are used
+ * @skip: in: how many innermost frames to leave out
+ * @count: out: frames written, innermost first: the address of the next
+ *	instruction to execute, then return addresses
+ * @proven: out: how many of them follow from unwind tables alone; those behind
+ *	rest on a step by frame pointer. Counted after @skip, at most @count
+ * @stop: out: enum kunwind_stop
+ * @reserved: in: must be zero; out: zero
+ *
+ * Errors beside the general ones:
+ *   -EINVAL   capacity is 0 or more than 2^20
+ *   -EXDEV    the caller's address space is not the one that opened the file
+ *   -ENOMEM   no memory for the answer
+ * A partial stack is a result, not an error.
+ */
+struct kunwind_stack {
+	__u32 size;
+	__u32 flags;
+	__u32 capacity;
+	__u32 skip;
+	__u32 count;
+	__u32 proven;
+	__u32 stop;
+	__u32 reserved;
+};
+
+#define KUNWIND_IOC_MAGIC	0xbe
+
+/* The size is in the structure, not in the number; see above. */
+#define KUNWIND_IOC_VERSION	_IO(KUNWIND_IOC_MAGIC, 0x00)
+#define KUNWIND_IOC_STACK	_IO(KUNWIND_IOC_MAGIC, 0x01)
+
+#endif /* _UAPI_LINUX_KUNWIND_H */

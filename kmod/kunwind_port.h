@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What core/ needs, as the kernel has it. Its twin for host programs is
+ * tests/host/kunwind_port.h; the list of needs is the same.
+ */
+#ifndef KUNWIND_PORT_H
+#define KUNWIND_PORT_H
+
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+#include <linux/unaligned.h>
+#include <asm/ptrace.h>
+#include <uapi/linux/kunwind.h>
+
+/* The first address that no user frame can have. */
+#define KUW_PORT_USER_END	TASK_SIZE_MAX
+
+/* The registers of the innermost frame. */
+#define kuw_port_regs		pt_regs
+
+static inline u64 kuw_port_ip(const struct pt_regs *regs)
+{
+	return regs->ip;
+}
+
+static inline u64 kuw_port_sp(const struct pt_regs *regs)
+{
+	return regs->sp;
+}
+
+static inline u64 kuw_port_bp(const struct pt_regs *regs)
+{
+	return regs->bp;
+}
+
+/* All general registers, in DWARF's order (psABI x86-64, figure 3.36). */
+static inline void kuw_port_fill_regs(const struct pt_regs *regs, u64 r[16])
+{
+	r[0] = regs->ax;
+	r[1] = regs->dx;
+	r[2] = regs->cx;
+	r[3] = regs->bx;
+	r[4] = regs->si;
+	r[5] = regs->di;
+	r[6] = regs->bp;
+	r[7] = regs->sp;
+	r[8] = regs->r8;
+	r[9] = regs->r9;
+	r[10] = regs->r10;
+	r[11] = regs->r11;
+	r[12] = regs->r12;
+	r[13] = regs->r13;
+	r[14] = regs->r14;
+	r[15] = regs->r15;
+}
+
+/*
+ * Read one aligned word of user memory without faulting. The caller of
+ * kuw_walk() has disabled page faults and proven that user memory may be
+ * touched in this context; addresses are checked here.
+ *
+ * Return: 0, or -EFAULT.
+ */
+static inline int kuw_port_read(u64 addr, u64 *word)
+{
+	if (unlikely(!user_read_access_begin((const void __user *)addr,
+					     sizeof(*word))))
+		return -EFAULT;
+	unsafe_get_user(*word, (const u64 __user *)addr, fault);
+	user_read_access_end();
+	return 0;
+fault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+#endif /* KUNWIND_PORT_H */
