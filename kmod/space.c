@@ -106,7 +106,8 @@ static struct kw_space *obtain(struct mm_struct *mm, gfp_t gfp, bool hold)
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	space = find_or_add(mm, fresh, hold);
-	kw_space_put(fresh);
+	if (space != fresh)
+		kw_space_put(fresh);
 	return space;
 }
 
