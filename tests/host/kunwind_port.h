@@ -48,6 +48,9 @@ typedef __s64 s64;
 #define __packed	__attribute__((__packed__))
 #define __aligned(x)	__attribute__((__aligned__(x)))
 #define __maybe_unused	__attribute__((__unused__))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define min_t(t, a, b)	((t)(a) < (t)(b) ? (t)(a) : (t)(b))
+#define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
 #define BUILD_BUG_ON(x)	static_assert(!(x), "BUILD_BUG_ON: " #x)
 
 static inline u16 get_unaligned_le16(const void *p)
