@@ -83,7 +83,7 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 	Elf64_Phdr phdrs[4] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = PAGE,
 		  .p_vaddr = BUILD_TEXT, .p_filesz = PAGE,
-		  .p_memsz = BUILD_TEXT_LEN, .p_align = PAGE },
+		  .p_memsz = PAGE, .p_align = PAGE },
 		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 2 * PAGE,
 		  .p_vaddr = BUILD_EH, .p_align = PAGE },
 	};
@@ -94,7 +94,7 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 	buf_put(b, &ehdr, sizeof(ehdr));
 	buf_put(b, phdrs, sizeof(phdrs));
 	buf_align(b, PAGE, 0);
-	/* Text; the FDEs may speak of more than there is. */
+	/* Text: nop. */
 	buf_uint(b, 0, 1);
 	buf_align(b, PAGE, 0x90);
 
