@@ -49,6 +49,7 @@ typedef __s64 s64;
 #define __aligned(x)	__attribute__((__aligned__(x)))
 #define __maybe_unused	__attribute__((__unused__))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define ALIGN(x, a)	(((x) + ((a) - 1)) & ~((__typeof__(x))(a) - 1))
 #define min_t(t, a, b)	((t)(a) < (t)(b) ? (t)(a) : (t)(b))
 #define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
 #define BUILD_BUG_ON(x)	static_assert(!(x), "BUILD_BUG_ON: " #x)

@@ -51,9 +51,7 @@ struct kuw_rules synth_rules(const struct host_table *t, u64 off)
 {
 	struct kuw_rules rules;
 
-	memset(&rules, 0, sizeof(rules));
-	if (kuw_table_rule(t->table, BUILD_TEXT + off, &rules))
-		rules.kind = KUW_RULES_NONE;
+	kuw_table_rules(t->table, BUILD_TEXT + off, &rules);
 	return rules;
 }
 
