@@ -16,6 +16,9 @@
  *	if (!ret)
  *		c.areas[KUW_AREA_TABLE].mem is the table, of c.table_bytes
  *
+ * Up to KUW_FDE_ALIGN - 1 bytes of padding between an FDE and the next, which is
+ * aligned, have the rule of the row before; all other gaps have no rule.
+ *
  * A damaged record costs that record; what is behind a damaged length is lost.
  * Both are counted in the table.
  */
@@ -23,6 +26,7 @@
 #define KUW_COMPILE_H
 
 #include "kunwind_port.h"
+#include "cfi.h"
 #include "elf.h"
 
 /* What kuw_compile_step() returns beside 0 (done) and a negative errno. */
@@ -31,13 +35,14 @@
 
 /* The areas; every one must be aligned to 8 bytes. */
 enum kuw_area_id {
-	KUW_AREA_FDES,
-	KUW_AREA_ROWS,
-	KUW_AREA_RULES,
-	KUW_AREA_HASH,
-	KUW_AREA_EXTS,
-	KUW_AREA_STATES,
-	KUW_AREA_TABLE,
+	KUW_AREA_FDES,		/* struct kuw_pair: FDEs by address; later rules by use */
+	KUW_AREA_ROWS,		/* struct kuw_row */
+	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
+	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
+	KUW_AREA_HASH,		/* u32: both, by hash */
+	KUW_AREA_EXPRS,		/* the pool of expressions */
+	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
+	KUW_AREA_TABLE,		/* the table */
 	KUW_NR_AREAS
 };
 
@@ -46,20 +51,127 @@ struct kuw_area {
 	u64 bytes;
 };
 
-/**
- * struct kuw_image - the bytes that a table is compiled from
- * @elf: what kuw_elf_feed() found
- * @eh_frame: elf->eh_frame.len bytes
- * @eh_frame_hdr: elf->eh_frame_hdr.len bytes, or NULL
- */
+/* What radix sort moves: see sort.c. */
+struct kuw_pair {
+	u32 key;
+	u32 value;
+};
+
+struct kuw_row {
+	u32 off;
+	u32 rule;
+};
+
+/* @saves: its index in the table, or KUW_NO_SAVES. */
+struct kuw_regset {
+	struct kuw_loc reg[KUW_NR_REGS];
+	u64 sum;
+	u32 saves;
+	u32 flags;
+};
+
+#define KUW_NO_SAVES	(~0u)
+
+/* @rank: its number in the table. */
+struct kuw_ruleset {
+	struct kuw_loc cfa;
+	u32 regs;
+	u32 signal;
+	u32 uses;
+	u32 rank;
+};
+
 struct kuw_image {
 	const struct kuw_elf *elf;
 	const u8 *eh_frame;
 	const u8 *eh_frame_hdr;
 };
 
-struct kuw_compile;
+#define KUW_CIE_SLOTS	8
+#define KUW_RADIX_BITS	11
+
+/* CIEs that were parsed lately, with the state that their program leaves. */
+struct kuw_cie_slot {
+	u32 pos;
+	int err;
+	struct kuw_cie cie;
+	struct kuw_cfi initial;
+};
+
+/**
+ * struct kuw_compile - a compilation
+ * @areas: its memory, all the caller's
+ * @grow: after KUW_GROW: which area
+ * @grow_bytes: and to how many bytes
+ * @table_bytes: at the end: the table's
+ * The rest is the compiler's own.
+ */
+struct kuw_compile {
+	struct kuw_area areas[KUW_NR_AREAS];
+	u32 grow;
+	u64 grow_bytes;
+	u32 table_bytes;
+
+	const struct kuw_elf *elf;
+	struct kuw_section eh_frame;
+	struct kuw_section eh_frame_hdr;
+	u64 base;
+	u32 phase;
+	u32 pos;
+	u32 scanned;
+	u64 covered;
+	u32 nr_fdes;
+	u32 nr_bad;
+	u32 nr_rows;
+	u32 nr_regs;
+	u32 nr_rules;
+	u32 nr_saves;
+	u32 nr_locs;
+	u32 nr_rare;
+	u32 exprs_len;
+	u32 hash_bits;
+	u32 last_regs;
+	u32 last_rule;
+	u32 signal;
+	bool unsorted;
+	u32 chunk;
+	u32 rare;
+	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
+	u32 histogram[1u << KUW_RADIX_BITS];
+};
+
 void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image);
+
+/* Return: KUW_AGAIN, KUW_GROW, 0, or: -ENODATA without a usable FDE; -E2BIG
+ * beyond a limit of limits.h.
+ */
 int kuw_compile_step(struct kuw_compile *c);
+
+/* Between the files of the compiler. */
+
+/* Return: whether an area has room for @bytes; else c->grow asks for it. */
+bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes);
+
+/* A row begins at @loc: the state @cfi holds there. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_compile_row(struct kuw_compile *c, struct kuw_cfi *cfi, u64 loc,
+		    u64 end);
+
+/* Put a row behind the others. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_compile_append(struct kuw_compile *c, u64 off, u32 rule);
+
+/* Intern an expression; @off is its place in the pool. Return: as above. */
+int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off);
+
+/* Fill the hash after its area has grown. */
+void kuw_intern_init(struct kuw_compile *c);
+void kuw_intern_rehash(struct kuw_compile *c);
+
+/* One pass of three; the pairs are in the other half of the area after it. */
+void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,
+		   u32 *histogram);
+
+/* Rank the rules, lay the table out, write it; as kuw_compile_step(). */
+int kuw_encode_layout(struct kuw_compile *c);
+int kuw_encode_step(struct kuw_compile *c);
 
 #endif /* KUW_COMPILE_H */

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * CFA programs (DWARF 5 6.4.2, LSB Core 10.6.2 for the GNU extensions).
+ * Registers beyond KUW_NR_REGS (vector registers, which some ABIs save) are read
+ * over: no rule of a walk needs them.
+ */
+#include "cfi.h"
+#include "compile.h"
+#include "expr.h"
+#include "limits.h"
+
+enum {
+	DW_CFA_nop, DW_CFA_set_loc, DW_CFA_advance_loc1, DW_CFA_advance_loc2,
+	DW_CFA_advance_loc4, DW_CFA_offset_extended, DW_CFA_restore_extended,
+	DW_CFA_undefined, DW_CFA_same_value, DW_CFA_register,
+	DW_CFA_remember_state, DW_CFA_restore_state, DW_CFA_def_cfa,
+	DW_CFA_def_cfa_register, DW_CFA_def_cfa_offset,
+	DW_CFA_def_cfa_expression, DW_CFA_expression,
+	DW_CFA_offset_extended_sf, DW_CFA_def_cfa_sf, DW_CFA_def_cfa_offset_sf,
+	DW_CFA_val_offset, DW_CFA_val_offset_sf, DW_CFA_val_expression,
+	DW_CFA_MIPS_advance_loc8 = 0x1d,
+	DW_CFA_GNU_window_save = 0x2d, DW_CFA_GNU_args_size,
+	DW_CFA_GNU_negative_offset_extended,
+	DW_CFA_advance_loc = 0x40, DW_CFA_offset = 0x80, DW_CFA_restore = 0xc0,
+};
+
+struct machine {
+	struct kuw_compile *c;
+	struct kuw_cfi *cfi;
+	const struct kuw_cfi *initial;
+	const struct kuw_cie *cie;
+	struct kuw_cur in;
+	u64 loc;
+	u64 end;
+	u32 nr_states;
+	int err;
+};
+
+void kuw_cfi_init(struct kuw_cfi *cfi)
+{
+	u32 i;
+
+	memset(cfi, 0, sizeof(*cfi));
+	cfi->cfa.how = KUW_UNDEF;
+	for (i = 0; i < KUW_NR_REGS; i++)
+		cfi->reg[i].target = i;
+	cfi->reg[KUW_RA].how = KUW_AT_CFA;
+	cfi->reg[KUW_RA].off = KUW_RA_OFF;
+	for (i = 0; i < KUW_NR_REGS; i++)
+		cfi->sum += kuw_loc_bits(&cfi->reg[i]) * kuw_loc_factor(i);
+	cfi->regs_changed = true;
+	cfi->cfa_changed = true;
+}
+
+/* The first error stays. */
+static void fail(struct machine *m, int err)
+{
+	if (!m->err)
+		m->err = err;
+	kuw_fail(&m->in);
+}
+
+static s32 fit(struct machine *m, s64 off)
+{
+	if (unlikely(off != (s32)off))
+		fail(m, -ENOSYS);
+	return off;
+}
+
+static s32 scaled(struct machine *m, s64 factor, s64 align)
+{
+	s64 off;
+
+	if (unlikely(__builtin_mul_overflow(factor, align, &off)))
+		fail(m, -ENOSYS);
+	return fit(m, off);
+}
+
+/* The row that ends here is complete. */
+static void end_row(struct machine *m)
+{
+	int err;
+
+	if (!m->cfi->cfa_changed && !m->cfi->regs_changed)
+		return;
+	err = kuw_compile_row(m->c, m->cfi, m->loc, m->end);
+	if (unlikely(err))
+		fail(m, err);
+}
+
+static void move_to(struct machine *m, u64 loc)
+{
+	/* A CIE's program describes no location. */
+	if (unlikely(!m->initial)) {
+		fail(m, -EINVAL);
+		return;
+	}
+	end_row(m);
+	m->loc = loc;
+}
+
+static void advance(struct machine *m, u64 delta)
+{
+	if (unlikely(__builtin_mul_overflow(delta, m->cie->code_align, &delta) ||
+		     delta > ~m->loc)) {
+		fail(m, -EINVAL);
+		return;
+	}
+	if (!delta)
+		return;
+	move_to(m, m->loc + delta);
+}
+
+static void set_loc(struct machine *m)
+{
+	u64 to = kuw_read_encoded(&m->in, m->cie->enc, &m->c->eh_frame, 0) -
+		 m->c->base;
+
+	if (to < m->loc)
+		fail(m, -EINVAL);
+	else
+		move_to(m, to);
+}
+
+static void set_cfa(struct machine *m, u64 reg, s32 off)
+{
+	struct kuw_loc *cfa = &m->cfi->cfa;
+
+	if (unlikely(reg >= KUW_RA)) {
+		fail(m, -ENOSYS);
+		return;
+	}
+	memset(cfa, 0, sizeof(*cfa));
+	cfa->how = KUW_REG;
+	cfa->reg = reg;
+	cfa->off = off;
+	m->cfi->cfa_changed = true;
+}
+
+/* DW_CFA_def_cfa_register and _offset change half of a rule of the first kind. */
+static void set_cfa_reg(struct machine *m, u64 reg)
+{
+	if (m->cfi->cfa.how != KUW_REG)
+		fail(m, -EINVAL);
+	else
+		set_cfa(m, reg, m->cfi->cfa.off);
+}
+
+static void set_cfa_off(struct machine *m, s32 off)
+{
+	if (m->cfi->cfa.how != KUW_REG)
+		fail(m, -EINVAL);
+	m->cfi->cfa.off = off;
+	m->cfi->cfa_changed = true;
+}
+
+static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
+{
+	if (reg >= KUW_NR_REGS)
+		return;
+	loc.target = reg;
+	m->cfi->sum += (kuw_loc_bits(&loc) - kuw_loc_bits(&m->cfi->reg[reg])) *
+		       kuw_loc_factor(reg);
+	m->cfi->reg[reg] = loc;
+	m->cfi->regs_changed = true;
+}
+
+static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
+{
+	set_reg(m, reg, (struct kuw_loc){ .how = how, .off = off });
+}
+
+static void set_from_reg(struct machine *m, u64 reg, u64 from)
+{
+	if (from >= KUW_NR_REGS)
+		fail(m, -ENOSYS);
+	set_reg(m, reg, (struct kuw_loc){ .how = KUW_REG, .reg = from });
+}
+
+static void restore(struct machine *m, u64 reg)
+{
+	if (!m->initial)
+		fail(m, -EINVAL);
+	else if (reg < KUW_NR_REGS)
+		set_reg(m, reg, m->initial->reg[reg]);
+}
+
+/* Take an expression; @how is what it becomes unless a simpler form will do. */
+static struct kuw_loc take_expr(struct machine *m, u8 how)
+{
+	struct kuw_loc loc = { .how = how }, value = { .how = KUW_SAME };
+	u64 len = kuw_uleb(&m->in);
+	const u8 *bytes = kuw_bytes(&m->in, len);
+	int err;
+
+	if (!bytes)
+		return loc;
+	if (!kuw_expr_check(bytes, len)) {
+		fail(m, -ENOSYS);
+		return loc;
+	}
+	if (kuw_expr_simplify(bytes, len, &value)) {
+		if (how == KUW_EXPR)
+			return value;
+		/* The address is reg + off: the register is stored there. */
+		if (value.how == KUW_REG) {
+			value.how = KUW_MEM;
+			return value;
+		}
+	}
+	err = kuw_compile_expr(m->c, bytes, len, &loc.off);
+	if (err)
+		fail(m, err);
+	return loc;
+}
+
+static void remember(struct machine *m)
+{
+	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
+
+	if (m->nr_states == KUW_MAX_STATES) {
+		fail(m, -ENOSYS);
+		return;
+	}
+	if (!kuw_compile_room(m->c, KUW_AREA_STATES,
+			      (m->nr_states + 1) * sizeof(*states))) {
+		fail(m, -ENOSPC);
+		return;
+	}
+	states[m->nr_states++] = *m->cfi;
+}
+
+/* As GCC and LLVM mean it, the CFA's rule is part of the state. */
+static void restore_state(struct machine *m)
+{
+	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
+
+	if (!m->nr_states) {
+		fail(m, -EINVAL);
+		return;
+	}
+	*m->cfi = states[--m->nr_states];
+	m->cfi->cfa_changed = true;
+	m->cfi->regs_changed = true;
+}
+
+static void rare_op(struct machine *m, u8 op)
+{
+	s64 align = m->cie->data_align;
+	struct kuw_cur *in = &m->in;
+	u64 reg;
+
+	switch (op) {
+	case DW_CFA_nop:
+		break;
+	case DW_CFA_set_loc:
+		set_loc(m);
+		break;
+	case DW_CFA_MIPS_advance_loc8:
+		advance(m, kuw_u64(in));
+		break;
+	case DW_CFA_offset_extended:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
+		break;
+	case DW_CFA_restore_extended:
+		restore(m, kuw_uleb(in));
+		break;
+	case DW_CFA_undefined:
+		set_off(m, kuw_uleb(in), KUW_UNDEF, 0);
+		break;
+	case DW_CFA_same_value:
+		set_off(m, kuw_uleb(in), KUW_SAME, 0);
+		break;
+	case DW_CFA_register:
+		reg = kuw_uleb(in);
+		set_from_reg(m, reg, kuw_uleb(in));
+		break;
+	case DW_CFA_def_cfa_expression:
+		m->cfi->cfa = take_expr(m, KUW_EXPR);
+		m->cfi->cfa_changed = true;
+		break;
+	case DW_CFA_expression:
+		reg = kuw_uleb(in);
+		set_reg(m, reg, take_expr(m, KUW_EXPR_MEM));
+		break;
+	case DW_CFA_val_expression:
+		reg = kuw_uleb(in);
+		set_reg(m, reg, take_expr(m, KUW_EXPR));
+		break;
+	case DW_CFA_offset_extended_sf:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_GNU_negative_offset_extended:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, -scaled(m, kuw_uleb(in), align));
+		break;
+	case DW_CFA_def_cfa_sf:
+		reg = kuw_uleb(in);
+		set_cfa(m, reg, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_def_cfa_offset_sf:
+		set_cfa_off(m, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_val_offset:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_uleb(in), align));
+		break;
+	case DW_CFA_val_offset_sf:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_GNU_args_size:
+		/* For whoever lands in the frame; walks do not. */
+		kuw_uleb(in);
+		break;
+	case DW_CFA_GNU_window_save:
+		/* SPARC's windows, arm64's signed addresses. */
+	default:
+		fail(m, -ENOSYS);
+		break;
+	}
+}
+
+static void one_op(struct machine *m)
+{
+	struct kuw_cur *in = &m->in;
+	u8 op = kuw_u8(in);
+	u64 reg;
+
+	switch (op >> 6) {
+	case DW_CFA_advance_loc >> 6:
+		advance(m, op & 0x3f);
+		return;
+	case DW_CFA_offset >> 6:
+		set_off(m, op & 0x3f, KUW_AT_CFA,
+			scaled(m, kuw_uleb(in), m->cie->data_align));
+		return;
+	case DW_CFA_restore >> 6:
+		restore(m, op & 0x3f);
+		return;
+	}
+	switch (op) {
+	case DW_CFA_advance_loc1:
+		advance(m, kuw_u8(in));
+		break;
+	case DW_CFA_advance_loc2:
+		advance(m, kuw_u16(in));
+		break;
+	case DW_CFA_advance_loc4:
+		advance(m, kuw_u32(in));
+		break;
+	case DW_CFA_def_cfa_offset:
+		set_cfa_off(m, fit(m, kuw_uleb(in)));
+		break;
+	case DW_CFA_def_cfa:
+		reg = kuw_uleb(in);
+		set_cfa(m, reg, fit(m, kuw_uleb(in)));
+		break;
+	case DW_CFA_def_cfa_register:
+		set_cfa_reg(m, kuw_uleb(in));
+		break;
+	case DW_CFA_remember_state:
+		remember(m);
+		break;
+	case DW_CFA_restore_state:
+		restore_state(m);
+		break;
+	default:
+		rare_op(m, op);
+		break;
+	}
+}
+
+int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
+		const struct kuw_cfi *initial, const struct kuw_cie *cie,
+		struct kuw_cur instrs, u64 loc, u64 end)
+{
+	struct machine m = {
+		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
+		.in = instrs, .loc = loc, .end = end,
+	};
+
+	/* Each round takes a byte at least. */
+	while (kuw_left(&m.in))
+		one_op(&m);
+	if (m.in.bad)
+		fail(&m, -EINVAL);
+	if (!m.err && initial)
+		end_row(&m);
+	return m.err;
+}
