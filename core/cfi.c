@@ -109,44 +109,39 @@ static void set_loc(struct machine *m)
 
 static void set_cfa(struct machine *m, u64 reg, s32 off)
 {
-	struct kuw_loc *cfa = &m->cfi->cfa;
-
 	if (unlikely(reg >= KUW_RA)) {
 		fail(m, -ENOSYS);
 		return;
 	}
-	memset(cfa, 0, sizeof(*cfa));
-	cfa->how = KUW_REG;
-	cfa->reg = reg;
-	cfa->off = off;
+	m->cfi->cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
 	m->cfi->changed = true;
 }
 
 /* DW_CFA_def_cfa_register and _offset change half of a rule of the first kind. */
 static void set_cfa_reg(struct machine *m, u64 reg)
 {
-	if (m->cfi->cfa.how != KUW_REG)
+	if (kuw_loc_how(m->cfi->cfa) != KUW_REG)
 		fail(m, -EINVAL);
 	else
-		set_cfa(m, reg, m->cfi->cfa.off);
+		set_cfa(m, reg, m->cfi->cfa >> 32);
 }
 
 static void set_cfa_off(struct machine *m, s32 off)
 {
-	if (m->cfi->cfa.how != KUW_REG)
+	if (kuw_loc_how(m->cfi->cfa) != KUW_REG)
 		fail(m, -EINVAL);
-	m->cfi->cfa.off = off;
+	m->cfi->cfa = (u32)m->cfi->cfa | (u64)(u32)off << 32;
 	m->cfi->changed = true;
 }
 
-static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
+/* @loc has no target yet. */
+static void set_reg(struct machine *m, u64 reg, u64 loc)
 {
 	int err;
 
 	if (reg >= KUW_NR_REGS)
 		return;
-	loc.target = reg;
-	err = kuw_intern_set(m->c, &m->cfi->regs, &loc);
+	err = kuw_intern_set(m->c, &m->cfi->regs, reg, loc | reg << 16);
 	if (unlikely(err))
 		fail(m, err);
 	m->cfi->changed = true;
@@ -154,14 +149,15 @@ static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
 
 static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 {
-	set_reg(m, reg, (struct kuw_loc){ .how = how, .off = off });
+	set_reg(m, reg, kuw_loc_pack(how, 0, 0, off));
 }
 
 static void set_from_reg(struct machine *m, u64 reg, u64 from)
 {
 	if (from >= KUW_NR_REGS)
 		fail(m, -ENOSYS);
-	set_reg(m, reg, (struct kuw_loc){ .how = KUW_REG, .reg = from });
+	else
+		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
 }
 
 static void restore(struct machine *m, u64 reg)
@@ -173,32 +169,33 @@ static void restore(struct machine *m, u64 reg)
 }
 
 /* Take an expression; @how is what it becomes unless a simpler form will do. */
-static struct kuw_loc take_expr(struct machine *m, u8 how)
+static u64 take_expr(struct machine *m, u8 how)
 {
-	struct kuw_loc loc = { .how = how }, value = { .how = KUW_SAME };
+	struct kuw_loc value = { .how = KUW_SAME };
 	u64 len = kuw_uleb(&m->in);
 	const u8 *bytes = kuw_bytes(&m->in, len);
+	s32 off = 0;
 	int err;
 
 	if (!bytes)
-		return loc;
+		return 0;
 	if (!kuw_expr_check(bytes, len)) {
 		fail(m, -ENOSYS);
-		return loc;
+		return 0;
 	}
 	if (kuw_expr_simplify(bytes, len, &value)) {
 		if (how == KUW_EXPR)
-			return value;
+			return kuw_loc_bits(value);
 		/* The address is reg + off: the register is stored there. */
 		if (value.how == KUW_REG) {
 			value.how = KUW_MEM;
-			return value;
+			return kuw_loc_bits(value);
 		}
 	}
-	err = kuw_compile_expr(m->c, bytes, len, &loc.off);
+	err = kuw_compile_expr(m->c, bytes, len, &off);
 	if (err)
 		fail(m, err);
-	return loc;
+	return kuw_loc_pack(how, 0, 0, off);
 }
 
 static void remember(struct machine *m)

@@ -10,23 +10,15 @@ struct kuw_compile;
 
 /**
  * struct kuw_cfi - the state of a CFA program
- * @cfa: the CFA's rule; KUW_UNDEF until one is defined
+ * @cfa: the CFA's rule (kuw_loc_pack()); KUW_UNDEF until one is defined
  * @regs: the registers' rules, by their number among the distinct ones
  * @changed: since the last row
  */
 struct kuw_cfi {
-	struct kuw_loc cfa;
+	u64 cfa;
 	u32 regs;
 	u32 changed;
 };
-
-static inline u64 kuw_loc_bits(const struct kuw_loc *loc)
-{
-	u64 bits;
-
-	memcpy(&bits, loc, sizeof(bits));
-	return bits;
-}
 
 /**
  * kuw_cfi_run() - run a program

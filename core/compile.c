@@ -59,7 +59,7 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 	if (slot->err)
 		return slot;
 	memset(&slot->initial, 0, sizeof(slot->initial));
-	slot->initial.cfa.how = KUW_UNDEF;
+	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
 				slot->cie.instrs, 0, 0);
 	return slot;

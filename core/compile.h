@@ -40,7 +40,7 @@ enum kuw_area_id {
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
-	KUW_AREA_CHANGES,	/* struct kuw_change: what a register's rule changes */
+	KUW_AREA_CHANGES,	/* struct kuw_change: of registers, and of the CFA */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
 	KUW_AREA_TABLE,		/* the table */
@@ -65,14 +65,15 @@ struct kuw_row {
 
 /* @saves: its index in the table, or KUW_NO_SAVES. */
 struct kuw_regset {
-	struct kuw_loc reg[KUW_NR_REGS];
+	u64 reg[KUW_NR_REGS];
 	u32 hash;
 	u32 saves;
 };
 
 /*
- * Set @from with @loc is set @to. A cache, direct-mapped: programs make the
- * same few changes over and over, and comparing sets in full is slow.
+ * Set @from with @loc is @to: a set of register rules with one of them replaced,
+ * or a rule with a CFA. Caches, direct-mapped: programs make the same few
+ * changes over and over, and what is behind them compares in full.
  */
 struct kuw_change {
 	u64 loc;
@@ -80,13 +81,13 @@ struct kuw_change {
 	u32 to;
 };
 
-#define KUW_CHANGES_BITS	10
+#define KUW_CHANGES_BITS	9
 
 #define KUW_NO_SAVES	(~0u)
 
 /* @rank: its number in the table. */
 struct kuw_ruleset {
-	struct kuw_loc cfa;
+	u64 cfa;
 	u32 regs;
 	u32 signal;
 	u32 uses;
@@ -187,11 +188,16 @@ int kuw_intern_init(struct kuw_compile *c);
 /* Fill the hash after its area has grown. */
 void kuw_intern_rehash(struct kuw_compile *c);
 
-/* Replace the rule of loc->target in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_intern_set(struct kuw_compile *c, u32 *regs, const struct kuw_loc *loc);
+/* Replace the rule of @reg in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc);
 
 /* Return: the rule of a register in a set. */
-struct kuw_loc kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg);
+static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
+{
+	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
+
+	return sets[regs].reg[reg];
+}
 
 /* One pass of three; the pairs are in the other half of the area after it. */
 void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,

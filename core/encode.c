@@ -23,11 +23,12 @@ static u32 nr_buckets(const struct kuw_compile *c, u32 block)
 }
 
 /* Return: the offset in words if that is how the register is saved, else 0. */
-static s32 saved_word(const struct kuw_loc *loc)
+static s32 saved_word(u64 loc)
 {
-	if (loc->how != KUW_AT_CFA || loc->off % KUW_WORD)
-		return 0;
-	return loc->off / KUW_WORD;
+	s32 off = loc >> 32;
+
+	return kuw_loc_how(loc) == KUW_AT_CFA && off % KUW_WORD == 0 ?
+		off / KUW_WORD : 0;
 }
 
 /* Return: whether struct kuw_saves says all of it; @saves may be NULL. */
@@ -36,19 +37,19 @@ static bool plain_regs(const struct kuw_regset *regs, struct kuw_saves *saves)
 	u32 i, seen = 1u << KUW_RA;
 	s32 word;
 
-	if (saved_word(&regs->reg[KUW_RA]) != KUW_RA_OFF / KUW_WORD)
+	if (saved_word(regs->reg[KUW_RA]) != KUW_RA_OFF / KUW_WORD)
 		return false;
 	for (i = 0; i < KUW_NR_SAVES; i++) {
-		word = saved_word(&regs->reg[saved_regs[i]]);
+		word = saved_word(regs->reg[saved_regs[i]]);
 		if (word != (s8)word ||
-		    (!word && regs->reg[saved_regs[i]].how != KUW_SAME))
+		    (!word && kuw_loc_how(regs->reg[saved_regs[i]]) != KUW_SAME))
 			return false;
 		if (saves)
 			saves->word[i] = word;
 		seen |= 1u << saved_regs[i];
 	}
 	for (i = 0; i < KUW_NR_REGS; i++)
-		if (!(seen & 1u << i) && regs->reg[i].how != KUW_SAME)
+		if (!(seen & 1u << i) && kuw_loc_how(regs->reg[i]) != KUW_SAME)
 			return false;
 	return true;
 }
@@ -57,21 +58,22 @@ static bool plain_regs(const struct kuw_regset *regs, struct kuw_saves *saves)
 static bool plain_rule(const struct kuw_ruleset *rule,
 		       const struct kuw_regset *regs)
 {
-	s32 rbp = saved_word(&regs->reg[KUW_RBP]);
-	s32 cfa = rule->cfa.off / KUW_WORD;
+	s32 rbp = saved_word(regs->reg[KUW_RBP]);
+	struct kuw_loc cfa = kuw_loc_unpack(rule->cfa);
+	s32 words = cfa.off / KUW_WORD;
 
-	return !rule->signal && rule->cfa.how == KUW_REG &&
-	       (rule->cfa.reg == KUW_RSP || rule->cfa.reg == KUW_RBP) &&
-	       rule->cfa.off % KUW_WORD == 0 && cfa == (s16)cfa &&
+	return !rule->signal && cfa.how == KUW_REG &&
+	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
+	       cfa.off % KUW_WORD == 0 && words == (s16)words &&
 	       rbp >= -32 && rbp < 32 && plain_regs(regs, NULL);
 }
 
 /* Return: whether a register of a rule in full has to be named. */
-static bool listed(const struct kuw_loc *loc, u32 reg)
+static bool listed(u64 loc, u32 reg)
 {
 	if (reg == KUW_RA)
-		return loc->how != KUW_AT_CFA || loc->off != KUW_RA_OFF;
-	return loc->how != KUW_SAME;
+		return saved_word(loc) != KUW_RA_OFF / KUW_WORD;
+	return kuw_loc_how(loc) != KUW_SAME;
 }
 
 /* In units of struct kuw_loc: struct kuw_ext is one, the CFA's one more. */
@@ -80,7 +82,7 @@ static u32 ext_locs(const struct kuw_regset *regs)
 	u32 i, n = 2;
 
 	for (i = 0; i < KUW_NR_REGS; i++)
-		n += listed(&regs->reg[i], i);
+		n += listed(regs->reg[i], i);
 	return n;
 }
 
@@ -180,15 +182,15 @@ static void write_ext(struct kuw_compile *c, const struct kuw_ruleset *rule,
 		      struct kuw_ext *ext)
 {
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
-	const struct kuw_loc *reg = sets[rule->regs].reg;
+	const u64 *reg = sets[rule->regs].reg;
 	u32 i;
 
 	ext->signal = rule->signal;
 	ext->nr_locs = 0;
-	ext->locs[0] = rule->cfa;
+	ext->locs[0] = kuw_loc_unpack(rule->cfa);
 	for (i = 0; i < KUW_NR_REGS; i++)
-		if (listed(&reg[i], i))
-			ext->locs[++ext->nr_locs] = reg[i];
+		if (listed(reg[i], i))
+			ext->locs[++ext->nr_locs] = kuw_loc_unpack(reg[i]);
 }
 
 static void write_rules(struct kuw_compile *c, struct kuw_table *table)
@@ -198,6 +200,7 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
 	const struct kuw_ruleset *rule;
 	const struct kuw_regset *regs;
+	struct kuw_loc cfa;
 	s32 rbp;
 	u32 i, nr_locs = 0;
 
@@ -206,13 +209,14 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
 		if (plain_rule(rule, regs) && regs->saves != KUW_NO_SAVES) {
-			rbp = saved_word(&regs->reg[KUW_RBP]);
+			rbp = saved_word(regs->reg[KUW_RBP]);
 			plain_regs(regs, &saves[regs->saves]);
+			cfa = kuw_loc_unpack(rule->cfa);
 			table->rules[i].bits =
-				(rule->cfa.reg == KUW_RSP ? KUW_KIND_RSP :
-							    KUW_KIND_RBP) |
+				(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
+						      KUW_KIND_RBP) |
 				(rbp & 0x3f) << 2 | regs->saves << 8 |
-				(u32)(rule->cfa.off / KUW_WORD) << 16;
+				(u32)(cfa.off / KUW_WORD) << 16;
 		} else {
 			table->rules[i].bits = KUW_KIND_EXT | nr_locs << 2;
 			write_ext(c, rule, (struct kuw_ext *)&locs[nr_locs]);
