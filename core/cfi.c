@@ -103,7 +103,7 @@ static void set_loc(struct machine *m)
 
 	if (to < m->loc)
 		fail(m, -EINVAL);
-	else
+	else if (to > m->loc)
 		move_to(m, to);
 }
 

@@ -150,24 +150,16 @@ static void count_rules(struct kuw_compile *c)
 	}
 }
 
-/* Return: the bytes of all chunks. */
-static u64 count_chunks(struct kuw_compile *c)
+/* Return: the bytes of all chunks: an index, a carry, two bytes a row, padding. */
+static u64 chunks_bytes(const struct kuw_compile *c)
 {
 	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-	u32 i, block, last = ~0u, in_block = 0;
-	u64 bytes = 0;
+	u32 last = block_of(rows[c->nr_rows - 1].off);
 
-	for (i = 0; i < c->nr_rows; i++) {
-		block = block_of(rows[i].off);
-		if (block != last) {
-			bytes += ALIGN(2 * in_block + 1, 2);
-			bytes += 2 * (nr_buckets(c, block) + 1);
-			in_block = 0;
-			last = block;
-		}
-		in_block++;
-	}
-	return bytes + ALIGN(2 * in_block + 1, 2);
+	/* Only the last block of the text is short, and it may be an empty one. */
+	return 2ULL * c->nr_rows + 2ULL * c->nr_chunks +
+	       (c->nr_chunks - 1) * 2ULL * (KUW_BUCKETS + 1) +
+	       2ULL * (nr_buckets(c, last) + 1);
 }
 
 static u32 take(u64 *bytes, u64 more)
@@ -240,7 +232,7 @@ int kuw_encode_layout(struct kuw_compile *c)
 	c->nr_saves = 0;
 	c->nr_rare = 0;
 	count_rules(c);
-	chunks = count_chunks(c);
+	chunks = chunks_bytes(c);
 	bytes = sizeof(*table) + (u64)c->nr_rules * sizeof(struct kuw_rule);
 	blocks_off = take(&bytes, (u64)blocks * sizeof(struct kuw_block));
 	locs_off = take(&bytes, (u64)c->nr_locs * sizeof(struct kuw_loc));

@@ -13,8 +13,6 @@
 /* The registers' rules before a CIE's initial instructions have number 0. */
 #define REGS_INITIAL	0
 
-#define MIX		0xff51afd7ed558ccdULL
-
 static u32 *hash_slots(struct kuw_compile *c, bool rules)
 {
 	return (u32 *)c->areas[KUW_AREA_HASH].mem + ((u64)rules << c->hash_bits);
@@ -31,26 +29,15 @@ static u32 regs_hash(const u64 *reg)
 	u32 i;
 
 	for (i = 0; i < KUW_NR_REGS; i++)
-		h = (h ^ reg[i]) * MIX;
+		h = (h ^ reg[i]) * KUW_MIX;
 	return h >> 32;
 }
 
 static u32 rule_hash(u64 cfa, u32 regs, u32 signal)
 {
-	u64 h = cfa * MIX + (regs * 2 + signal) * 0xc4ceb9fe1a85ec53ULL;
+	u64 h = cfa * KUW_MIX + (regs * 2 + signal) * KUW_MIX2;
 
-	return (h ^ h >> 29) * MIX >> 32;
-}
-
-/* @kind: 0 for changes of registers' rules, 1 for rules with a CFA. */
-static struct kuw_change *find_change(const struct kuw_compile *c, u32 kind,
-				      u32 from, u64 loc)
-{
-	struct kuw_change *changes = c->areas[KUW_AREA_CHANGES].mem;
-
-	return changes + ((kind << KUW_CHANGES_BITS) |
-		(loc * MIX + from * 0xc4ceb9fe1a85ec53ULL) >>
-		(64 - KUW_CHANGES_BITS));
+	return (h ^ h >> 29) * KUW_MIX >> 32;
 }
 
 /* Slots hold number + 1; half of them stay empty, so a probe ends soon. */
@@ -176,7 +163,7 @@ static int slow_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
 
 int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc)
 {
-	struct kuw_change *change = find_change(c, 0, *regs, loc);
+	struct kuw_change *change = kuw_intern_change(c, 0, *regs, loc);
 
 	if (unlikely(change->loc != loc || change->from != *regs || !change->to))
 		return slow_set(c, regs, reg, loc, change);
@@ -215,8 +202,8 @@ static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
 	return 0;
 }
 
-static noinline int slow_row(struct kuw_compile *c, const struct kuw_cfi *cfi,
-			     u64 loc, struct kuw_change *change)
+int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi,
+		    struct kuw_change *change)
 {
 	u32 rule = 0;
 	int err;
@@ -231,40 +218,19 @@ static noinline int slow_row(struct kuw_compile *c, const struct kuw_cfi *cfi,
 	change->loc = cfi->cfa;
 	change->from = cfi->regs * 2 + c->signal;
 	change->to = rule;
-	return kuw_compile_append(c, loc, rule);
-}
-
-int kuw_compile_append(struct kuw_compile *c, u64 off, u32 rule)
-{
-	struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-
-	/* The next one takes the place of a row without extent. */
-	if (c->nr_rows && rows[c->nr_rows - 1].off == off)
-		c->nr_rows--;
-	if (c->nr_rows ? rows[c->nr_rows - 1].rule == rule : rule == RULE_NONE)
-		return 0;
-	if (c->nr_rows == KUW_MAX_ROWS)
-		return -E2BIG;
-	if (!kuw_compile_room(c, KUW_AREA_ROWS,
-			      (c->nr_rows + 1ULL) * sizeof(*rows)))
-		return -ENOSPC;
-	rows[c->nr_rows].off = off;
-	rows[c->nr_rows++].rule = rule;
 	return 0;
 }
 
-int kuw_compile_row(struct kuw_compile *c, const struct kuw_cfi *cfi, u64 loc,
-		    u64 end)
+int kuw_compile_row_room(struct kuw_compile *c)
 {
-	u32 from = cfi->regs * 2 + c->signal;
-	struct kuw_change *change = find_change(c, 1, from, cfi->cfa);
-
-	if (unlikely(loc >= end))
-		return 0;
-	if (unlikely(change->loc != cfi->cfa || change->from != from ||
-		     !change->to))
-		return slow_row(c, cfi, loc, change);
-	return kuw_compile_append(c, loc, change->to);
+	if (c->nr_rows == KUW_MAX_ROWS)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_ROWS,
+			      (c->nr_rows + 1ULL) * sizeof(struct kuw_row)))
+		return -ENOSPC;
+	c->max_rows = min_t(u64, KUW_MAX_ROWS, c->areas[KUW_AREA_ROWS].bytes /
+					       sizeof(struct kuw_row));
+	return 0;
 }
 
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off)
