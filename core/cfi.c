@@ -134,22 +134,32 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
 	cfa->how = KUW_REG;
 	cfa->reg = reg;
 	cfa->off = off;
+	m->cfi->cfa_off = off;
+	m->cfi->cfa_expr = false;
 	m->cfi->cfa_changed = true;
 }
 
-/* DW_CFA_def_cfa_register and _offset change half of a rule of the first kind. */
+/*
+ * DW_CFA_def_cfa_register and _offset change half of a rule. The standard has
+ * them for a register and an offset only; OpenSSL's and libgcrypt's assembly
+ * say def_cfa_register after an expression, and mean the last offset before.
+ */
 static void set_cfa_reg(struct machine *m, u64 reg)
 {
-	if (m->cfi->cfa.how != KUW_REG)
+	if (m->cfi->cfa.how == KUW_UNDEF)
 		fail(m, -EINVAL);
 	else
-		set_cfa(m, reg, m->cfi->cfa.off);
+		set_cfa(m, reg, m->cfi->cfa_off);
 }
 
 static void set_cfa_off(struct machine *m, s32 off)
 {
-	if (m->cfi->cfa.how != KUW_REG)
+	if (m->cfi->cfa.how == KUW_UNDEF)
 		fail(m, -EINVAL);
+	m->cfi->cfa_off = off;
+	/* libgcc: an expression stays in force. */
+	if (m->cfi->cfa_expr)
+		return;
 	m->cfi->cfa.off = off;
 	m->cfi->cfa_changed = true;
 }
@@ -278,6 +288,7 @@ static void rare_op(struct machine *m, u8 op)
 		break;
 	case DW_CFA_def_cfa_expression:
 		m->cfi->cfa = take_expr(m, KUW_EXPR);
+		m->cfi->cfa_expr = true;
 		m->cfi->cfa_changed = true;
 		break;
 	case DW_CFA_expression:

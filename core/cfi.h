@@ -12,6 +12,8 @@
  * @reg: the registers' rules
  * @sum: of the registers' rules, each multiplied by kuw_loc_factor(): kept up to
  *	date with each change, so that a row's rules are found by hash at once
+ * @cfa_off: the last offset that an instruction gave, be it in force or not
+ * @cfa_expr: an instruction gave an expression, whatever @cfa made of it
  * @regs_changed: since the last row
  * @cfa_changed: since the last row
  */
@@ -19,6 +21,8 @@ struct kuw_cfi {
 	struct kuw_loc cfa;
 	struct kuw_loc reg[KUW_NR_REGS];
 	u64 sum;
+	s32 cfa_off;
+	bool cfa_expr;
 	bool regs_changed;
 	bool cfa_changed;
 };
