@@ -36,22 +36,6 @@ struct machine {
 	int err;
 };
 
-void kuw_cfi_init(struct kuw_cfi *cfi)
-{
-	u32 i;
-
-	memset(cfi, 0, sizeof(*cfi));
-	cfi->cfa.how = KUW_UNDEF;
-	for (i = 0; i < KUW_NR_REGS; i++)
-		cfi->reg[i].target = i;
-	cfi->reg[KUW_RA].how = KUW_AT_CFA;
-	cfi->reg[KUW_RA].off = KUW_RA_OFF;
-	for (i = 0; i < KUW_NR_REGS; i++)
-		cfi->sum += kuw_loc_bits(&cfi->reg[i]) * kuw_loc_factor(i);
-	cfi->regs_changed = true;
-	cfi->cfa_changed = true;
-}
-
 /* The first error stays. */
 static void fail(struct machine *m, int err)
 {
@@ -81,8 +65,9 @@ static void end_row(struct machine *m)
 {
 	int err;
 
-	if (!m->cfi->cfa_changed && !m->cfi->regs_changed)
+	if (!m->cfi->changed)
 		return;
+	m->cfi->changed = false;
 	err = kuw_compile_row(m->c, m->cfi, m->loc, m->end);
 	if (unlikely(err))
 		fail(m, err);
@@ -136,7 +121,7 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
 	cfa->off = off;
 	m->cfi->cfa_off = off;
 	m->cfi->cfa_expr = false;
-	m->cfi->cfa_changed = true;
+	m->cfi->changed = true;
 }
 
 /*
@@ -161,18 +146,20 @@ static void set_cfa_off(struct machine *m, s32 off)
 	if (m->cfi->cfa_expr)
 		return;
 	m->cfi->cfa.off = off;
-	m->cfi->cfa_changed = true;
+	m->cfi->changed = true;
 }
 
 static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
 {
+	int err;
+
 	if (reg >= KUW_NR_REGS)
 		return;
 	loc.target = reg;
-	m->cfi->sum += (kuw_loc_bits(&loc) - kuw_loc_bits(&m->cfi->reg[reg])) *
-		       kuw_loc_factor(reg);
-	m->cfi->reg[reg] = loc;
-	m->cfi->regs_changed = true;
+	err = kuw_intern_set(m->c, &m->cfi->regs, &loc);
+	if (unlikely(err))
+		fail(m, err);
+	m->cfi->changed = true;
 }
 
 static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
@@ -192,7 +179,7 @@ static void restore(struct machine *m, u64 reg)
 	if (!m->initial)
 		fail(m, -EINVAL);
 	else if (reg < KUW_NR_REGS)
-		set_reg(m, reg, m->initial->reg[reg]);
+		set_reg(m, reg, kuw_intern_get(m->c, m->initial->regs, reg));
 }
 
 /* Take an expression; @how is what it becomes unless a simpler form will do. */
@@ -250,8 +237,7 @@ static void restore_state(struct machine *m)
 		return;
 	}
 	*m->cfi = states[--m->nr_states];
-	m->cfi->cfa_changed = true;
-	m->cfi->regs_changed = true;
+	m->cfi->changed = true;
 }
 
 static void rare_op(struct machine *m, u8 op)
@@ -289,7 +275,7 @@ static void rare_op(struct machine *m, u8 op)
 	case DW_CFA_def_cfa_expression:
 		m->cfi->cfa = take_expr(m, KUW_EXPR);
 		m->cfi->cfa_expr = true;
-		m->cfi->cfa_changed = true;
+		m->cfi->changed = true;
 		break;
 	case DW_CFA_expression:
 		reg = kuw_uleb(in);

@@ -6,28 +6,23 @@
 #include "frame.h"
 #include "rule.h"
 
+struct kuw_compile;
+
 /**
  * struct kuw_cfi - the state of a CFA program
  * @cfa: the CFA's rule; KUW_UNDEF until one is defined
- * @reg: the registers' rules
- * @sum: of the registers' rules, each multiplied by kuw_loc_factor(): kept up to
- *	date with each change, so that a row's rules are found by hash at once
+ * @regs: the registers' rules, by their number among the distinct ones
  * @cfa_off: the last offset that an instruction gave, be it in force or not
  * @cfa_expr: an instruction gave an expression, whatever @cfa made of it
- * @regs_changed: since the last row
- * @cfa_changed: since the last row
+ * @changed: since the last row
  */
 struct kuw_cfi {
 	struct kuw_loc cfa;
-	struct kuw_loc reg[KUW_NR_REGS];
-	u64 sum;
+	u32 regs;
 	s32 cfa_off;
 	bool cfa_expr;
-	bool regs_changed;
-	bool cfa_changed;
+	bool changed;
 };
-
-struct kuw_compile;
 
 static inline u64 kuw_loc_bits(const struct kuw_loc *loc)
 {
@@ -36,15 +31,6 @@ static inline u64 kuw_loc_bits(const struct kuw_loc *loc)
 	memcpy(&bits, loc, sizeof(bits));
 	return bits;
 }
-
-/* Odd and far apart: powers of the golden ratio's multiplier. */
-static inline u64 kuw_loc_factor(u32 reg)
-{
-	return 0x9e3779b97f4a7c15ULL * (2 * reg + 1);
-}
-
-/* The state before a CIE's initial instructions (psABI: what is not said). */
-void kuw_cfi_init(struct kuw_cfi *cfi);
 
 /**
  * kuw_cfi_run() - run a program

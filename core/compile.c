@@ -5,6 +5,7 @@
 #include "table.h"
 
 enum phase {
+	PHASE_INIT,
 	PHASE_SCAN,	/* through .eh_frame from its begin */
 	PHASE_HEADER,	/* FDEs behind its end, by .eh_frame_hdr */
 	PHASE_SORT0, PHASE_SORT1, PHASE_SORT2,
@@ -14,10 +15,8 @@ enum phase {
 	PHASE_DONE,
 };
 
-bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes)
+bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
 {
-	if (likely(bytes <= c->areas[area].bytes))
-		return true;
 	c->grow = area;
 	c->grow_bytes = max_t(u64, bytes, 2 * c->areas[area].bytes);
 	c->grow_bytes = max_t(u64, c->grow_bytes, 1024);
@@ -59,7 +58,8 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
 	if (slot->err)
 		return slot;
-	kuw_cfi_init(&slot->initial);
+	memset(&slot->initial, 0, sizeof(slot->initial));
+	slot->initial.cfa.how = KUW_UNDEF;
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
 				slot->cie.instrs, 0, 0);
 	return slot;
@@ -279,8 +279,7 @@ static int one_fde(struct kuw_compile *c, const struct kuw_pair *entry)
 			return ret;
 	}
 	cfi = slot->initial;
-	cfi.regs_changed = true;
-	cfi.cfa_changed = true;
+	cfi.changed = true;
 	c->signal = slot->cie.signal;
 	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde.instrs, loc,
 			  end);
@@ -302,12 +301,6 @@ static int run_programs(struct kuw_compile *c)
 	u32 budget = KUW_BATCH_FDES;
 	int ret;
 
-	if (!c->nr_rules) {
-		if (!kuw_compile_room(c, KUW_AREA_RULES,
-				      sizeof(struct kuw_ruleset)))
-			return -ENOSPC;
-		kuw_intern_init(c);
-	}
 	for (; c->pos < c->nr_fdes; c->pos++) {
 		struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
 
@@ -328,6 +321,13 @@ int kuw_compile_step(struct kuw_compile *c)
 	if (c->areas[KUW_AREA_HASH].bytes >= 4ULL * sizeof(u32) << c->hash_bits)
 		kuw_intern_rehash(c);
 	switch (c->phase) {
+	case PHASE_INIT:
+		ret = kuw_intern_init(c);
+		if (!ret) {
+			c->phase = PHASE_SCAN;
+			ret = KUW_AGAIN;
+		}
+		break;
 	case PHASE_SCAN:
 		ret = scan(c);
 		break;

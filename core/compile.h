@@ -40,6 +40,7 @@ enum kuw_area_id {
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
+	KUW_AREA_CHANGES,	/* struct kuw_change: what a register's rule changes */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
 	KUW_AREA_TABLE,		/* the table */
@@ -65,10 +66,21 @@ struct kuw_row {
 /* @saves: its index in the table, or KUW_NO_SAVES. */
 struct kuw_regset {
 	struct kuw_loc reg[KUW_NR_REGS];
-	u64 sum;
+	u32 hash;
 	u32 saves;
-	u32 flags;
 };
+
+/*
+ * Set @from with @loc is set @to. A cache, direct-mapped: programs make the
+ * same few changes over and over, and comparing sets in full is slow.
+ */
+struct kuw_change {
+	u64 loc;
+	u32 from;
+	u32 to;
+};
+
+#define KUW_CHANGES_BITS	10
 
 #define KUW_NO_SAVES	(~0u)
 
@@ -130,8 +142,6 @@ struct kuw_compile {
 	u32 nr_rare;
 	u32 exprs_len;
 	u32 hash_bits;
-	u32 last_regs;
-	u32 last_rule;
 	u32 signal;
 	bool unsorted;
 	u32 chunk;
@@ -149,11 +159,20 @@ int kuw_compile_step(struct kuw_compile *c);
 
 /* Between the files of the compiler. */
 
-/* Return: whether an area has room for @bytes; else c->grow asks for it. */
-bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes);
+/* Make c->grow ask for an area of @bytes. Return: false. */
+bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes);
 
-/* A row begins at @loc: the state @cfi holds there. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_compile_row(struct kuw_compile *c, struct kuw_cfi *cfi, u64 loc,
+/* Return: whether an area has room for @bytes; else c->grow asks for it. */
+static inline bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes)
+{
+	return likely(bytes <= c->areas[area].bytes) ||
+	       kuw_compile_grow(c, area, bytes);
+}
+
+/* A row begins at @loc: the state @cfi holds there. Return: 0, -EINVAL if that
+ * has no CFA, -ENOSPC, -E2BIG.
+ */
+int kuw_compile_row(struct kuw_compile *c, const struct kuw_cfi *cfi, u64 loc,
 		    u64 end);
 
 /* Put a row behind the others. Return: 0, -ENOSPC, -E2BIG. */
@@ -162,9 +181,17 @@ int kuw_compile_append(struct kuw_compile *c, u64 off, u32 rule);
 /* Intern an expression; @off is its place in the pool. Return: as above. */
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off);
 
+/* Make the first of each set. Return: 0, -ENOSPC. */
+int kuw_intern_init(struct kuw_compile *c);
+
 /* Fill the hash after its area has grown. */
-void kuw_intern_init(struct kuw_compile *c);
 void kuw_intern_rehash(struct kuw_compile *c);
+
+/* Replace the rule of loc->target in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_intern_set(struct kuw_compile *c, u32 *regs, const struct kuw_loc *loc);
+
+/* Return: the rule of a register in a set. */
+struct kuw_loc kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg);
 
 /* One pass of three; the pairs are in the other half of the area after it. */
 void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,

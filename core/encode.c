@@ -140,6 +140,8 @@ static void count_rules(struct kuw_compile *c)
 	for (i = 1; i < c->nr_rules; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
+		if (i >= KUW_CODE_RARE)
+			c->nr_rare += rule->uses;
 		/* The frequent ones come first. */
 		if (plain_rule(rule, regs) && regs->saves == KUW_NO_SAVES &&
 		    c->nr_saves < KUW_MAX_SAVES)
@@ -149,10 +151,9 @@ static void count_rules(struct kuw_compile *c)
 	}
 }
 
-/* Return: the bytes of all chunks; counts rare rows on the way. */
+/* Return: the bytes of all chunks. */
 static u64 count_chunks(struct kuw_compile *c)
 {
-	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
 	u32 i, block, last = ~0u, in_block = 0;
 	u64 bytes = 0;
@@ -166,7 +167,6 @@ static u64 count_chunks(struct kuw_compile *c)
 			last = block;
 		}
 		in_block++;
-		c->nr_rare += rules[rows[i].rule].rank >= KUW_CODE_RARE;
 	}
 	return bytes + ALIGN(2 * in_block + 1, 2);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Rows as they come out of CFA programs, and the distinct rules behind them.
- * The rules of all registers are one set, and with the CFA's a second, since a
- * push or pop mostly changes one of the two; both are found by hash and
+ * The rules of all registers are one set, and with the CFA's a second. A program
+ * goes from one set of the first kind to another; both are found by hash and
  * compared in full.
  */
 #include "compile.h"
@@ -10,41 +10,46 @@
 
 /* The rule of addresses that no FDE covers has number 0. */
 #define RULE_NONE	0
+/* The registers' rules before a CIE's initial instructions have number 0. */
+#define REGS_INITIAL	0
+
+#define MIX		0xff51afd7ed558ccdULL
 
 static u32 *hash_slots(struct kuw_compile *c, bool rules)
 {
 	return (u32 *)c->areas[KUW_AREA_HASH].mem + ((u64)rules << c->hash_bits);
 }
 
-static u32 regs_hash(struct kuw_compile *c, u64 sum)
+static u32 slot_of(const struct kuw_compile *c, u32 hash)
 {
-	return (sum * 0xff51afd7ed558ccdULL) >> (64 - c->hash_bits);
+	return hash & ((1u << c->hash_bits) - 1);
 }
 
-static u32 rule_hash(struct kuw_compile *c, const struct kuw_loc *cfa, u32 regs,
-		     u32 signal)
+static u32 regs_hash(const struct kuw_loc *reg)
 {
-	u64 h = kuw_loc_bits(cfa) + (regs * 2 + signal) * 0xc4ceb9fe1a85ec53ULL;
+	u64 h = 0;
+	u32 i;
 
-	h ^= h >> 32;
-	return (h * 0xff51afd7ed558ccdULL) >> (64 - c->hash_bits);
+	for (i = 0; i < KUW_NR_REGS; i++)
+		h = (h ^ kuw_loc_bits(&reg[i])) * MIX;
+	return h >> 32;
+}
+
+static u32 rule_hash(const struct kuw_loc *cfa, u32 regs, u32 signal)
+{
+	u64 h = kuw_loc_bits(cfa) * MIX + (regs * 2 + signal) * 0xc4ceb9fe1a85ec53ULL;
+
+	return (h ^ h >> 29) * MIX >> 32;
 }
 
 /* Slots hold number + 1; half of them stay empty, so a probe ends soon. */
-static u32 *free_slot(u32 *slots, u32 mask, u32 at)
+static u32 *free_slot(struct kuw_compile *c, bool rules, u32 hash)
 {
+	u32 *slots = hash_slots(c, rules), at = slot_of(c, hash);
+
 	while (slots[at])
-		at = (at + 1) & mask;
+		at = slot_of(c, at + 1);
 	return &slots[at];
-}
-
-void kuw_intern_init(struct kuw_compile *c)
-{
-	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-
-	memset(&rules[RULE_NONE], 0, sizeof(*rules));
-	c->nr_rules = 1;
-	c->last_rule = RULE_NONE;
 }
 
 void kuw_intern_rehash(struct kuw_compile *c)
@@ -52,37 +57,28 @@ void kuw_intern_rehash(struct kuw_compile *c)
 	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	const struct kuw_regset *regs = c->areas[KUW_AREA_REGS].mem;
 	u64 slots = c->areas[KUW_AREA_HASH].bytes / (2 * sizeof(u32));
-	u32 i, mask;
+	u32 i;
 
 	while (2ULL << c->hash_bits <= slots)
 		c->hash_bits++;
-	mask = (1u << c->hash_bits) - 1;
-	memset(c->areas[KUW_AREA_HASH].mem, 0, (mask + 1ULL) * 2 * sizeof(u32));
+	memset(c->areas[KUW_AREA_HASH].mem, 0, (2ULL << c->hash_bits) * sizeof(u32));
 	for (i = 0; i < c->nr_regs; i++)
-		*free_slot(hash_slots(c, false), mask,
-			   regs_hash(c, regs[i].sum)) = i + 1;
+		*free_slot(c, false, regs[i].hash) = i + 1;
 	for (i = RULE_NONE + 1; i < c->nr_rules; i++)
-		*free_slot(hash_slots(c, true), mask,
-			   rule_hash(c, &rules[i].cfa, rules[i].regs,
-				     rules[i].signal)) = i + 1;
+		*free_slot(c, true, rule_hash(&rules[i].cfa, rules[i].regs,
+					      rules[i].signal)) = i + 1;
 }
 
-/* Return: whether there is room for one more of each set. */
-static bool room(struct kuw_compile *c)
+/* Return: whether the hash has room for one more of each set. */
+static bool hash_room(struct kuw_compile *c)
 {
 	u32 n = max_t(u32, c->nr_regs, c->nr_rules) + 1;
 
-	if (!kuw_compile_room(c, KUW_AREA_REGS, (c->nr_regs + 1ULL) *
-			      sizeof(struct kuw_regset)) ||
-	    !kuw_compile_room(c, KUW_AREA_RULES, (c->nr_rules + 1ULL) *
-			      sizeof(struct kuw_ruleset)))
-		return false;
-	if (n < 1u << c->hash_bits >> 1)
+	if (likely(n < 1u << c->hash_bits >> 1))
 		return true;
-	/* The caller doubles it at least; kuw_compile_step() then rehashes. */
-	c->grow = KUW_AREA_HASH;
-	c->grow_bytes = max_t(u64, 4096, 4ULL * sizeof(u32) << c->hash_bits);
-	return false;
+	/* kuw_compile_step() then rehashes. */
+	return kuw_compile_grow(c, KUW_AREA_HASH, max_t(u64, 4096,
+				4ULL * sizeof(u32) << c->hash_bits));
 }
 
 static bool same_regs(const struct kuw_loc *a, const struct kuw_loc *b)
@@ -95,43 +91,126 @@ static bool same_regs(const struct kuw_loc *a, const struct kuw_loc *b)
 	return !diff;
 }
 
-static u32 intern_regs(struct kuw_compile *c, const struct kuw_cfi *cfi)
+/* Find or add a set. Return: 0 and its number, -ENOSPC, -E2BIG. */
+static int intern_regs(struct kuw_compile *c, const struct kuw_loc *reg, u32 *number)
 {
 	struct kuw_regset *regs = c->areas[KUW_AREA_REGS].mem;
-	u32 *slots = hash_slots(c, false), mask = (1u << c->hash_bits) - 1;
-	u32 at = regs_hash(c, cfi->sum);
+	u32 *slots, hash = regs_hash(reg), at;
 
-	for (; slots[at]; at = (at + 1) & mask)
-		if (regs[slots[at] - 1].sum == cfi->sum &&
-		    same_regs(regs[slots[at] - 1].reg, cfi->reg))
-			return slots[at] - 1;
+	if (!hash_room(c))
+		return -ENOSPC;
+	slots = hash_slots(c, false);
+	for (at = slot_of(c, hash); slots[at]; at = slot_of(c, at + 1)) {
+		*number = slots[at] - 1;
+		if (regs[*number].hash == hash &&
+		    same_regs(regs[*number].reg, reg))
+			return 0;
+	}
+	if (c->nr_regs == KUW_MAX_RULES)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_REGS, (c->nr_regs + 1ULL) * sizeof(*regs)))
+		return -ENOSPC;
 	regs += c->nr_regs;
-	memcpy(regs->reg, cfi->reg, sizeof(regs->reg));
-	regs->sum = cfi->sum;
+	memcpy(regs->reg, reg, sizeof(regs->reg));
+	regs->hash = hash;
 	regs->saves = KUW_NO_SAVES;
-	slots[at] = ++c->nr_regs;
-	return c->nr_regs - 1;
+	*number = c->nr_regs++;
+	slots[at] = c->nr_regs;
+	return 0;
 }
 
-static u32 intern_rule(struct kuw_compile *c, const struct kuw_loc *cfa, u32 regs)
+/* What is not said by a CIE is unchanged, the return address right below CFA. */
+int kuw_intern_init(struct kuw_compile *c)
+{
+	struct kuw_loc reg[KUW_NR_REGS];
+	u32 i, number;
+
+	if (!kuw_compile_room(c, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
+	    !kuw_compile_room(c, KUW_AREA_CHANGES,
+			      sizeof(struct kuw_change) << KUW_CHANGES_BITS))
+		return -ENOSPC;
+	memset(reg, 0, sizeof(reg));
+	for (i = 0; i < KUW_NR_REGS; i++)
+		reg[i].target = i;
+	reg[KUW_RA].how = KUW_AT_CFA;
+	reg[KUW_RA].off = KUW_RA_OFF;
+	if (intern_regs(c, reg, &number))
+		return -ENOSPC;
+	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));
+	/* No change is from a set to itself: an empty entry serves nobody. */
+	memset(c->areas[KUW_AREA_CHANGES].mem, 0,
+	       sizeof(struct kuw_change) << KUW_CHANGES_BITS);
+	c->nr_rules = 1;
+	return 0;
+}
+
+struct kuw_loc kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
+{
+	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
+
+	return sets[regs].reg[reg];
+}
+
+int kuw_intern_set(struct kuw_compile *c, u32 *regs, const struct kuw_loc *loc)
+{
+	struct kuw_change *change = c->areas[KUW_AREA_CHANGES].mem;
+	u64 bits = kuw_loc_bits(loc);
+	struct kuw_loc reg[KUW_NR_REGS];
+	int err;
+
+	change += (bits * MIX + *regs * 0xc4ceb9fe1a85ec53ULL) >>
+		  (64 - KUW_CHANGES_BITS);
+	if (likely(change->loc == bits && change->from == *regs &&
+		   change->to != *regs)) {
+		*regs = change->to;
+		return 0;
+	}
+	memcpy(reg, ((struct kuw_regset *)c->areas[KUW_AREA_REGS].mem)[*regs].reg,
+	       sizeof(reg));
+	if (kuw_loc_bits(&reg[loc->target]) == bits)
+		return 0;
+	reg[loc->target] = *loc;
+	change->loc = bits;
+	change->from = *regs;
+	err = intern_regs(c, reg, &change->to);
+	if (err) {
+		change->to = change->from;
+		return err;
+	}
+	*regs = change->to;
+	return 0;
+}
+
+/* Find or add a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
+static int intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *number)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem, *rule;
-	u32 *slots = hash_slots(c, true), mask = (1u << c->hash_bits) - 1;
-	u32 at = rule_hash(c, cfa, regs, c->signal);
+	u64 cfa = kuw_loc_bits(&cfi->cfa);
+	u32 *slots, at;
 
-	for (; slots[at]; at = (at + 1) & mask) {
-		rule = &rules[slots[at] - 1];
-		if (kuw_loc_bits(&rule->cfa) == kuw_loc_bits(cfa) &&
-		    rule->regs == regs && rule->signal == c->signal)
-			return slots[at] - 1;
+	if (!hash_room(c))
+		return -ENOSPC;
+	slots = hash_slots(c, true);
+	at = slot_of(c, rule_hash(&cfi->cfa, cfi->regs, c->signal));
+	for (; slots[at]; at = slot_of(c, at + 1)) {
+		*number = slots[at] - 1;
+		rule = &rules[*number];
+		if (kuw_loc_bits(&rule->cfa) == cfa && rule->regs == cfi->regs &&
+		    rule->signal == c->signal)
+			return 0;
 	}
+	if (c->nr_rules == KUW_MAX_RULES)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_RULES, (c->nr_rules + 1ULL) * sizeof(*rules)))
+		return -ENOSPC;
 	rule = &rules[c->nr_rules];
 	memset(rule, 0, sizeof(*rule));
-	rule->cfa = *cfa;
-	rule->regs = regs;
+	rule->cfa = cfi->cfa;
+	rule->regs = cfi->regs;
 	rule->signal = c->signal;
-	slots[at] = ++c->nr_rules;
-	return c->nr_rules - 1;
+	*number = c->nr_rules++;
+	slots[at] = c->nr_rules;
+	return 0;
 }
 
 int kuw_compile_append(struct kuw_compile *c, u64 off, u32 rule)
@@ -153,23 +232,23 @@ int kuw_compile_append(struct kuw_compile *c, u64 off, u32 rule)
 	return 0;
 }
 
-int kuw_compile_row(struct kuw_compile *c, struct kuw_cfi *cfi, u64 loc, u64 end)
+int kuw_compile_row(struct kuw_compile *c, const struct kuw_cfi *cfi, u64 loc,
+		    u64 end)
 {
+	const struct kuw_regset *regs;
+	u32 rule;
+	int err;
+
 	if (loc >= end)
 		return 0;
-	/* No CFA, no frame; a value of an undefined RA needs none. */
-	if (cfi->cfa.how == KUW_UNDEF && cfi->reg[KUW_RA].how != KUW_UNDEF)
-		return -EINVAL;
-	if (c->nr_rules > KUW_MAX_RULES)
-		return -E2BIG;
-	if (!room(c))
-		return -ENOSPC;
-	if (cfi->regs_changed)
-		c->last_regs = intern_regs(c, cfi);
-	c->last_rule = intern_rule(c, &cfi->cfa, c->last_regs);
-	cfi->regs_changed = false;
-	cfi->cfa_changed = false;
-	return kuw_compile_append(c, loc, c->last_rule);
+	/* No CFA, no frame; only the outermost frame needs none. */
+	if (unlikely(cfi->cfa.how == KUW_UNDEF)) {
+		regs = c->areas[KUW_AREA_REGS].mem;
+		if (regs[cfi->regs].reg[KUW_RA].how != KUW_UNDEF)
+			return -EINVAL;
+	}
+	err = intern_rule(c, cfi, &rule);
+	return err ? err : kuw_compile_append(c, loc, rule);
 }
 
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off)
