@@ -291,7 +291,7 @@ static void rare_op(struct machine *m, u8 op)
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = kuw_uleb(in);
-		set_off(m, reg, KUW_AT_CFA, -scaled(m, kuw_uleb(in), align));
+		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = kuw_uleb(in);
