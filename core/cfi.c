@@ -114,22 +114,32 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
 		return;
 	}
 	m->cfi->cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
+	m->cfi->cfa_off = off;
+	m->cfi->cfa_expr = false;
 	m->cfi->changed = true;
 }
 
-/* DW_CFA_def_cfa_register and _offset change half of a rule of the first kind. */
+/*
+ * DW_CFA_def_cfa_register and _offset change half of a rule. The standard has
+ * them for a register and an offset only; OpenSSL's and libgcrypt's assembly
+ * say def_cfa_register after an expression, and mean the last offset before.
+ */
 static void set_cfa_reg(struct machine *m, u64 reg)
 {
-	if (kuw_loc_how(m->cfi->cfa) != KUW_REG)
+	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
 		fail(m, -EINVAL);
 	else
-		set_cfa(m, reg, m->cfi->cfa >> 32);
+		set_cfa(m, reg, m->cfi->cfa_off);
 }
 
 static void set_cfa_off(struct machine *m, s32 off)
 {
-	if (kuw_loc_how(m->cfi->cfa) != KUW_REG)
+	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
 		fail(m, -EINVAL);
+	m->cfi->cfa_off = off;
+	/* libgcc: an expression stays in force. */
+	if (m->cfi->cfa_expr)
+		return;
 	m->cfi->cfa = (u32)m->cfi->cfa | (u64)(u32)off << 32;
 	m->cfi->changed = true;
 }
@@ -261,6 +271,7 @@ static void rare_op(struct machine *m, u8 op)
 		break;
 	case DW_CFA_def_cfa_expression:
 		m->cfi->cfa = take_expr(m, KUW_EXPR);
+		m->cfi->cfa_expr = true;
 		m->cfi->changed = true;
 		break;
 	case DW_CFA_expression:
@@ -277,7 +288,7 @@ static void rare_op(struct machine *m, u8 op)
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = kuw_uleb(in);
-		set_off(m, reg, KUW_AT_CFA, -scaled(m, kuw_uleb(in), align));
+		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = kuw_uleb(in);

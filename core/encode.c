@@ -136,6 +136,9 @@ static void count_rules(struct kuw_compile *c)
 	struct kuw_regset *regs;
 	u32 i;
 
+	/* The layout runs again when an area has grown. */
+	for (i = 0; i < c->nr_regs; i++)
+		sets[i].saves = KUW_NO_SAVES;
 	for (i = 1; i < c->nr_rules; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];

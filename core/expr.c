@@ -46,8 +46,12 @@ static bool read_op(struct kuw_cur *c, struct op *op)
 		break;
 	case DW_OP_const1u:
 	case DW_OP_pick:
+		op->operand = kuw_u8(c);
+		break;
 	case DW_OP_deref_size:
 		op->operand = kuw_u8(c);
+		if (!op->operand || op->operand > KUW_WORD)
+			return false;
 		break;
 	case DW_OP_const1s:
 		op->operand = (s8)kuw_u8(c);

@@ -5,6 +5,7 @@
  *
  * Debian 12 has 20210528, whose interface differs from that of 0.x (Debian 13).
  */
+#include <dwarf.h>
 #include <libdwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +173,23 @@ const struct oracle_fde *oracle_fdes(const struct oracle *o, uint64_t *count)
 	return o->fdes;
 }
 
+bool oracle_may_set_cfa_reg(struct oracle *o, const struct oracle_fde *fde,
+			    unsigned int reg)
+{
+	const uint8_t want[] = { DW_CFA_def_cfa_register, (uint8_t)reg };
+	Dwarf_Unsigned len;
+	Dwarf_Error err = NULL;
+#ifdef HAVE_LIBDWARF_0
+	Dwarf_Small *instrs;
+#else
+	Dwarf_Ptr instrs;
+#endif
+
+	(void)o;
+	return dwarf_get_fde_instr_bytes(fde->fde, &instrs, &len, &err) ==
+		DW_DLV_OK && memmem(instrs, len, want, sizeof(want));
+}
+
 static void convert(struct equation *e, const Dwarf_Regtable_Entry3 *from)
 {
 	memset(e, 0, sizeof(*e));
@@ -233,6 +251,8 @@ int oracle_row(struct oracle *o, const struct oracle_fde *fde, uint64_t addr,
 	case EQ_EXPR:
 	case EQ_VAL_EXPR:
 		row->cfa.kind = EQ_VAL_EXPR;
+		/* libdwarf notes DW_CFA_def_cfa_register here, and no more. */
+		row->cfa.reg = cfa->dw_regnum;
 		break;
 	case EQ_OFFSET:
 	case EQ_VAL_OFFSET:

@@ -27,6 +27,10 @@ struct oracle_fde {
 int oracle_open(const char *path, struct oracle **oracle, const char **why);
 void oracle_close(struct oracle *o);
 
+/* Return: whether the program of the FDE may hold DW_CFA_def_cfa_register @reg. */
+bool oracle_may_set_cfa_reg(struct oracle *o, const struct oracle_fde *fde,
+			    unsigned int reg);
+
 /* All FDEs, sorted by start. */
 const struct oracle_fde *oracle_fdes(const struct oracle *o, uint64_t *count);
 

@@ -219,7 +219,7 @@ static void print_sum(const struct rows_stats *sum, const char *prefix)
 	       sum->shadowed);
 	for (i = 0; i < ROWS_NR_REASONS; i++)
 		if (sum->partial[i])
-			printf("%snot representable: %" PRIu64 ": %s\n", prefix,
+			printf("%snot compared in full: %" PRIu64 ": %s\n", prefix,
 			       sum->partial[i], reasons[i]);
 	if (sum->eh_frame)
 		printf("%stables: %" PRIu64 " bytes, %.1f %% of .eh_frame\n",

@@ -5,12 +5,14 @@
 
 #include <stdint.h>
 
-/* Why a row is not in a table, or not wholly. */
+/* Why a row is not in a table, or not wholly, or libdwarf no judge of it. */
 #define ROWS_REASONS(X) \
 	X(FOREIGN_REG, "a rule names a register beyond 16 (xmm saved by ms_abi code)") \
 	X(CALLER_SAVED, "a caller-saved register is saved, and not kept") \
 	X(LONG_EXPR, "an expression is longer than a table takes") \
-	X(NO_SEGMENT, "the FDE lies in no executable segment")
+	X(NO_SEGMENT, "the FDE lies in no executable segment") \
+	X(ORACLE, "libdwarf leaves an expression in force that DW_CFA_def_cfa_register " \
+		  "ended (libgcc, gdb and readelf do not)")
 
 enum rows_reason {
 #define ROWS_ENUM(name, sentence) ROWS_##name,
@@ -32,7 +34,7 @@ enum rows_reason {
  * @shadowed: rows, or parts of them, that belong to an FDE with a larger start
  * @gaps: gaps between FDEs probed
  * @gap_rules: of these, with a rule where there should be none
- * @partial: rows not representable, by reason
+ * @partial: rows by the reason why not all of it was compared
  * @eh_frame: bytes of .eh_frame
  * @table: bytes of tables
  */

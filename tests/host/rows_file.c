@@ -118,6 +118,20 @@ static bool same_reg(const struct eq_row *want, const struct eq_row *have,
 	return true;
 }
 
+/* Return: whether the CFA's rules agree, but for what libdwarf gets wrong. */
+static bool same_cfa(struct work *w, const struct eq_row *want,
+		     const struct eq_row *have, bool *partial)
+{
+	if (eq_same(want, have, EQ_REGS))
+		return true;
+	if (want->cfa.kind != EQ_VAL_EXPR || have->cfa.kind != EQ_REGISTER ||
+	    want->cfa.reg != have->cfa.reg ||
+	    !oracle_may_set_cfa_reg(w->oracle, w->fde, have->cfa.reg))
+		return false;
+	partial[ROWS_ORACLE] = true;
+	return true;
+}
+
 /* Return: whether table and libdwarf agree at @addr. */
 static bool same_at(struct work *w, const struct eq_row *want, u64 addr,
 		    bool *partial)
@@ -155,7 +169,7 @@ static bool same_at(struct work *w, const struct eq_row *want, u64 addr,
 			      have.signal ? "yes" : "no");
 	}
 	for (reg = EQ_REGS + 1; reg-- > 0;) {
-		if (reg == EQ_REGS ? eq_same(want, &have, reg) :
+		if (reg == EQ_REGS ? same_cfa(w, want, &have, partial) :
 		    same_reg(want, &have, reg, partial))
 			continue;
 		same = false;
@@ -265,6 +279,20 @@ static void compare_fdes(struct work *w)
 	}
 }
 
+/* A file of debug information has the headers of its program, not its bytes. */
+static bool is_debug(int fd, const Elf64_Ehdr *ehdr)
+{
+	Elf64_Shdr shdr;
+	u32 i;
+
+	for (i = 0; i < ehdr->e_shnum; i++)
+		if (pread(fd, &shdr, sizeof(shdr), (off_t)(ehdr->e_shoff +
+			  i * sizeof(shdr))) == sizeof(shdr) &&
+		    shdr.sh_flags & SHF_EXECINSTR)
+			return shdr.sh_type == SHT_NOBITS;
+	return false;
+}
+
 /* Return: whether it is an x86-64 program or library. */
 static bool is_ours(const char *path)
 {
@@ -278,7 +306,8 @@ static bool is_ours(const char *path)
 		!memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
 		ehdr.e_ident[EI_CLASS] == ELFCLASS64 &&
 		ehdr.e_machine == EM_X86_64 &&
-		(ehdr.e_type == ET_EXEC || ehdr.e_type == ET_DYN);
+		(ehdr.e_type == ET_EXEC || ehdr.e_type == ET_DYN) &&
+		!is_debug(fd, &ehdr);
 	close(fd);
 	return ours;
 }

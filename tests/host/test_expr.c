@@ -90,8 +90,8 @@ static void test_stack(void **state)
 	CHECK(5, DW_OP_lit5, DW_OP_lit6, DW_OP_over);
 	CHECK(7, DW_OP_lit7, DW_OP_lit8, DW_OP_lit9, DW_OP_pick, 2);
 	CHECK(9, DW_OP_lit7, DW_OP_lit8, DW_OP_lit9, DW_OP_pick, 0);
-	CHECK(1, DW_OP_lit2, DW_OP_lit1, DW_OP_swap, DW_OP_minus);
-	/* rot: the third becomes the second, the top the third. */
+	CHECK(-1, DW_OP_lit2, DW_OP_lit1, DW_OP_swap, DW_OP_minus);
+	/* rot: the second becomes the top, the third the second. */
 	CHECK(2, DW_OP_lit1, DW_OP_lit2, DW_OP_lit3, DW_OP_rot);
 	CHECK(1, DW_OP_lit1, DW_OP_lit2, DW_OP_lit3, DW_OP_rot, DW_OP_drop);
 	CHECK(3, DW_OP_lit1, DW_OP_lit2, DW_OP_lit3, DW_OP_rot, DW_OP_drop,
@@ -248,6 +248,9 @@ static void test_memory_faults(void **state)
 
 static void test_deref_sizes(void **state)
 {
+	assert_true(kuw_expr_check((const u8[]){ DW_OP_deref_size, 8 }, 2));
+	assert_false(kuw_expr_check((const u8[]){ DW_OP_deref_size, 0 }, 2));
+	assert_false(kuw_expr_check((const u8[]){ DW_OP_deref_size, 9 }, 2));
 	STOP(EXPR_BAD, DW_OP_breg7, 0, DW_OP_deref_size, 0);
 	STOP(EXPR_BAD, DW_OP_breg7, 0, DW_OP_deref_size, 9);
 	STOP(EXPR_BAD, DW_OP_breg7, 0, DW_OP_deref_size, 255);
