@@ -317,24 +317,12 @@ static void rare_op(struct machine *m, u8 op)
 	}
 }
 
-static void one_op(struct machine *m)
+/* What is not rare, but not one of the four that make up nearly all programs. */
+static void other_op(struct machine *m, u8 op)
 {
 	struct kuw_cur *in = &m->in;
-	u8 op = kuw_u8(in);
 	u64 reg;
 
-	switch (op >> 6) {
-	case DW_CFA_advance_loc >> 6:
-		advance(m, op & 0x3f);
-		return;
-	case DW_CFA_offset >> 6:
-		set_off(m, op & 0x3f, KUW_AT_CFA,
-			scaled(m, kuw_uleb(in), m->cie->data_align));
-		return;
-	case DW_CFA_restore >> 6:
-		restore(m, op & 0x3f);
-		return;
-	}
 	switch (op) {
 	case DW_CFA_advance_loc1:
 		advance(m, kuw_u8(in));
@@ -367,6 +355,81 @@ static void one_op(struct machine *m)
 	}
 }
 
+static void one_op(struct machine *m)
+{
+	struct kuw_cur *in = &m->in;
+	u8 op = kuw_u8(in);
+
+	switch (op >> 6) {
+	case DW_CFA_advance_loc >> 6:
+		advance(m, op & 0x3f);
+		break;
+	case DW_CFA_offset >> 6:
+		set_off(m, op & 0x3f, KUW_AT_CFA,
+			scaled(m, kuw_uleb(in), m->cie->data_align));
+		break;
+	case DW_CFA_restore >> 6:
+		restore(m, op & 0x3f);
+		break;
+	default:
+		other_op(m, op);
+		break;
+	}
+}
+
+/*
+ * The four instructions that make up nearly all programs, in their short form,
+ * with the state in registers. Whatever is not as usual is left to one_op(), with
+ * the program where it was.
+ */
+static void usual_ops(struct machine *m)
+{
+	struct kuw_compile *c = m->c;
+	struct kuw_cfi cfi = *m->cfi;
+	/* An instruction and one byte of operand. */
+	const u8 *p = m->in.p, *last = m->in.end - 1;
+	s64 align = m->cie->data_align;
+	u64 loc = m->loc;
+	u8 op;
+
+	while (p < last) {
+		op = *p;
+		if (op >> 6 == DW_CFA_advance_loc >> 6) {
+			if (cfi.changed) {
+				if (kuw_compile_row(c, &cfi, loc, m->end))
+					break;
+				cfi.changed = false;
+			}
+			loc += op & 0x3f;
+			p++;
+		} else if (op == DW_CFA_nop) {
+			p++;
+		} else if (p[1] & 0x80) {
+			break;
+		} else if (op == DW_CFA_def_cfa_offset) {
+			if (kuw_loc_how(cfi.cfa) != KUW_REG || cfi.cfa_expr)
+				break;
+			cfi.cfa_off = p[1];
+			cfi.cfa = (u32)cfi.cfa | (u64)p[1] << 32;
+			cfi.changed = true;
+			p += 2;
+		} else if (op >> 6 == DW_CFA_offset >> 6 &&
+			   (op & 0x3f) < KUW_NR_REGS) {
+			if (kuw_intern_set(c, &cfi.regs, op & 0x3f,
+					   kuw_loc_pack(KUW_AT_CFA, 0, op & 0x3f,
+							p[1] * align)))
+				break;
+			cfi.changed = true;
+			p += 2;
+		} else {
+			break;
+		}
+	}
+	*m->cfi = cfi;
+	m->in.p = p;
+	m->loc = loc;
+}
+
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
 		struct kuw_cur instrs, u64 loc, u64 end)
@@ -375,10 +438,18 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
 		.in = instrs, .loc = loc, .end = end,
 	};
+	bool usual;
 
+	/* The deltas of advances and the products of offsets cannot overflow. */
+	usual = initial && cie->code_align == 1 && loc < U32_MAX &&
+		cie->data_align == (s8)cie->data_align;
 	/* Each round takes a byte at least. */
-	while (kuw_left(&m.in))
-		one_op(&m);
+	while (kuw_left(&m.in)) {
+		if (usual)
+			usual_ops(&m);
+		if (kuw_left(&m.in))
+			one_op(&m);
+	}
 	if (m.in.bad)
 		fail(&m, -EINVAL);
 	if (!m.err && initial)

@@ -193,9 +193,6 @@ int kuw_intern_init(struct kuw_compile *c);
 /* Fill the hash after its area has grown. */
 void kuw_intern_rehash(struct kuw_compile *c);
 
-/* Replace the rule of @reg in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc);
-
 /* Return: the rule of a register in a set. */
 static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 {
@@ -216,6 +213,22 @@ kuw_intern_change(const struct kuw_compile *c, u32 kind, u32 from, u64 loc)
 	return changes + ((kind << KUW_CHANGES_BITS) |
 			  (loc * KUW_MIX + from * KUW_MIX2) >>
 			  (64 - KUW_CHANGES_BITS));
+}
+
+/* When it is not among the changes. */
+int kuw_intern_regs(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
+		    struct kuw_change *change);
+
+/* Replace the rule of @reg in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
+static inline int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg,
+				 u64 loc)
+{
+	struct kuw_change *change = kuw_intern_change(c, 0, *regs, loc);
+
+	if (unlikely(change->loc != loc || change->from != *regs || !change->to))
+		return kuw_intern_regs(c, regs, reg, loc, change);
+	*regs = change->to;
+	return 0;
 }
 
 /* Put a row behind the others, which begin before it. Return: 0, -ENOSPC, -E2BIG. */

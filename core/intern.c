@@ -139,7 +139,7 @@ int kuw_intern_init(struct kuw_compile *c)
 	return 0;
 }
 
-static int slow_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
+int kuw_intern_regs(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
 		    struct kuw_change *change)
 {
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
@@ -158,16 +158,6 @@ static int slow_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
 	change->from = *regs;
 	change->to = number;
 	*regs = number;
-	return 0;
-}
-
-int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc)
-{
-	struct kuw_change *change = kuw_intern_change(c, 0, *regs, loc);
-
-	if (unlikely(change->loc != loc || change->from != *regs || !change->to))
-		return slow_set(c, regs, reg, loc, change);
-	*regs = change->to;
 	return 0;
 }
 
