@@ -169,26 +169,33 @@ static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
 /* The number of the rule of a row that has no code of its own. */
 u32 kuw_table_rare(const struct kuw_table *table, u32 row);
 
+/*
+ * Bit 7 of each byte that is greater than @byte: of its sum with 255 - @byte,
+ * halved so that it cannot carry into the next one.
+ */
+static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
+{
+	const u64 ones = 0x0101010101010101ULL;
+	u64 rest = (u8)~byte * ones;
+
+	return ((bytes & rest) + (((bytes ^ rest) >> 1) & 0x7f * ones)) &
+	       0x80 * ones;
+}
+
 /* How many of the @n ascending bytes at @low are at most @byte. */
 static __always_inline u32 kuw_count_le(const u8 *low, u32 n, u8 byte)
 {
-	const u64 ones = 0x0101010101010101ULL, high = ones << 7;
-	/* Per byte x, without a borrow: bit 7 of (x | 0x80) - y7 - 1 is x7 > y7,
-	 * the comparison in the low seven bits.
-	 */
-	u64 y = ((byte & 0x7f) + 1) * ones, x, more;
+	u64 above = kuw_bytes_above(get_unaligned_le64(low), byte);
 	u32 count = 0;
 
 	for (;;) {
-		x = get_unaligned_le64(low + count);
-		more = (x | high) - y;
-		more = (byte & 0x80 ? more & x : more | x) & high;
 		/* The bytes end here, for certain. */
 		if (n - count < 8)
-			more |= 0x80ULL << (8 * (n - count));
-		if (likely(more))
-			return count + __builtin_ctzll(more) / 8;
+			above |= 1ULL << (8 * (n - count) + 7);
+		if (likely(above))
+			return count + __builtin_ctzll(above) / 8;
 		count += 8;
+		above = kuw_bytes_above(get_unaligned_le64(low + count), byte);
 	}
 }
 
