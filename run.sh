@@ -12,11 +12,20 @@ KUW_TIMEOUT=900
 KUW_CPUS=2
 KUW_MEMORY=2G
 KUW_LOAD=yes
+KUW_EVENTS=()
 kernel=6.12
-for part in say host root module guest; do
-	# shellcheck source=/dev/null
-	. "$KUW_TOP/tests/vm/lib/$part.sh"
-done
+# shellcheck source=tests/vm/lib/say.sh
+. "$KUW_TOP/tests/vm/lib/say.sh"
+# shellcheck source=tests/vm/lib/host.sh
+. "$KUW_TOP/tests/vm/lib/host.sh"
+# shellcheck source=tests/vm/lib/root.sh
+. "$KUW_TOP/tests/vm/lib/root.sh"
+# shellcheck source=tests/vm/lib/module.sh
+. "$KUW_TOP/tests/vm/lib/module.sh"
+# shellcheck source=tests/vm/lib/guest.sh
+. "$KUW_TOP/tests/vm/lib/guest.sh"
+# shellcheck source=tests/vm/lib/trace.sh
+. "$KUW_TOP/tests/vm/lib/trace.sh"
 
 usage() {
 	cat <<'END'
@@ -81,13 +90,13 @@ setup() {
 }
 
 main() {
-	local job=$1 words=() events=()
+	local job=$1 words=()
 	shift
 	while (($#)); do
 		case $1 in
 		--kernel) kernel=${2?"--kernel needs a version"} && shift ;;
 		--timeout) KUW_TIMEOUT=${2?"--timeout needs seconds"} && shift ;;
-		--event) events+=("${2?"--event needs a name"}") && shift ;;
+		--event) KUW_EVENTS+=("${2?"--event needs a name"}") && shift ;;
 		--no-module) KUW_LOAD= ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
@@ -101,6 +110,11 @@ main() {
 		((${#words[@]})) || die 125 "exec needs a command" "for example: ./run.sh exec -- uname -a"
 		setup
 		guest_run batch "$PWD" "${words[@]}"
+		;;
+	trace)
+		((${#words[@]})) || die 125 "trace needs a command" "for example: ./run.sh trace -- ls -l"
+		setup
+		trace_job "${words[@]}"
 		;;
 	setup) setup ;;
 	shell)
