@@ -26,6 +26,8 @@ kernel=6.12
 . "$KUW_TOP/tests/vm/lib/guest.sh"
 # shellcheck source=tests/vm/lib/trace.sh
 . "$KUW_TOP/tests/vm/lib/trace.sh"
+# shellcheck source=tests/vm/lib/test.sh
+. "$KUW_TOP/tests/vm/lib/test.sh"
 
 usage() {
 	cat <<'END'
@@ -100,16 +102,22 @@ main() {
 		--no-module) KUW_LOAD= ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
-		-*) die 125 "unknown option $1" "./run.sh --help tells the options" ;;
+		-?*) die 125 "unknown option $1" "./run.sh --help tells the options" ;;
 		*) words=("$@") && break ;;
 		esac
 		shift
 	done
 	case $job in
+	main)
+		((${#words[@]} == 0)) || die 125 "what is ${words[0]}?" "./run.sh --help tells the jobs"
+		setup
+		main_job
+		;;
+	test) test_job "${words[@]}" ;;
 	exec)
 		((${#words[@]})) || die 125 "exec needs a command" "for example: ./run.sh exec -- uname -a"
 		setup
-		guest_run batch "$PWD" "${words[@]}"
+		guest_run batch "$(guest_directory)" "${words[@]}"
 		;;
 	trace)
 		((${#words[@]})) || die 125 "trace needs a command" "for example: ./run.sh trace -- ls -l"
@@ -119,9 +127,8 @@ main() {
 	setup) setup ;;
 	shell)
 		setup
-		KUW_TIMEOUT=0 KUW_GUEST_STDIN=/dev/stdin guest_run shell "$PWD"
+		KUW_TIMEOUT=0 KUW_GUEST_STDIN=/dev/stdin guest_run shell "$(guest_directory)"
 		;;
-	*) die 125 "$job is not built yet" ;;
 	esac
 }
 

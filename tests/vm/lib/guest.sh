@@ -2,6 +2,19 @@
 # shellcheck shell=bash
 # Starts a guest that does one job: qemu, the job's folder, and the three ways out of it (stdout, stderr, the kernel log).
 
+# guest_directory: the directory of the guest that is this one here; only the repository is in both.
+guest_directory() {
+	local here
+	here=$(pwd -P)
+	case $here/ in
+	"$KUW_TOP"/*) echo "$here" ;;
+	*)
+		say "$here is not in the guest; the command runs in $KUW_TOP"
+		echo "$KUW_TOP"
+		;;
+	esac
+}
+
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
 	local mode=$1 cwd=$2 job log status=0 readers=() qemu_status=0 consoles=()

@@ -10,7 +10,7 @@ trace_run() {
 		options+=(--event "$event")
 	done
 	mkdir -p "${folder%/*}"
-	guest_run batch "$PWD" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
+	guest_run batch "$(guest_directory)" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
 }
 
 # trace_show FOLDER: babeltrace2's text.
@@ -35,4 +35,35 @@ trace_job() {
 		say "there is no trace"
 	fi
 	return "$status"
+}
+
+# main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
+main_job() {
+	local record=$KUW_TOP/tests/vm/lib/record folder
+	folder=$(trace_folder)
+	mkdir -p "$folder"
+	subjects_ready
+	guest_run batch "$KUW_TOP" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
+		"$record" "$folder" "$(built_folder)"
+	say "the demo, tests/subjects/demo.c:"
+	trace_show "$folder/demo"
+	say "/bin/ls -l /:"
+	trace_show "$folder/ls"
+	say "the traces are in $folder: demo and ls"
+}
+
+# Where programs for the guest are built.
+built_folder() {
+	echo "$KUW_BUILD/test-$KUW_KERNEL"
+}
+
+subjects_make() {
+	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$(built_folder):/mnt") in_root \
+		make -C /usr/src/subjects OUT=/mnt
+}
+
+# subjects_ready: the programs of tests/subjects are there, and not older than their sources.
+subjects_ready() {
+	mkdir -p "$(built_folder)"
+	step "subjects-$KUW_KERNEL" "building the demo" subjects_make
 }
