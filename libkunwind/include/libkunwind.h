@@ -27,7 +27,7 @@ extern "C" {
 struct kunwind_handle;
 
 /* Room for the frames of one stack. One thread at a time may use it. */
-struct kunwind_backtrace;
+struct kunwind_bt;
 
 /**
  * kunwind_open() - cover this process
@@ -55,13 +55,13 @@ void kunwind_close(struct kunwind_handle *handle);
  *
  * Return: an empty backtrace; NULL and errno = EINVAL or ENOMEM on failure.
  */
-struct kunwind_backtrace *kunwind_backtrace_new(uint32_t capacity);
+struct kunwind_bt *kunwind_backtrace_new(uint32_t capacity);
 
 /**
  * kunwind_backtrace_free() - undo kunwind_backtrace_new()
  * @bt: the backtrace, or NULL
  */
-void kunwind_backtrace_free(struct kunwind_backtrace *bt);
+void kunwind_backtrace_free(struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace() - the calling thread's own stack
@@ -77,7 +77,7 @@ void kunwind_backtrace_free(struct kunwind_backtrace *bt);
  * NULL. After an error @bt is empty.
  */
 int kunwind_backtrace(struct kunwind_handle *handle,
-		      struct kunwind_backtrace *bt);
+		      struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace_frames() - the addresses
@@ -87,7 +87,7 @@ int kunwind_backtrace(struct kunwind_handle *handle,
  * signal's frame comes the address of the instruction that it interrupted. They
  * change with the next kunwind_backtrace() and live as long as @bt.
  */
-const uint64_t *kunwind_backtrace_frames(const struct kunwind_backtrace *bt);
+const uint64_t *kunwind_backtrace_frames(const struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace_count() - how many frames there are
@@ -95,7 +95,7 @@ const uint64_t *kunwind_backtrace_frames(const struct kunwind_backtrace *bt);
  *
  * Return: 0 to kunwind_backtrace_capacity().
  */
-uint32_t kunwind_backtrace_count(const struct kunwind_backtrace *bt);
+uint32_t kunwind_backtrace_count(const struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace_capacity() - how many frames there is room for
@@ -103,7 +103,7 @@ uint32_t kunwind_backtrace_count(const struct kunwind_backtrace *bt);
  *
  * Return: what kunwind_backtrace_new() was given.
  */
-uint32_t kunwind_backtrace_capacity(const struct kunwind_backtrace *bt);
+uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace_proven() - how many frames follow from unwind tables alone
@@ -112,7 +112,7 @@ uint32_t kunwind_backtrace_capacity(const struct kunwind_backtrace *bt);
  * Return: 0 to kunwind_backtrace_count(). The frames behind rest on a step by
  * frame pointer, which is plausible and not proven.
  */
-uint32_t kunwind_backtrace_proven(const struct kunwind_backtrace *bt);
+uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace_stop() - why the walk ended
@@ -121,7 +121,7 @@ uint32_t kunwind_backtrace_proven(const struct kunwind_backtrace *bt);
  * Return: enum kunwind_stop: KUNWIND_STOP_COMPLETE (0) if and only if the stack
  * is whole; KUNWIND_STOP_NONE if there was no walk.
  */
-uint32_t kunwind_backtrace_stop(const struct kunwind_backtrace *bt);
+uint32_t kunwind_backtrace_stop(const struct kunwind_bt *bt);
 
 /**
  * kunwind_stop_name() - the name of a stop reason

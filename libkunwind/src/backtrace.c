@@ -11,16 +11,16 @@ _Static_assert(KUNWIND_NR_STOPS < KUNWIND_STOP_NONE, "no number is used twice");
 /* The frame of kunwind_backtrace() itself. */
 #define OWN_FRAMES	1
 
-static void make_empty(struct kunwind_backtrace *bt)
+static void make_empty(struct kunwind_bt *bt)
 {
 	bt->stack.count = 0;
 	bt->stack.proven = 0;
 	bt->stack.stop = KUNWIND_STOP_NONE;
 }
 
-EXPORT struct kunwind_backtrace *kunwind_backtrace_new(uint32_t capacity)
+EXPORT struct kunwind_bt *kunwind_backtrace_new(uint32_t capacity)
 {
-	struct kunwind_backtrace *bt;
+	struct kunwind_bt *bt;
 
 	if (capacity == 0 || capacity > KUNWIND_MAX_CAPACITY) {
 		errno = EINVAL;
@@ -34,7 +34,7 @@ EXPORT struct kunwind_backtrace *kunwind_backtrace_new(uint32_t capacity)
 	return bt;
 }
 
-EXPORT void kunwind_backtrace_free(struct kunwind_backtrace *bt)
+EXPORT void kunwind_backtrace_free(struct kunwind_bt *bt)
 {
 	free(bt);
 }
@@ -42,7 +42,7 @@ EXPORT void kunwind_backtrace_free(struct kunwind_backtrace *bt)
 /* Inlined into its caller, it would not be the frame that is left out. */
 EXPORT __attribute__((noinline))
 int kunwind_backtrace(struct kunwind_handle *handle,
-		      struct kunwind_backtrace *bt)
+		      struct kunwind_bt *bt)
 {
 	long ret;
 
@@ -63,27 +63,27 @@ int kunwind_backtrace(struct kunwind_handle *handle,
 }
 
 EXPORT const uint64_t *
-kunwind_backtrace_frames(const struct kunwind_backtrace *bt)
+kunwind_backtrace_frames(const struct kunwind_bt *bt)
 {
 	return bt->frames;
 }
 
-EXPORT uint32_t kunwind_backtrace_count(const struct kunwind_backtrace *bt)
+EXPORT uint32_t kunwind_backtrace_count(const struct kunwind_bt *bt)
 {
 	return bt->stack.count;
 }
 
-EXPORT uint32_t kunwind_backtrace_capacity(const struct kunwind_backtrace *bt)
+EXPORT uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt)
 {
 	return bt->stack.capacity;
 }
 
-EXPORT uint32_t kunwind_backtrace_proven(const struct kunwind_backtrace *bt)
+EXPORT uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt)
 {
 	return bt->stack.proven;
 }
 
-EXPORT uint32_t kunwind_backtrace_stop(const struct kunwind_backtrace *bt)
+EXPORT uint32_t kunwind_backtrace_stop(const struct kunwind_bt *bt)
 {
 	return bt->stack.stop;
 }

@@ -15,12 +15,12 @@ struct kunwind_handle {
 };
 
 /* The kernel writes the frames behind its structure: nothing is copied. */
-struct kunwind_backtrace {
+struct kunwind_bt {
 	struct kunwind_stack stack;
 	uint64_t frames[];
 };
 
-_Static_assert(offsetof(struct kunwind_backtrace, frames) ==
+_Static_assert(offsetof(struct kunwind_bt, frames) ==
 	       sizeof(struct kunwind_stack), "the frames follow the structure");
 
 /*
