@@ -103,22 +103,17 @@ static void set_loc(struct machine *m)
 
 	if (to < m->loc)
 		fail(m, -EINVAL);
-	else
+	else if (to > m->loc)
 		move_to(m, to);
 }
 
 static void set_cfa(struct machine *m, u64 reg, s32 off)
 {
-	struct kuw_loc *cfa = &m->cfi->cfa;
-
 	if (unlikely(reg >= KUW_RA)) {
 		fail(m, -ENOSYS);
 		return;
 	}
-	memset(cfa, 0, sizeof(*cfa));
-	cfa->how = KUW_REG;
-	cfa->reg = reg;
-	cfa->off = off;
+	m->cfi->cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
 	m->cfi->cfa_off = off;
 	m->cfi->cfa_expr = false;
 	m->cfi->changed = true;
@@ -131,7 +126,7 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
  */
 static void set_cfa_reg(struct machine *m, u64 reg)
 {
-	if (m->cfi->cfa.how == KUW_UNDEF)
+	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
 		fail(m, -EINVAL);
 	else
 		set_cfa(m, reg, m->cfi->cfa_off);
@@ -139,24 +134,24 @@ static void set_cfa_reg(struct machine *m, u64 reg)
 
 static void set_cfa_off(struct machine *m, s32 off)
 {
-	if (m->cfi->cfa.how == KUW_UNDEF)
+	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
 		fail(m, -EINVAL);
 	m->cfi->cfa_off = off;
 	/* libgcc: an expression stays in force. */
 	if (m->cfi->cfa_expr)
 		return;
-	m->cfi->cfa.off = off;
+	m->cfi->cfa = (u32)m->cfi->cfa | (u64)(u32)off << 32;
 	m->cfi->changed = true;
 }
 
-static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
+/* @loc has no target yet. */
+static void set_reg(struct machine *m, u64 reg, u64 loc)
 {
 	int err;
 
 	if (reg >= KUW_NR_REGS)
 		return;
-	loc.target = reg;
-	err = kuw_intern_set(m->c, &m->cfi->regs, &loc);
+	err = kuw_intern_set(m->c, &m->cfi->regs, reg, loc | reg << 16);
 	if (unlikely(err))
 		fail(m, err);
 	m->cfi->changed = true;
@@ -164,14 +159,15 @@ static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
 
 static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 {
-	set_reg(m, reg, (struct kuw_loc){ .how = how, .off = off });
+	set_reg(m, reg, kuw_loc_pack(how, 0, 0, off));
 }
 
 static void set_from_reg(struct machine *m, u64 reg, u64 from)
 {
 	if (from >= KUW_NR_REGS)
 		fail(m, -ENOSYS);
-	set_reg(m, reg, (struct kuw_loc){ .how = KUW_REG, .reg = from });
+	else
+		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
 }
 
 static void restore(struct machine *m, u64 reg)
@@ -183,32 +179,33 @@ static void restore(struct machine *m, u64 reg)
 }
 
 /* Take an expression; @how is what it becomes unless a simpler form will do. */
-static struct kuw_loc take_expr(struct machine *m, u8 how)
+static u64 take_expr(struct machine *m, u8 how)
 {
-	struct kuw_loc loc = { .how = how }, value = { .how = KUW_SAME };
+	struct kuw_loc value = { .how = KUW_SAME };
 	u64 len = kuw_uleb(&m->in);
 	const u8 *bytes = kuw_bytes(&m->in, len);
+	s32 off = 0;
 	int err;
 
 	if (!bytes)
-		return loc;
+		return 0;
 	if (!kuw_expr_check(bytes, len)) {
 		fail(m, -ENOSYS);
-		return loc;
+		return 0;
 	}
 	if (kuw_expr_simplify(bytes, len, &value)) {
 		if (how == KUW_EXPR)
-			return value;
+			return kuw_loc_bits(value);
 		/* The address is reg + off: the register is stored there. */
 		if (value.how == KUW_REG) {
 			value.how = KUW_MEM;
-			return value;
+			return kuw_loc_bits(value);
 		}
 	}
-	err = kuw_compile_expr(m->c, bytes, len, &loc.off);
+	err = kuw_compile_expr(m->c, bytes, len, &off);
 	if (err)
 		fail(m, err);
-	return loc;
+	return kuw_loc_pack(how, 0, 0, off);
 }
 
 static void remember(struct machine *m)
@@ -320,24 +317,12 @@ static void rare_op(struct machine *m, u8 op)
 	}
 }
 
-static void one_op(struct machine *m)
+/* What is not rare, but not one of the four that make up nearly all programs. */
+static void other_op(struct machine *m, u8 op)
 {
 	struct kuw_cur *in = &m->in;
-	u8 op = kuw_u8(in);
 	u64 reg;
 
-	switch (op >> 6) {
-	case DW_CFA_advance_loc >> 6:
-		advance(m, op & 0x3f);
-		return;
-	case DW_CFA_offset >> 6:
-		set_off(m, op & 0x3f, KUW_AT_CFA,
-			scaled(m, kuw_uleb(in), m->cie->data_align));
-		return;
-	case DW_CFA_restore >> 6:
-		restore(m, op & 0x3f);
-		return;
-	}
 	switch (op) {
 	case DW_CFA_advance_loc1:
 		advance(m, kuw_u8(in));
@@ -370,6 +355,81 @@ static void one_op(struct machine *m)
 	}
 }
 
+static void one_op(struct machine *m)
+{
+	struct kuw_cur *in = &m->in;
+	u8 op = kuw_u8(in);
+
+	switch (op >> 6) {
+	case DW_CFA_advance_loc >> 6:
+		advance(m, op & 0x3f);
+		break;
+	case DW_CFA_offset >> 6:
+		set_off(m, op & 0x3f, KUW_AT_CFA,
+			scaled(m, kuw_uleb(in), m->cie->data_align));
+		break;
+	case DW_CFA_restore >> 6:
+		restore(m, op & 0x3f);
+		break;
+	default:
+		other_op(m, op);
+		break;
+	}
+}
+
+/*
+ * The four instructions that make up nearly all programs, in their short form,
+ * with the state in registers. Whatever is not as usual is left to one_op(), with
+ * the program where it was.
+ */
+static void usual_ops(struct machine *m)
+{
+	struct kuw_compile *c = m->c;
+	struct kuw_cfi cfi = *m->cfi;
+	/* An instruction and one byte of operand. */
+	const u8 *p = m->in.p, *last = m->in.end - 1;
+	s64 align = m->cie->data_align;
+	u64 loc = m->loc;
+	u8 op;
+
+	while (p < last) {
+		op = *p;
+		if (op >> 6 == DW_CFA_advance_loc >> 6) {
+			if (cfi.changed) {
+				if (kuw_compile_row(c, &cfi, loc, m->end))
+					break;
+				cfi.changed = false;
+			}
+			loc += op & 0x3f;
+			p++;
+		} else if (op == DW_CFA_nop) {
+			p++;
+		} else if (p[1] & 0x80) {
+			break;
+		} else if (op == DW_CFA_def_cfa_offset) {
+			if (kuw_loc_how(cfi.cfa) != KUW_REG || cfi.cfa_expr)
+				break;
+			cfi.cfa_off = p[1];
+			cfi.cfa = (u32)cfi.cfa | (u64)p[1] << 32;
+			cfi.changed = true;
+			p += 2;
+		} else if (op >> 6 == DW_CFA_offset >> 6 &&
+			   (op & 0x3f) < KUW_NR_REGS) {
+			if (kuw_intern_set(c, &cfi.regs, op & 0x3f,
+					   kuw_loc_pack(KUW_AT_CFA, 0, op & 0x3f,
+							p[1] * align)))
+				break;
+			cfi.changed = true;
+			p += 2;
+		} else {
+			break;
+		}
+	}
+	*m->cfi = cfi;
+	m->in.p = p;
+	m->loc = loc;
+}
+
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
 		struct kuw_cur instrs, u64 loc, u64 end)
@@ -378,10 +438,18 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
 		.in = instrs, .loc = loc, .end = end,
 	};
+	bool usual;
 
+	/* The deltas of advances and the products of offsets cannot overflow. */
+	usual = initial && cie->code_align == 1 && loc < U32_MAX &&
+		cie->data_align == (s8)cie->data_align;
 	/* Each round takes a byte at least. */
-	while (kuw_left(&m.in))
-		one_op(&m);
+	while (kuw_left(&m.in)) {
+		if (usual)
+			usual_ops(&m);
+		if (kuw_left(&m.in))
+			one_op(&m);
+	}
 	if (m.in.bad)
 		fail(&m, -EINVAL);
 	if (!m.err && initial)

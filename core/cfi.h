@@ -10,27 +10,19 @@ struct kuw_compile;
 
 /**
  * struct kuw_cfi - the state of a CFA program
- * @cfa: the CFA's rule; KUW_UNDEF until one is defined
+ * @cfa: the CFA's rule (kuw_loc_pack()); KUW_UNDEF until one is defined
  * @regs: the registers' rules, by their number among the distinct ones
  * @cfa_off: the last offset that an instruction gave, be it in force or not
  * @cfa_expr: an instruction gave an expression, whatever @cfa made of it
  * @changed: since the last row
  */
 struct kuw_cfi {
-	struct kuw_loc cfa;
+	u64 cfa;
 	u32 regs;
 	s32 cfa_off;
 	bool cfa_expr;
 	bool changed;
 };
-
-static inline u64 kuw_loc_bits(const struct kuw_loc *loc)
-{
-	u64 bits;
-
-	memcpy(&bits, loc, sizeof(bits));
-	return bits;
-}
 
 /**
  * kuw_cfi_run() - run a program

@@ -38,6 +38,7 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 		c->eh_frame_hdr.len = elf->eh_frame_hdr.len;
 		c->eh_frame_hdr.vaddr = elf->eh_frame_hdr.vaddr;
 	}
+	c->last_block = ~0u;
 	c->base = ~0ULL;
 	for (i = 0; i < elf->nr_segments; i++)
 		c->base = min_t(u64, c->base, elf->segments[i].vaddr);
@@ -59,7 +60,7 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 	if (slot->err)
 		return slot;
 	memset(&slot->initial, 0, sizeof(slot->initial));
-	slot->initial.cfa.how = KUW_UNDEF;
+	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
 				slot->cie.instrs, 0, 0);
 	return slot;
@@ -243,10 +244,25 @@ static int sort(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
+/* Take back what was appended since there were @rows. */
+static void drop_rows(struct kuw_compile *c, u32 rows, u32 chunks)
+{
+	const struct kuw_row *last = c->areas[KUW_AREA_ROWS].mem;
+
+	c->nr_rows = rows;
+	c->nr_chunks = chunks;
+	c->last_rule = 0;
+	c->last_block = ~0u;
+	if (rows) {
+		c->last_rule = last[rows - 1].rule;
+		c->last_block = last[rows - 1].off >> KUW_BLOCK_SHIFT;
+	}
+}
+
 /* Rows of one FDE, or none of them. */
 static int one_fde(struct kuw_compile *c, const struct kuw_pair *entry)
 {
-	u32 rows = c->nr_rows, next;
+	u32 rows = c->nr_rows, chunks = c->nr_chunks, next;
 	struct kuw_cie_slot *slot;
 	struct kuw_fde fde;
 	struct kuw_cfi cfi;
@@ -283,16 +299,14 @@ static int one_fde(struct kuw_compile *c, const struct kuw_pair *entry)
 	c->signal = slot->cie.signal;
 	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde.instrs, loc,
 			  end);
-	if (ret == -ENOSPC || ret == -E2BIG) {
-		c->nr_rows = rows;
-		return ret;
-	}
-	if (ret) {
-		c->nr_rows = rows;
-		c->nr_bad++;
+	if (!ret) {
+		c->covered = end;
 		return 0;
 	}
-	c->covered = end;
+	drop_rows(c, rows, chunks);
+	if (ret == -ENOSPC || ret == -E2BIG)
+		return ret;
+	c->nr_bad++;
 	return 0;
 }
 

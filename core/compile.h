@@ -28,6 +28,7 @@
 #include "kunwind_port.h"
 #include "cfi.h"
 #include "elf.h"
+#include "table.h"
 
 /* What kuw_compile_step() returns beside 0 (done) and a negative errno. */
 #define KUW_AGAIN	1
@@ -40,7 +41,7 @@ enum kuw_area_id {
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
-	KUW_AREA_CHANGES,	/* struct kuw_change: what a register's rule changes */
+	KUW_AREA_CHANGES,	/* struct kuw_change: of registers, and of the CFA */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
 	KUW_AREA_TABLE,		/* the table */
@@ -65,14 +66,15 @@ struct kuw_row {
 
 /* @saves: its index in the table, or KUW_NO_SAVES. */
 struct kuw_regset {
-	struct kuw_loc reg[KUW_NR_REGS];
+	u64 reg[KUW_NR_REGS];
 	u32 hash;
 	u32 saves;
 };
 
 /*
- * Set @from with @loc is set @to. A cache, direct-mapped: programs make the
- * same few changes over and over, and comparing sets in full is slow.
+ * Set @from with @loc is @to: a set of register rules with one of them replaced,
+ * or a rule with a CFA. Caches, direct-mapped: programs make the same few
+ * changes over and over, and what is behind them compares in full.
  */
 struct kuw_change {
 	u64 loc;
@@ -80,13 +82,13 @@ struct kuw_change {
 	u32 to;
 };
 
-#define KUW_CHANGES_BITS	10
+#define KUW_CHANGES_BITS	9
 
 #define KUW_NO_SAVES	(~0u)
 
 /* @rank: its number in the table. */
 struct kuw_ruleset {
-	struct kuw_loc cfa;
+	u64 cfa;
 	u32 regs;
 	u32 signal;
 	u32 uses;
@@ -135,6 +137,10 @@ struct kuw_compile {
 	u32 nr_fdes;
 	u32 nr_bad;
 	u32 nr_rows;
+	u32 max_rows;
+	u32 last_rule;
+	u32 last_block;
+	u32 nr_chunks;
 	u32 nr_regs;
 	u32 nr_rules;
 	u32 nr_saves;
@@ -169,14 +175,14 @@ static inline bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes)
 	       kuw_compile_grow(c, area, bytes);
 }
 
-/* A row begins at @loc: the state @cfi holds there. Return: 0, -EINVAL if that
- * has no CFA, -ENOSPC, -E2BIG.
- */
-int kuw_compile_row(struct kuw_compile *c, const struct kuw_cfi *cfi, u64 loc,
-		    u64 end);
+/* Make room for a row. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_compile_row_room(struct kuw_compile *c);
 
-/* Put a row behind the others. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_compile_append(struct kuw_compile *c, u64 off, u32 rule);
+/* The rule of the state @cfi, when it is not among the changes: find or add it.
+ * Return: 0, -EINVAL if the state has no CFA, -ENOSPC, -E2BIG.
+ */
+int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi,
+		    struct kuw_change *change);
 
 /* Intern an expression; @off is its place in the pool. Return: as above. */
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off);
@@ -187,11 +193,84 @@ int kuw_intern_init(struct kuw_compile *c);
 /* Fill the hash after its area has grown. */
 void kuw_intern_rehash(struct kuw_compile *c);
 
-/* Replace the rule of loc->target in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_intern_set(struct kuw_compile *c, u32 *regs, const struct kuw_loc *loc);
-
 /* Return: the rule of a register in a set. */
-struct kuw_loc kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg);
+static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
+{
+	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
+
+	return sets[regs].reg[reg];
+}
+
+#define KUW_MIX		0xff51afd7ed558ccdULL
+#define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
+
+/* @kind: 0 for changes of registers' rules, 1 for rules with a CFA. */
+static inline struct kuw_change *
+kuw_intern_change(const struct kuw_compile *c, u32 kind, u32 from, u64 loc)
+{
+	struct kuw_change *changes = c->areas[KUW_AREA_CHANGES].mem;
+
+	return changes + ((kind << KUW_CHANGES_BITS) |
+			  (loc * KUW_MIX + from * KUW_MIX2) >>
+			  (64 - KUW_CHANGES_BITS));
+}
+
+/* When it is not among the changes. */
+int kuw_intern_regs(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
+		    struct kuw_change *change);
+
+/* Replace the rule of @reg in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
+static inline int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg,
+				 u64 loc)
+{
+	struct kuw_change *change = kuw_intern_change(c, 0, *regs, loc);
+
+	if (unlikely(change->loc != loc || change->from != *regs || !change->to))
+		return kuw_intern_regs(c, regs, reg, loc, change);
+	*regs = change->to;
+	return 0;
+}
+
+/* Put a row behind the others, which begin before it. Return: 0, -ENOSPC, -E2BIG. */
+static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
+{
+	struct kuw_row *row;
+
+	if (c->last_rule == rule)
+		return 0;
+	if (unlikely(c->nr_rows == c->max_rows)) {
+		int err = kuw_compile_row_room(c);
+
+		if (err)
+			return err;
+	}
+	row = (struct kuw_row *)c->areas[KUW_AREA_ROWS].mem + c->nr_rows++;
+	row->off = off;
+	row->rule = rule;
+	c->last_rule = rule;
+	c->nr_chunks += off >> KUW_BLOCK_SHIFT != c->last_block;
+	c->last_block = off >> KUW_BLOCK_SHIFT;
+	return 0;
+}
+
+/* A row begins at @loc: the state @cfi holds there. Return: as the two above. */
+static inline int kuw_compile_row(struct kuw_compile *c,
+				  const struct kuw_cfi *cfi, u64 loc, u64 end)
+{
+	u32 from = cfi->regs * 2 + c->signal;
+	struct kuw_change *change = kuw_intern_change(c, 1, from, cfi->cfa);
+	int err;
+
+	if (unlikely(loc >= end))
+		return 0;
+	if (unlikely(change->loc != cfi->cfa || change->from != from ||
+		     !change->to)) {
+		err = kuw_intern_rule(c, cfi, change);
+		if (err)
+			return err;
+	}
+	return kuw_compile_append(c, loc, change->to);
+}
 
 /* One pass of three; the pairs are in the other half of the area after it. */
 void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,

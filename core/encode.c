@@ -23,11 +23,12 @@ static u32 nr_buckets(const struct kuw_compile *c, u32 block)
 }
 
 /* Return: the offset in words if that is how the register is saved, else 0. */
-static s32 saved_word(const struct kuw_loc *loc)
+static s32 saved_word(u64 loc)
 {
-	if (loc->how != KUW_AT_CFA || loc->off % KUW_WORD)
-		return 0;
-	return loc->off / KUW_WORD;
+	s32 off = loc >> 32;
+
+	return kuw_loc_how(loc) == KUW_AT_CFA && off % KUW_WORD == 0 ?
+		off / KUW_WORD : 0;
 }
 
 /* Return: whether struct kuw_saves says all of it; @saves may be NULL. */
@@ -36,19 +37,19 @@ static bool plain_regs(const struct kuw_regset *regs, struct kuw_saves *saves)
 	u32 i, seen = 1u << KUW_RA;
 	s32 word;
 
-	if (saved_word(&regs->reg[KUW_RA]) != KUW_RA_OFF / KUW_WORD)
+	if (saved_word(regs->reg[KUW_RA]) != KUW_RA_OFF / KUW_WORD)
 		return false;
 	for (i = 0; i < KUW_NR_SAVES; i++) {
-		word = saved_word(&regs->reg[saved_regs[i]]);
+		word = saved_word(regs->reg[saved_regs[i]]);
 		if (word != (s8)word ||
-		    (!word && regs->reg[saved_regs[i]].how != KUW_SAME))
+		    (!word && kuw_loc_how(regs->reg[saved_regs[i]]) != KUW_SAME))
 			return false;
 		if (saves)
 			saves->word[i] = word;
 		seen |= 1u << saved_regs[i];
 	}
 	for (i = 0; i < KUW_NR_REGS; i++)
-		if (!(seen & 1u << i) && regs->reg[i].how != KUW_SAME)
+		if (!(seen & 1u << i) && kuw_loc_how(regs->reg[i]) != KUW_SAME)
 			return false;
 	return true;
 }
@@ -57,21 +58,22 @@ static bool plain_regs(const struct kuw_regset *regs, struct kuw_saves *saves)
 static bool plain_rule(const struct kuw_ruleset *rule,
 		       const struct kuw_regset *regs)
 {
-	s32 rbp = saved_word(&regs->reg[KUW_RBP]);
-	s32 cfa = rule->cfa.off / KUW_WORD;
+	s32 rbp = saved_word(regs->reg[KUW_RBP]);
+	struct kuw_loc cfa = kuw_loc_unpack(rule->cfa);
+	s32 words = cfa.off / KUW_WORD;
 
-	return !rule->signal && rule->cfa.how == KUW_REG &&
-	       (rule->cfa.reg == KUW_RSP || rule->cfa.reg == KUW_RBP) &&
-	       rule->cfa.off % KUW_WORD == 0 && cfa == (s16)cfa &&
+	return !rule->signal && cfa.how == KUW_REG &&
+	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
+	       cfa.off % KUW_WORD == 0 && words == (s16)words &&
 	       rbp >= -32 && rbp < 32 && plain_regs(regs, NULL);
 }
 
 /* Return: whether a register of a rule in full has to be named. */
-static bool listed(const struct kuw_loc *loc, u32 reg)
+static bool listed(u64 loc, u32 reg)
 {
 	if (reg == KUW_RA)
-		return loc->how != KUW_AT_CFA || loc->off != KUW_RA_OFF;
-	return loc->how != KUW_SAME;
+		return saved_word(loc) != KUW_RA_OFF / KUW_WORD;
+	return kuw_loc_how(loc) != KUW_SAME;
 }
 
 /* In units of struct kuw_loc: struct kuw_ext is one, the CFA's one more. */
@@ -80,7 +82,7 @@ static u32 ext_locs(const struct kuw_regset *regs)
 	u32 i, n = 2;
 
 	for (i = 0; i < KUW_NR_REGS; i++)
-		n += listed(&regs->reg[i], i);
+		n += listed(regs->reg[i], i);
 	return n;
 }
 
@@ -151,24 +153,16 @@ static void count_rules(struct kuw_compile *c)
 	}
 }
 
-/* Return: the bytes of all chunks. */
-static u64 count_chunks(struct kuw_compile *c)
+/* Return: the bytes of all chunks: an index, a carry, two bytes a row, padding. */
+static u64 chunks_bytes(const struct kuw_compile *c)
 {
 	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-	u32 i, block, last = ~0u, in_block = 0;
-	u64 bytes = 0;
+	u32 last = block_of(rows[c->nr_rows - 1].off);
 
-	for (i = 0; i < c->nr_rows; i++) {
-		block = block_of(rows[i].off);
-		if (block != last) {
-			bytes += ALIGN(2 * in_block + 1, 2);
-			bytes += 2 * (nr_buckets(c, block) + 1);
-			in_block = 0;
-			last = block;
-		}
-		in_block++;
-	}
-	return bytes + ALIGN(2 * in_block + 1, 2);
+	/* Only the last block of the text is short, and it may be an empty one. */
+	return 2ULL * c->nr_rows + 2ULL * c->nr_chunks +
+	       (c->nr_chunks - 1) * 2ULL * (KUW_BUCKETS + 1) +
+	       2ULL * (nr_buckets(c, last) + 1);
 }
 
 static u32 take(u64 *bytes, u64 more)
@@ -183,15 +177,15 @@ static void write_ext(struct kuw_compile *c, const struct kuw_ruleset *rule,
 		      struct kuw_ext *ext)
 {
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
-	const struct kuw_loc *reg = sets[rule->regs].reg;
+	const u64 *reg = sets[rule->regs].reg;
 	u32 i;
 
 	ext->signal = rule->signal;
 	ext->nr_locs = 0;
-	ext->locs[0] = rule->cfa;
+	ext->locs[0] = kuw_loc_unpack(rule->cfa);
 	for (i = 0; i < KUW_NR_REGS; i++)
-		if (listed(&reg[i], i))
-			ext->locs[++ext->nr_locs] = reg[i];
+		if (listed(reg[i], i))
+			ext->locs[++ext->nr_locs] = kuw_loc_unpack(reg[i]);
 }
 
 static void write_rules(struct kuw_compile *c, struct kuw_table *table)
@@ -201,6 +195,7 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
 	const struct kuw_ruleset *rule;
 	const struct kuw_regset *regs;
+	struct kuw_loc cfa;
 	s32 rbp;
 	u32 i, nr_locs = 0;
 
@@ -209,13 +204,14 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
 		if (plain_rule(rule, regs) && regs->saves != KUW_NO_SAVES) {
-			rbp = saved_word(&regs->reg[KUW_RBP]);
+			rbp = saved_word(regs->reg[KUW_RBP]);
 			plain_regs(regs, &saves[regs->saves]);
+			cfa = kuw_loc_unpack(rule->cfa);
 			table->rules[i].bits =
-				(rule->cfa.reg == KUW_RSP ? KUW_KIND_RSP :
-							    KUW_KIND_RBP) |
+				(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
+						      KUW_KIND_RBP) |
 				(rbp & 0x3f) << 2 | regs->saves << 8 |
-				(u32)(rule->cfa.off / KUW_WORD) << 16;
+				(u32)(cfa.off / KUW_WORD) << 16;
 		} else {
 			table->rules[i].bits = KUW_KIND_EXT | nr_locs << 2;
 			write_ext(c, rule, (struct kuw_ext *)&locs[nr_locs]);
@@ -239,7 +235,7 @@ int kuw_encode_layout(struct kuw_compile *c)
 	c->nr_saves = 0;
 	c->nr_rare = 0;
 	count_rules(c);
-	chunks = count_chunks(c);
+	chunks = chunks_bytes(c);
 	bytes = sizeof(*table) + (u64)c->nr_rules * sizeof(struct kuw_rule);
 	blocks_off = take(&bytes, (u64)blocks * sizeof(struct kuw_block));
 	locs_off = take(&bytes, (u64)c->nr_locs * sizeof(struct kuw_loc));

@@ -182,12 +182,22 @@ int kuw_parse_fde(const struct kuw_section *section,
 {
 	struct kuw_cur c = record->body;
 
+	/* What GNU tools write on this machine. */
+	if (likely(cie->enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
+		   kuw_left(&c) >= 8)) {
+		fde->start = section->vaddr + (c.p - section->bytes) +
+			     (s32)get_unaligned_le32(c.p);
+		fde->len = (s64)(s32)get_unaligned_le32(c.p + 4);
+		c.p += 8;
+		goto augmentation;
+	}
 	fde->start = kuw_read_encoded(&c, cie->enc, section, 0);
 	/* The length has the format of the address, but is no address. */
 	if ((cie->enc & 0x70) == DW_EH_PE_aligned)
 		fde->len = kuw_u64(&c);
 	else
 		fde->len = read_format(&c, cie->enc);
+augmentation:
 	if (cie->augmented)
 		kuw_bytes(&c, kuw_uleb(&c));
 	fde->instrs = c;

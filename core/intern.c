@@ -13,8 +13,6 @@
 /* The registers' rules before a CIE's initial instructions have number 0. */
 #define REGS_INITIAL	0
 
-#define MIX		0xff51afd7ed558ccdULL
-
 static u32 *hash_slots(struct kuw_compile *c, bool rules)
 {
 	return (u32 *)c->areas[KUW_AREA_HASH].mem + ((u64)rules << c->hash_bits);
@@ -25,21 +23,21 @@ static u32 slot_of(const struct kuw_compile *c, u32 hash)
 	return hash & ((1u << c->hash_bits) - 1);
 }
 
-static u32 regs_hash(const struct kuw_loc *reg)
+static u32 regs_hash(const u64 *reg)
 {
 	u64 h = 0;
 	u32 i;
 
 	for (i = 0; i < KUW_NR_REGS; i++)
-		h = (h ^ kuw_loc_bits(&reg[i])) * MIX;
+		h = (h ^ reg[i]) * KUW_MIX;
 	return h >> 32;
 }
 
-static u32 rule_hash(const struct kuw_loc *cfa, u32 regs, u32 signal)
+static u32 rule_hash(u64 cfa, u32 regs, u32 signal)
 {
-	u64 h = kuw_loc_bits(cfa) * MIX + (regs * 2 + signal) * 0xc4ceb9fe1a85ec53ULL;
+	u64 h = cfa * KUW_MIX + (regs * 2 + signal) * KUW_MIX2;
 
-	return (h ^ h >> 29) * MIX >> 32;
+	return (h ^ h >> 29) * KUW_MIX >> 32;
 }
 
 /* Slots hold number + 1; half of them stay empty, so a probe ends soon. */
@@ -65,7 +63,7 @@ void kuw_intern_rehash(struct kuw_compile *c)
 	for (i = 0; i < c->nr_regs; i++)
 		*free_slot(c, false, regs[i].hash) = i + 1;
 	for (i = RULE_NONE + 1; i < c->nr_rules; i++)
-		*free_slot(c, true, rule_hash(&rules[i].cfa, rules[i].regs,
+		*free_slot(c, true, rule_hash(rules[i].cfa, rules[i].regs,
 					      rules[i].signal)) = i + 1;
 }
 
@@ -81,18 +79,18 @@ static bool hash_room(struct kuw_compile *c)
 				4ULL * sizeof(u32) << c->hash_bits));
 }
 
-static bool same_regs(const struct kuw_loc *a, const struct kuw_loc *b)
+static bool same_regs(const u64 *a, const u64 *b)
 {
 	u64 diff = 0;
 	u32 i;
 
 	for (i = 0; i < KUW_NR_REGS; i++)
-		diff |= kuw_loc_bits(&a[i]) ^ kuw_loc_bits(&b[i]);
+		diff |= a[i] ^ b[i];
 	return !diff;
 }
 
 /* Find or add a set. Return: 0 and its number, -ENOSPC, -E2BIG. */
-static int intern_regs(struct kuw_compile *c, const struct kuw_loc *reg, u32 *number)
+static int intern_regs(struct kuw_compile *c, const u64 *reg, u32 *number)
 {
 	struct kuw_regset *regs = c->areas[KUW_AREA_REGS].mem;
 	u32 *slots, hash = regs_hash(reg), at;
@@ -122,80 +120,61 @@ static int intern_regs(struct kuw_compile *c, const struct kuw_loc *reg, u32 *nu
 /* What is not said by a CIE is unchanged, the return address right below CFA. */
 int kuw_intern_init(struct kuw_compile *c)
 {
-	struct kuw_loc reg[KUW_NR_REGS];
+	u64 changes = 2 * sizeof(struct kuw_change) << KUW_CHANGES_BITS;
+	u64 reg[KUW_NR_REGS];
 	u32 i, number;
 
 	if (!kuw_compile_room(c, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
-	    !kuw_compile_room(c, KUW_AREA_CHANGES,
-			      sizeof(struct kuw_change) << KUW_CHANGES_BITS))
+	    !kuw_compile_room(c, KUW_AREA_CHANGES, changes))
 		return -ENOSPC;
-	memset(reg, 0, sizeof(reg));
 	for (i = 0; i < KUW_NR_REGS; i++)
-		reg[i].target = i;
-	reg[KUW_RA].how = KUW_AT_CFA;
-	reg[KUW_RA].off = KUW_RA_OFF;
+		reg[i] = kuw_loc_pack(KUW_SAME, 0, i, 0);
+	reg[KUW_RA] = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, KUW_RA_OFF);
 	if (intern_regs(c, reg, &number))
 		return -ENOSPC;
 	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));
-	/* No change is from a set to itself: an empty entry serves nobody. */
-	memset(c->areas[KUW_AREA_CHANGES].mem, 0,
-	       sizeof(struct kuw_change) << KUW_CHANGES_BITS);
+	/* Nothing leads to set 0 or rule 0: an empty entry serves nobody. */
+	memset(c->areas[KUW_AREA_CHANGES].mem, 0, changes);
 	c->nr_rules = 1;
 	return 0;
 }
 
-struct kuw_loc kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
+int kuw_intern_regs(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
+		    struct kuw_change *change)
 {
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
-
-	return sets[regs].reg[reg];
-}
-
-int kuw_intern_set(struct kuw_compile *c, u32 *regs, const struct kuw_loc *loc)
-{
-	struct kuw_change *change = c->areas[KUW_AREA_CHANGES].mem;
-	u64 bits = kuw_loc_bits(loc);
-	struct kuw_loc reg[KUW_NR_REGS];
+	u64 set[KUW_NR_REGS];
+	u32 number;
 	int err;
 
-	change += (bits * MIX + *regs * 0xc4ceb9fe1a85ec53ULL) >>
-		  (64 - KUW_CHANGES_BITS);
-	if (likely(change->loc == bits && change->from == *regs &&
-		   change->to != *regs)) {
-		*regs = change->to;
+	if (sets[*regs].reg[reg] == loc)
 		return 0;
-	}
-	memcpy(reg, ((struct kuw_regset *)c->areas[KUW_AREA_REGS].mem)[*regs].reg,
-	       sizeof(reg));
-	if (kuw_loc_bits(&reg[loc->target]) == bits)
-		return 0;
-	reg[loc->target] = *loc;
-	change->loc = bits;
-	change->from = *regs;
-	err = intern_regs(c, reg, &change->to);
-	if (err) {
-		change->to = change->from;
+	memcpy(set, sets[*regs].reg, sizeof(set));
+	set[reg] = loc;
+	err = intern_regs(c, set, &number);
+	if (err)
 		return err;
-	}
-	*regs = change->to;
+	change->loc = loc;
+	change->from = *regs;
+	change->to = number;
+	*regs = number;
 	return 0;
 }
 
 /* Find or add a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
-static int intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *number)
+static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem, *rule;
-	u64 cfa = kuw_loc_bits(&cfi->cfa);
 	u32 *slots, at;
 
 	if (!hash_room(c))
 		return -ENOSPC;
 	slots = hash_slots(c, true);
-	at = slot_of(c, rule_hash(&cfi->cfa, cfi->regs, c->signal));
+	at = slot_of(c, rule_hash(cfa, regs, c->signal));
 	for (; slots[at]; at = slot_of(c, at + 1)) {
 		*number = slots[at] - 1;
 		rule = &rules[*number];
-		if (kuw_loc_bits(&rule->cfa) == cfa && rule->regs == cfi->regs &&
+		if (rule->cfa == cfa && rule->regs == regs &&
 		    rule->signal == c->signal)
 			return 0;
 	}
@@ -205,50 +184,43 @@ static int intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *nu
 		return -ENOSPC;
 	rule = &rules[c->nr_rules];
 	memset(rule, 0, sizeof(*rule));
-	rule->cfa = cfi->cfa;
-	rule->regs = cfi->regs;
+	rule->cfa = cfa;
+	rule->regs = regs;
 	rule->signal = c->signal;
 	*number = c->nr_rules++;
 	slots[at] = c->nr_rules;
 	return 0;
 }
 
-int kuw_compile_append(struct kuw_compile *c, u64 off, u32 rule)
+int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi,
+		    struct kuw_change *change)
 {
-	struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	u32 rule = 0;
+	int err;
 
-	/* The next one takes the place of a row without extent. */
-	if (c->nr_rows && rows[c->nr_rows - 1].off == off)
-		c->nr_rows--;
-	if (c->nr_rows ? rows[c->nr_rows - 1].rule == rule : rule == RULE_NONE)
-		return 0;
-	if (c->nr_rows == KUW_MAX_ROWS)
-		return -E2BIG;
-	if (!kuw_compile_room(c, KUW_AREA_ROWS,
-			      (c->nr_rows + 1ULL) * sizeof(*rows)))
-		return -ENOSPC;
-	rows[c->nr_rows].off = off;
-	rows[c->nr_rows++].rule = rule;
+	/* No CFA, no frame; only the outermost frame needs none. */
+	if (kuw_loc_how(cfi->cfa) == KUW_UNDEF &&
+	    kuw_loc_how(kuw_intern_get(c, cfi->regs, KUW_RA)) != KUW_UNDEF)
+		return -EINVAL;
+	err = intern_rule(c, cfi->cfa, cfi->regs, &rule);
+	if (err)
+		return err;
+	change->loc = cfi->cfa;
+	change->from = cfi->regs * 2 + c->signal;
+	change->to = rule;
 	return 0;
 }
 
-int kuw_compile_row(struct kuw_compile *c, const struct kuw_cfi *cfi, u64 loc,
-		    u64 end)
+int kuw_compile_row_room(struct kuw_compile *c)
 {
-	const struct kuw_regset *regs;
-	u32 rule;
-	int err;
-
-	if (loc >= end)
-		return 0;
-	/* No CFA, no frame; only the outermost frame needs none. */
-	if (unlikely(cfi->cfa.how == KUW_UNDEF)) {
-		regs = c->areas[KUW_AREA_REGS].mem;
-		if (regs[cfi->regs].reg[KUW_RA].how != KUW_UNDEF)
-			return -EINVAL;
-	}
-	err = intern_rule(c, cfi, &rule);
-	return err ? err : kuw_compile_append(c, loc, rule);
+	if (c->nr_rows == KUW_MAX_ROWS)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_ROWS,
+			      (c->nr_rows + 1ULL) * sizeof(struct kuw_row)))
+		return -ENOSPC;
+	c->max_rows = min_t(u64, KUW_MAX_ROWS, c->areas[KUW_AREA_ROWS].bytes /
+					       sizeof(struct kuw_row));
+	return 0;
 }
 
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off)
