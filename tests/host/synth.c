@@ -47,6 +47,17 @@ int synth_compile_one(struct host_table *t, struct prog instrs)
 	return ret;
 }
 
+void synth_refused(struct prog instrs)
+{
+	struct host_table t;
+
+	if (synth_compile_one(&t, instrs) == 0) {
+		assert_int_equal(synth_rules(&t, 0x100).kind, KUW_RULES_NONE);
+		assert_int_equal(t.table->nr_bad, 1);
+	}
+	host_table_free(&t);
+}
+
 struct kuw_rules synth_rules(const struct host_table *t, u64 off)
 {
 	struct kuw_rules rules;

@@ -22,6 +22,9 @@ int synth_compile(struct host_table *t, const struct buf *eh_frame);
 /* The same for a section of one FDE over all of the text. */
 int synth_compile_one(struct host_table *t, struct prog instrs);
 
+/* Check that such an FDE is left out, and counted. */
+void synth_refused(struct prog instrs);
+
 /* Return: the rules at an offset in the text; .kind is KUW_RULES_NONE for none. */
 struct kuw_rules synth_rules(const struct host_table *t, u64 off);
 
