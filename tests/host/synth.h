@@ -50,7 +50,7 @@ struct synth {
 struct synth *synth_new(const struct buf *eh_frame);
 void synth_free(struct synth *s);
 
-/* Walk with room for @capacity frames; checks that nothing behind is written. */
+/* Walk with room for @capacity frames; checks that nothing behind it is written. */
 void synth_walk(struct synth *s, u32 capacity);
 
 #endif /* HOST_SYNTH_H */
