@@ -102,7 +102,7 @@ static void test_bad_context(void **state)
 	begin_handler(P_RA(P_RSP), SYNTH_SP(90) + 1, 0);
 	program_check(s, CFA_BAD, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP));
 	begin_handler(P_RA(P_RSP), 0xffff888000000000, 0);
-	program_check(s, CFA_BAD, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP));
+	program_check(s, STACK_FAULT, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP));
 	/* The context lies beyond the stack's end. */
 	begin(P_RSP);
 	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS - 1);

@@ -185,7 +185,7 @@ static void test_cfa(void **state)
 	s->regs.r[6] = SYNTH_SP(20) + 4;
 	program_check(s, CFA_BAD, P_RA(P_RBP));
 	s->regs.r[6] = 0xffff800000000000;
-	program_check(s, CFA_BAD, P_RA(P_RBP));
+	program_check(s, STACK_FAULT, P_RA(P_RBP));
 	s->regs.r[6] = -16ULL;
 	program_check(s, CFA_BACK, P_RA(P_RBP));
 }
