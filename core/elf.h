@@ -12,6 +12,8 @@
 
 /* The longest piece that kuw_elf_want() asks for. */
 #define KUW_ELF_MAX_READ	(KUW_MAX_SHDRS * 64u)
+/* Places in the section names that read ".eh_frame"; linkers share suffixes. */
+#define KUW_ELF_NAMES		4
 /* SHA-1 has 20 bytes, and no linker writes more than 32. */
 #define KUW_BUILD_ID_MAX	32
 
@@ -32,6 +34,7 @@ struct kuw_segment {
 /**
  * struct kuw_elf - an ELF file as far as unwinding needs it
  * @file_size: bytes of the file; nothing is asked for beyond
+ * @entry: its entry point, 0 if it has none
  * @eh_frame: where .eh_frame is
  * @eh_frame_exact: its length is the section's; else it reaches to the end of
  *	the segment, and the first terminator ends it
@@ -43,6 +46,7 @@ struct kuw_segment {
  */
 struct kuw_elf {
 	u64 file_size;
+	u64 entry;
 	struct kuw_range eh_frame;
 	struct kuw_range eh_frame_hdr;
 	struct kuw_segment segments[KUW_MAX_SEGMENTS];
@@ -60,9 +64,10 @@ struct kuw_elf {
 	u32 shstrndx;
 	struct kuw_range notes;
 	struct kuw_range names;
-	u64 found_off;
-	u64 found_len;
-	struct kuw_range rodata;
+	struct kuw_segment loads[KUW_MAX_SEGMENTS];
+	u32 nr_loads;
+	u32 name_at[KUW_ELF_NAMES];
+	u32 nr_names;
 };
 
 void kuw_elf_init(struct kuw_elf *elf, u64 file_size);

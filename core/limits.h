@@ -12,8 +12,10 @@
  * built with -ffunction-sections, below 100 in anything that is mapped.
  */
 #define KUW_MAX_SHDRS		4096
-/* Executable PT_LOAD segments of one file; seen: 4. */
-#define KUW_MAX_SEGMENTS	16
+/* PT_LOAD segments of one file; seen: 11. */
+#define KUW_MAX_SEGMENTS	64
+/* Bytes of section names; seen: 600 in what is mapped. */
+#define KUW_MAX_NAMES		65536
 /* Bytes of the notes searched for a build ID; seen: 200. */
 #define KUW_MAX_NOTES		4096
 /* Bytes of .eh_frame; seen: 24 MB (chromium). The address span of one table
@@ -30,10 +32,22 @@
 #define KUW_MAX_RULES		65535
 /* Bytes of one DWARF expression; seen: 40. */
 #define KUW_MAX_EXPR_BYTES	1024
+/* Bytes of all distinct expressions of one file; seen: 400. */
+#define KUW_MAX_EXPR_POOL	(1u << 20)
+/* Expressions compared with a new one before it is stored once more; seen: 32. */
+#define KUW_MAX_EXPR_SEARCH	64
 /* Depth of the expression stack; seen: 5. */
 #define KUW_EXPR_STACK		32
 /* Expression operators in one walk; seen: 80. Bounds DW_OP_bra loops. */
 #define KUW_MAX_EXPR_STEPS	4096
+/* Signal frames of one walk that lead to a lower address: a handler runs on an
+ * alternate stack, and each such frame may be left downwards once.
+ */
+#define KUW_MAX_STACK_SWITCHES	16
+/* Bytes behind an ELF entry point that belong to it: the code before main has
+ * no FDE in ld.so and musl, and no caller.
+ */
+#define KUW_ENTRY_BYTES		64
 /* Mappings with a table in one address space; seen: 300. vm.max_map_count is
  * 65,530 by default, and each entry costs 32 bytes.
  */

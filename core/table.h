@@ -1,11 +1,268 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The unwind table of one file: immutable, position-independent, one block. */
+/*
+ * The unwind table of one file: immutable, position-independent, one block.
+ *
+ * Addresses in it are offsets from @base. A row begins at an offset and holds
+ * until the next one. Text is cut into blocks of 32 KiB and these into buckets
+ * of 256 bytes, so that a lookup is an index, an index, and a count of bytes:
+ *
+ *	blocks[offset >> 15]	where the block's chunk lies, its first row's number;
+ *				or, if no row begins there, the rule that holds
+ *	chunk:	u16 index[]		rows of the block before each bucket, and of the
+ *				whole block; it ends where the chunk begins, and is
+ *				read backwards, since the last block has few buckets
+ *		u8 carry		the rule code that holds at its start
+ *		per bucket of n rows:
+ *			u8 low[n]	low bytes of the rows' offsets, ascending
+ *			u8 code[n]	their rule codes
+ *
+ * The code before a bucket's first byte is thus always the one that holds when
+ * no row of the bucket begins at or before the offset. Codes are ranks by
+ * frequency; KUW_CODE_RARE sends the reader to a sorted list of row numbers.
+ *
+ * The block ends with at least 8 bytes of padding: lookups read 8 at a time.
+ */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
 
 #include "kunwind_port.h"
+#include "elf.h"
+#include "rule.h"
 
-struct kuw_table;
+#define KUW_BLOCK_SHIFT		15
+#define KUW_BUCKET_SHIFT	8
+#define KUW_BUCKETS		(1u << (KUW_BLOCK_SHIFT - KUW_BUCKET_SHIFT))
+#define KUW_CODE_RARE		255
+#define KUW_TABLE_PAD		8
+
+/* How a rule's CFA is found. */
+enum kuw_rule_kind {
+	KUW_KIND_RSP,		/* CFA = rsp + words */
+	KUW_KIND_RBP,		/* CFA = rbp + words */
+	KUW_KIND_NONE,		/* no FDE */
+	KUW_KIND_EXT,		/* anything else: see struct kuw_ext */
+};
+
+/**
+ * struct kuw_rule - a rule as the walk applies it
+ * @bits: from the lowest: 2 bits enum kuw_rule_kind; 6 bits signed words from
+ *	the CFA to the saved rbp, 0 if rbp is unchanged; 8 bits index of its
+ *	struct kuw_saves; 16 bits signed words from the register to the CFA.
+ *	Of KUW_KIND_EXT: 30 bits index of its struct kuw_ext among the locs
+ *
+ * Of the first two kinds the return address lies at CFA - 8. Four bytes, so that
+ * all frequent rules of a file fit into a few cache lines.
+ */
+struct kuw_rule {
+	u32 bits;
+};
+
+static inline u32 kuw_rule_kind(struct kuw_rule rule)
+{
+	return rule.bits & 3;
+}
+
+/* In bytes. */
+static inline s64 kuw_rule_cfa(struct kuw_rule rule)
+{
+	return (s32)rule.bits >> 16 << 3;
+}
+
+/* In bytes. */
+static inline s64 kuw_rule_rbp(struct kuw_rule rule)
+{
+	return ((s8)rule.bits & ~3) * 2;
+}
+
+static inline u32 kuw_rule_saves(struct kuw_rule rule)
+{
+	return rule.bits >> 8 & 0xff;
+}
+
+static inline u32 kuw_rule_ext(struct kuw_rule rule)
+{
+	return rule.bits >> 2;
+}
+
+#define KUW_MAX_SAVES		256
+
+/* Where the callee-saved registers lie: words from the CFA, 0 if unchanged. */
+struct kuw_saves {
+	s8 word[KUW_NR_SAVES];
+};
+
+/**
+ * struct kuw_ext - a rule in full
+ * @nr_locs: how many registers have a rule of their own; the others are unchanged
+ * @signal: it is a signal frame
+ * @locs: [0] is the CFA's, the registers' follow
+ */
+struct kuw_ext {
+	u32 nr_locs;
+	u32 signal;
+	struct kuw_loc locs[];
+};
+
+/* @chunk is a byte offset into the table; 0: @row is a rule's number. */
+struct kuw_block {
+	u32 chunk;
+	u32 row;
+};
+
+/**
+ * struct kuw_table - the header
+ * @base: file address of offset 0
+ * @span: bytes of text from there to the end of the last row
+ * @bytes: of the whole table
+ * @nr_rows: rows
+ * @nr_rules: rules
+ * @nr_rare: rows whose rule has no code
+ * @nr_fdes: FDEs that it was compiled from
+ * @nr_bad: records that were damaged or not representable, and left out
+ * @eh_frame_len: bytes of .eh_frame
+ * @blocks_off: struct kuw_block[]
+ * @saves_off: struct kuw_saves[]
+ * @locs_off: struct kuw_loc[], of which struct kuw_ext are made
+ * @rare_off: u32 row[nr_rare] ascending, u16 rule[nr_rare]
+ * @expr_off: the pool of expressions
+ * @expr_len: its bytes
+ * @nr_segments: executable segments
+ * @segments_off: struct kuw_segment[]
+ * @entry: the ELF file's entry point
+ * @rules: by rank
+ */
+struct kuw_table {
+	u64 base;
+	u64 span;
+	u64 entry;
+	u32 bytes;
+	u32 nr_rows;
+	u32 nr_rules;
+	u32 nr_rare;
+	u32 nr_fdes;
+	u32 nr_bad;
+	u32 eh_frame_len;
+	u32 blocks_off;
+	u32 saves_off;
+	u32 locs_off;
+	u32 rare_off;
+	u32 expr_off;
+	u32 expr_len;
+	u32 nr_segments;
+	u32 segments_off;
+	u32 reserved;
+	struct kuw_rule rules[];
+};
+
+static inline const void *kuw_table_at(const struct kuw_table *table, u32 off)
+{
+	return (const u8 *)table + off;
+}
+
+static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
+						  u32 index)
+{
+	return kuw_table_at(table, table->locs_off +
+			    index * (u32)sizeof(struct kuw_loc));
+}
+
+/* The number of the rule of a row that has no code of its own. */
+u32 kuw_table_rare(const struct kuw_table *table, u32 row);
+
+/*
+ * Bit 7 of each byte that is greater than @byte: of its sum with 255 - @byte,
+ * halved so that it cannot carry into the next one.
+ */
+static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
+{
+	const u64 ones = 0x0101010101010101ULL;
+	u64 rest = (u8)~byte * ones;
+
+	return ((bytes & rest) + (((bytes ^ rest) >> 1) & 0x7f * ones)) &
+	       0x80 * ones;
+}
+
+/* How many of the @n ascending bytes at @low are at most @byte. */
+static __always_inline u32 kuw_count_le(const u8 *low, u32 n, u8 byte)
+{
+	u64 above = kuw_bytes_above(get_unaligned_le64(low), byte);
+	u32 count = 0;
+
+	for (;;) {
+		/* The bytes end here, for certain. */
+		if (n - count < 8)
+			above |= 1ULL << (8 * (n - count) + 7);
+		if (likely(above))
+			return count + __builtin_ctzll(above) / 8;
+		count += 8;
+		above = kuw_bytes_above(get_unaligned_le64(low + count), byte);
+	}
+}
+
+static inline const struct kuw_block *
+kuw_table_blocks(const struct kuw_table *table)
+{
+	return kuw_table_at(table, table->blocks_off);
+}
+
+/**
+ * kuw_table_look() - the rule that holds at an offset
+ * @table: the table
+ * @blocks: kuw_table_blocks() of it
+ * @off: offset from its base, below its span
+ *
+ * Return: the rule; rule 0, which is KUW_KIND_NONE, where no FDE is.
+ */
+static __always_inline struct kuw_rule
+kuw_table_look(const struct kuw_table *table, const struct kuw_block *blocks,
+	       u32 off)
+{
+	const struct kuw_block *block = blocks + (off >> KUW_BLOCK_SHIFT);
+	u32 bucket = (off >> KUW_BUCKET_SHIFT) & (KUW_BUCKETS - 1);
+	u32 before, n, count, rule;
+	const u16 *index;
+	const u8 *low;
+
+	if (unlikely(!block->chunk))
+		return table->rules[block->row];
+	low = kuw_table_at(table, block->chunk);
+	index = (const u16 *)low - 1 - bucket;
+	before = index[0];
+	n = index[-1] - before;
+	low += 1 + 2 * before;
+	count = kuw_count_le(low, n, off);
+	rule = low[(int)(count ? n + count : 0) - 1];
+	if (unlikely(rule == KUW_CODE_RARE))
+		rule = kuw_table_rare(table, block->row + before + count - 1);
+	return table->rules[rule];
+}
+
+static inline struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off)
+{
+	return kuw_table_look(table, kuw_table_blocks(table), off);
+}
+
+/**
+ * kuw_table_rules() - everything that the table knows of an address
+ * @table: the table
+ * @vaddr: file address
+ * @rules: the answer
+ *
+ * For tests and tools; the walk uses kuw_table_look().
+ */
+void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
+		     struct kuw_rules *rules);
+
+/**
+ * kuw_table_expr() - the bytes of an expression
+ * @table: the table
+ * @loc: a loc of KUW_EXPR or KUW_EXPR_MEM
+ * @len: how many bytes
+ *
+ * Return: the bytes, or NULL if there is no such expression.
+ */
+const u8 *kuw_table_expr(const struct kuw_table *table,
+			 const struct kuw_loc *loc, u32 *len);
 
 /**
  * kuw_table_bias() - where a mapping of the file puts its addresses

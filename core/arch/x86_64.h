@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* x86-64 as the psABI describes it: registers, words, the call instruction. */
+#ifndef KUW_ARCH_X86_64_H
+#define KUW_ARCH_X86_64_H
+
+#include "kunwind_port.h"
+
+/* ELF's e_machine. */
+#define KUW_ELF_MACHINE		62
+
+#define KUW_WORD		8
+
+/* DWARF register numbers (psABI x86-64, figure 3.36). */
+#define KUW_RAX			0
+#define KUW_RBX			3
+#define KUW_RBP			6
+#define KUW_RSP			7
+#define KUW_R12			12
+#define KUW_R13			13
+#define KUW_R14			14
+#define KUW_R15			15
+#define KUW_RA			16
+#define KUW_NR_REGS		17
+
+/* The callee-saved registers that a table stores compactly, rbp first. */
+#define KUW_NR_SAVES		6
+#define KUW_SAVED_REGS { KUW_RBP, KUW_RBX, KUW_R12, KUW_R13, KUW_R14, KUW_R15 }
+#define KUW_CALLEE_SAVED \
+	(1u << KUW_RBP | 1u << KUW_RBX | 1u << KUW_R12 | 1u << KUW_R13 | \
+	 1u << KUW_R14 | 1u << KUW_R15)
+
+/* call pushes the return address: it lies right below the CFA. */
+#define KUW_RA_OFF		(-8)
+
+/* Functions begin at multiples of this; what is between them is padding. */
+#define KUW_FDE_ALIGN		16
+
+/*
+ * The restorer of a signal handler that has no CFI (musl): the bytes of
+ * mov $__NR_rt_sigreturn,%rax; syscall.
+ */
+#define KUW_SIGRETURN_LO	0x0f0000000fc0c748ULL
+#define KUW_SIGRETURN_HI	0x05
+
+/* Bytes from the struct ucontext that rsp then points at to its registers. */
+#define KUW_SIGFRAME_OFF { \
+	[0] = 144, [1] = 136, [2] = 152, [3] = 128, [4] = 112, [5] = 104, \
+	[6] = 120, [7] = 160, [8] = 40, [9] = 48, [10] = 56, [11] = 64, \
+	[12] = 72, [13] = 80, [14] = 88, [15] = 96, [16] = 168, \
+}
+
+/* The legacy vsyscall page: each entry is called and returns. */
+#define KUW_VSYSCALL		0xffffffffff600000ULL
+#define KUW_VSYSCALL_LEN	0x1000
+
+#endif /* KUW_ARCH_X86_64_H */

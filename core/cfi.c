@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * CFA programs (DWARF 5 6.4.2, LSB Core 10.6.2 for the GNU extensions).
+ * Registers beyond KUW_NR_REGS (vector registers, which some ABIs save) are read
+ * over: no rule of a walk needs them.
+ */
+#include "cfi.h"
+#include "compile.h"
+#include "expr.h"
+#include "limits.h"
+
+enum {
+	DW_CFA_nop, DW_CFA_set_loc, DW_CFA_advance_loc1, DW_CFA_advance_loc2,
+	DW_CFA_advance_loc4, DW_CFA_offset_extended, DW_CFA_restore_extended,
+	DW_CFA_undefined, DW_CFA_same_value, DW_CFA_register,
+	DW_CFA_remember_state, DW_CFA_restore_state, DW_CFA_def_cfa,
+	DW_CFA_def_cfa_register, DW_CFA_def_cfa_offset,
+	DW_CFA_def_cfa_expression, DW_CFA_expression,
+	DW_CFA_offset_extended_sf, DW_CFA_def_cfa_sf, DW_CFA_def_cfa_offset_sf,
+	DW_CFA_val_offset, DW_CFA_val_offset_sf, DW_CFA_val_expression,
+	DW_CFA_MIPS_advance_loc8 = 0x1d,
+	DW_CFA_GNU_window_save = 0x2d, DW_CFA_GNU_args_size,
+	DW_CFA_GNU_negative_offset_extended,
+	DW_CFA_advance_loc = 0x40, DW_CFA_offset = 0x80, DW_CFA_restore = 0xc0,
+};
+
+struct machine {
+	struct kuw_compile *c;
+	struct kuw_cfi *cfi;
+	const struct kuw_cfi *initial;
+	const struct kuw_cie *cie;
+	struct kuw_cur in;
+	u64 loc;
+	u64 end;
+	u32 nr_states;
+	int err;
+};
+
+/* The first error stays. */
+static void fail(struct machine *m, int err)
+{
+	if (!m->err)
+		m->err = err;
+	kuw_fail(&m->in);
+}
+
+static s32 fit(struct machine *m, s64 off)
+{
+	if (unlikely(off != (s32)off))
+		fail(m, -ENOSYS);
+	return off;
+}
+
+static s32 scaled(struct machine *m, s64 factor, s64 align)
+{
+	s64 off;
+
+	if (unlikely(__builtin_mul_overflow(factor, align, &off)))
+		fail(m, -ENOSYS);
+	return fit(m, off);
+}
+
+/* The row that ends here is complete. */
+static void end_row(struct machine *m)
+{
+	int err;
+
+	if (!m->cfi->changed)
+		return;
+	m->cfi->changed = false;
+	err = kuw_compile_row(m->c, m->cfi, m->loc, m->end);
+	if (unlikely(err))
+		fail(m, err);
+}
+
+static void move_to(struct machine *m, u64 loc)
+{
+	/* A CIE's program describes no location. */
+	if (unlikely(!m->initial)) {
+		fail(m, -EINVAL);
+		return;
+	}
+	end_row(m);
+	m->loc = loc;
+}
+
+static void advance(struct machine *m, u64 delta)
+{
+	if (unlikely(__builtin_mul_overflow(delta, m->cie->code_align, &delta) ||
+		     delta > ~m->loc)) {
+		fail(m, -EINVAL);
+		return;
+	}
+	if (!delta)
+		return;
+	move_to(m, m->loc + delta);
+}
+
+static void set_loc(struct machine *m)
+{
+	u64 to = kuw_read_encoded(&m->in, m->cie->enc, &m->c->eh_frame, 0) -
+		 m->c->base;
+
+	if (to < m->loc)
+		fail(m, -EINVAL);
+	else if (to > m->loc)
+		move_to(m, to);
+}
+
+static void set_cfa(struct machine *m, u64 reg, s32 off)
+{
+	if (unlikely(reg >= KUW_RA)) {
+		fail(m, -ENOSYS);
+		return;
+	}
+	m->cfi->cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
+	m->cfi->cfa_off = off;
+	m->cfi->cfa_expr = false;
+	m->cfi->changed = true;
+}
+
+/*
+ * DW_CFA_def_cfa_register and _offset change half of a rule. The standard has
+ * them for a register and an offset only; OpenSSL's and libgcrypt's assembly
+ * say def_cfa_register after an expression, and mean the last offset before.
+ */
+static void set_cfa_reg(struct machine *m, u64 reg)
+{
+	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
+		fail(m, -EINVAL);
+	else
+		set_cfa(m, reg, m->cfi->cfa_off);
+}
+
+static void set_cfa_off(struct machine *m, s32 off)
+{
+	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
+		fail(m, -EINVAL);
+	m->cfi->cfa_off = off;
+	/* libgcc: an expression stays in force. */
+	if (m->cfi->cfa_expr)
+		return;
+	m->cfi->cfa = (u32)m->cfi->cfa | (u64)(u32)off << 32;
+	m->cfi->changed = true;
+}
+
+/* @loc has no target yet. */
+static void set_reg(struct machine *m, u64 reg, u64 loc)
+{
+	int err;
+
+	if (reg >= KUW_NR_REGS)
+		return;
+	err = kuw_intern_set(m->c, &m->cfi->regs, reg, loc | reg << 16);
+	if (unlikely(err))
+		fail(m, err);
+	m->cfi->changed = true;
+}
+
+static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
+{
+	set_reg(m, reg, kuw_loc_pack(how, 0, 0, off));
+}
+
+static void set_from_reg(struct machine *m, u64 reg, u64 from)
+{
+	if (from >= KUW_NR_REGS)
+		fail(m, -ENOSYS);
+	else
+		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
+}
+
+static void restore(struct machine *m, u64 reg)
+{
+	if (!m->initial)
+		fail(m, -EINVAL);
+	else if (reg < KUW_NR_REGS)
+		set_reg(m, reg, kuw_intern_get(m->c, m->initial->regs, reg));
+}
+
+/* Take an expression; @how is what it becomes unless a simpler form will do. */
+static u64 take_expr(struct machine *m, u8 how)
+{
+	struct kuw_loc value = { .how = KUW_SAME };
+	u64 len = kuw_uleb(&m->in);
+	const u8 *bytes = kuw_bytes(&m->in, len);
+	s32 off = 0;
+	int err;
+
+	if (!bytes)
+		return 0;
+	if (!kuw_expr_check(bytes, len)) {
+		fail(m, -ENOSYS);
+		return 0;
+	}
+	if (kuw_expr_simplify(bytes, len, &value)) {
+		if (how == KUW_EXPR)
+			return kuw_loc_bits(value);
+		/* The address is reg + off: the register is stored there. */
+		if (value.how == KUW_REG) {
+			value.how = KUW_MEM;
+			return kuw_loc_bits(value);
+		}
+	}
+	err = kuw_compile_expr(m->c, bytes, len, &off);
+	if (err)
+		fail(m, err);
+	return kuw_loc_pack(how, 0, 0, off);
+}
+
+static void remember(struct machine *m)
+{
+	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
+
+	if (m->nr_states == KUW_MAX_STATES) {
+		fail(m, -ENOSYS);
+		return;
+	}
+	if (!kuw_compile_room(m->c, KUW_AREA_STATES,
+			      (m->nr_states + 1) * sizeof(*states))) {
+		fail(m, -ENOSPC);
+		return;
+	}
+	states[m->nr_states++] = *m->cfi;
+}
+
+/* As GCC and LLVM mean it, the CFA's rule is part of the state. */
+static void restore_state(struct machine *m)
+{
+	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
+
+	if (!m->nr_states) {
+		fail(m, -EINVAL);
+		return;
+	}
+	*m->cfi = states[--m->nr_states];
+	m->cfi->changed = true;
+}
+
+static void rare_op(struct machine *m, u8 op)
+{
+	s64 align = m->cie->data_align;
+	struct kuw_cur *in = &m->in;
+	u64 reg;
+
+	switch (op) {
+	case DW_CFA_nop:
+		break;
+	case DW_CFA_set_loc:
+		set_loc(m);
+		break;
+	case DW_CFA_MIPS_advance_loc8:
+		advance(m, kuw_u64(in));
+		break;
+	case DW_CFA_offset_extended:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
+		break;
+	case DW_CFA_restore_extended:
+		restore(m, kuw_uleb(in));
+		break;
+	case DW_CFA_undefined:
+		set_off(m, kuw_uleb(in), KUW_UNDEF, 0);
+		break;
+	case DW_CFA_same_value:
+		set_off(m, kuw_uleb(in), KUW_SAME, 0);
+		break;
+	case DW_CFA_register:
+		reg = kuw_uleb(in);
+		set_from_reg(m, reg, kuw_uleb(in));
+		break;
+	case DW_CFA_def_cfa_expression:
+		m->cfi->cfa = take_expr(m, KUW_EXPR);
+		m->cfi->cfa_expr = true;
+		m->cfi->changed = true;
+		break;
+	case DW_CFA_expression:
+		reg = kuw_uleb(in);
+		set_reg(m, reg, take_expr(m, KUW_EXPR_MEM));
+		break;
+	case DW_CFA_val_expression:
+		reg = kuw_uleb(in);
+		set_reg(m, reg, take_expr(m, KUW_EXPR));
+		break;
+	case DW_CFA_offset_extended_sf:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_GNU_negative_offset_extended:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
+		break;
+	case DW_CFA_def_cfa_sf:
+		reg = kuw_uleb(in);
+		set_cfa(m, reg, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_def_cfa_offset_sf:
+		set_cfa_off(m, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_val_offset:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_uleb(in), align));
+		break;
+	case DW_CFA_val_offset_sf:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_sleb(in), align));
+		break;
+	case DW_CFA_GNU_args_size:
+		/* For whoever lands in the frame; walks do not. */
+		kuw_uleb(in);
+		break;
+	case DW_CFA_GNU_window_save:
+		/* SPARC's windows, arm64's signed addresses. */
+	default:
+		fail(m, -ENOSYS);
+		break;
+	}
+}
+
+/* What is not rare, but not one of the four that make up nearly all programs. */
+static void other_op(struct machine *m, u8 op)
+{
+	struct kuw_cur *in = &m->in;
+	u64 reg;
+
+	switch (op) {
+	case DW_CFA_advance_loc1:
+		advance(m, kuw_u8(in));
+		break;
+	case DW_CFA_advance_loc2:
+		advance(m, kuw_u16(in));
+		break;
+	case DW_CFA_advance_loc4:
+		advance(m, kuw_u32(in));
+		break;
+	case DW_CFA_def_cfa_offset:
+		set_cfa_off(m, fit(m, kuw_uleb(in)));
+		break;
+	case DW_CFA_def_cfa:
+		reg = kuw_uleb(in);
+		set_cfa(m, reg, fit(m, kuw_uleb(in)));
+		break;
+	case DW_CFA_def_cfa_register:
+		set_cfa_reg(m, kuw_uleb(in));
+		break;
+	case DW_CFA_remember_state:
+		remember(m);
+		break;
+	case DW_CFA_restore_state:
+		restore_state(m);
+		break;
+	default:
+		rare_op(m, op);
+		break;
+	}
+}
+
+static void one_op(struct machine *m)
+{
+	struct kuw_cur *in = &m->in;
+	u8 op = kuw_u8(in);
+
+	switch (op >> 6) {
+	case DW_CFA_advance_loc >> 6:
+		advance(m, op & 0x3f);
+		break;
+	case DW_CFA_offset >> 6:
+		set_off(m, op & 0x3f, KUW_AT_CFA,
+			scaled(m, kuw_uleb(in), m->cie->data_align));
+		break;
+	case DW_CFA_restore >> 6:
+		restore(m, op & 0x3f);
+		break;
+	default:
+		other_op(m, op);
+		break;
+	}
+}
+
+/*
+ * The four instructions that make up nearly all programs, in their short form,
+ * with the state in registers. Whatever is not as usual is left to one_op(), with
+ * the program where it was.
+ */
+static void usual_ops(struct machine *m)
+{
+	struct kuw_compile *c = m->c;
+	struct kuw_cfi cfi = *m->cfi;
+	/* An instruction and one byte of operand. */
+	const u8 *p = m->in.p, *last = m->in.end - 1;
+	s64 align = m->cie->data_align;
+	u64 loc = m->loc;
+	u8 op;
+
+	while (p < last) {
+		op = *p;
+		if (op >> 6 == DW_CFA_advance_loc >> 6) {
+			if (cfi.changed) {
+				if (kuw_compile_row(c, &cfi, loc, m->end))
+					break;
+				cfi.changed = false;
+			}
+			loc += op & 0x3f;
+			p++;
+		} else if (op == DW_CFA_nop) {
+			p++;
+		} else if (p[1] & 0x80) {
+			break;
+		} else if (op == DW_CFA_def_cfa_offset) {
+			if (kuw_loc_how(cfi.cfa) != KUW_REG || cfi.cfa_expr)
+				break;
+			cfi.cfa_off = p[1];
+			cfi.cfa = (u32)cfi.cfa | (u64)p[1] << 32;
+			cfi.changed = true;
+			p += 2;
+		} else if (op >> 6 == DW_CFA_offset >> 6 &&
+			   (op & 0x3f) < KUW_NR_REGS) {
+			if (kuw_intern_set(c, &cfi.regs, op & 0x3f,
+					   kuw_loc_pack(KUW_AT_CFA, 0, op & 0x3f,
+							p[1] * align)))
+				break;
+			cfi.changed = true;
+			p += 2;
+		} else {
+			break;
+		}
+	}
+	*m->cfi = cfi;
+	m->in.p = p;
+	m->loc = loc;
+}
+
+int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
+		const struct kuw_cfi *initial, const struct kuw_cie *cie,
+		struct kuw_cur instrs, u64 loc, u64 end)
+{
+	struct machine m = {
+		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
+		.in = instrs, .loc = loc, .end = end,
+	};
+	bool usual;
+
+	/* The deltas of advances and the products of offsets cannot overflow. */
+	usual = initial && cie->code_align == 1 && loc < U32_MAX &&
+		cie->data_align == (s8)cie->data_align;
+	/* Each round takes a byte at least. */
+	while (kuw_left(&m.in)) {
+		if (usual)
+			usual_ops(&m);
+		if (kuw_left(&m.in))
+			one_op(&m);
+	}
+	if (m.in.bad)
+		fail(&m, -EINVAL);
+	if (!m.err && initial)
+		end_row(&m);
+	return m.err;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The compiler's phases: find the FDEs, order them, run their programs. */
+#include "compile.h"
+#include "limits.h"
+#include "table.h"
+
+enum phase {
+	PHASE_INIT,
+	PHASE_SCAN,	/* through .eh_frame from its begin */
+	PHASE_HEADER,	/* FDEs behind its end, by .eh_frame_hdr */
+	PHASE_SORT0, PHASE_SORT1, PHASE_SORT2,
+	PHASE_ROWS,	/* FDE by FDE in the order of addresses */
+	PHASE_LAYOUT,
+	PHASE_ENCODE,
+	PHASE_DONE,
+};
+
+bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
+{
+	c->grow = area;
+	c->grow_bytes = max_t(u64, bytes, 2 * c->areas[area].bytes);
+	c->grow_bytes = max_t(u64, c->grow_bytes, 1024);
+	return false;
+}
+
+void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
+{
+	const struct kuw_elf *elf = image->elf;
+	u32 i;
+
+	memset(c, 0, sizeof(*c));
+	c->elf = elf;
+	c->eh_frame.bytes = image->eh_frame;
+	c->eh_frame.len = elf->eh_frame.len;
+	c->eh_frame.vaddr = elf->eh_frame.vaddr;
+	if (image->eh_frame_hdr) {
+		c->eh_frame_hdr.bytes = image->eh_frame_hdr;
+		c->eh_frame_hdr.len = elf->eh_frame_hdr.len;
+		c->eh_frame_hdr.vaddr = elf->eh_frame_hdr.vaddr;
+	}
+	c->last_block = ~0u;
+	c->base = ~0ULL;
+	for (i = 0; i < elf->nr_segments; i++)
+		c->base = min_t(u64, c->base, elf->segments[i].vaddr);
+	/* Aligned, so that an offset is as aligned as its address. */
+	c->base &= -(u64)KUW_FDE_ALIGN;
+	for (i = 0; i < KUW_CIE_SLOTS; i++)
+		c->slots[i].pos = KUW_IS_CIE;
+}
+
+/* Return: the CIE at @pos with its initial state, or NULL: c->slots say why. */
+static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
+{
+	struct kuw_cie_slot *slot = &c->slots[(pos >> 2) % KUW_CIE_SLOTS];
+
+	if (slot->pos == pos && slot->err != -ENOSPC)
+		return slot;
+	slot->pos = pos;
+	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
+	if (slot->err)
+		return slot;
+	memset(&slot->initial, 0, sizeof(slot->initial));
+	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
+	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
+				slot->cie.instrs, 0, 0);
+	return slot;
+}
+
+/*
+ * Return: 0 with the FDE whose record is at @pos, 1 if it is a CIE or covers
+ * nothing that can run, -EINVAL if the record is damaged, -ENODATA at a
+ * terminator, -EBADMSG if nothing can be known of what follows, -ENOSPC.
+ */
+static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
+		   struct kuw_cie_slot **slot, u32 *next)
+{
+	const struct kuw_segment *seg = c->elf->segments;
+	struct kuw_record record;
+	u32 i;
+	int ret;
+
+	ret = kuw_read_record(&c->eh_frame, pos, &record);
+	*next = record.next;
+	if (ret < 0)
+		return record.next ? -EINVAL : -EBADMSG;
+	if (!ret)
+		return -ENODATA;
+	if (record.cie == KUW_IS_CIE)
+		return 1;
+	*slot = get_cie(c, record.cie);
+	ret = (*slot)->err;
+	if (ret)
+		return ret == -ENOSPC ? ret : -EINVAL;
+	ret = kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
+	if (ret)
+		return ret;
+	/* Linkers leave FDEs of dropped sections behind, at address 0. */
+	for (i = 0; i < c->elf->nr_segments; i++, seg++) {
+		if (fde->start - seg->vaddr >= seg->filesz)
+			continue;
+		fde->len = min_t(u64, fde->len,
+				 seg->vaddr + seg->filesz - fde->start);
+		/* An offset has 32 bits. */
+		if (fde->start + fde->len - c->base > U32_MAX)
+			return -EINVAL;
+		return fde->len ? 0 : 1;
+	}
+	return 1;
+}
+
+/* Return: 0, -E2BIG, -ENOSPC. */
+static int add_fde(struct kuw_compile *c, u32 pos, u64 start)
+{
+	struct kuw_pair *fdes;
+	u32 off = start - c->base;
+
+	if (c->nr_fdes == KUW_MAX_FDES)
+		return -E2BIG;
+	/* Twice as many: sorting moves them to and fro. */
+	if (!kuw_compile_room(c, KUW_AREA_FDES,
+			      2 * (c->nr_fdes + 1ULL) * sizeof(*fdes)))
+		return -ENOSPC;
+	fdes = c->areas[KUW_AREA_FDES].mem;
+	if (c->nr_fdes && fdes[c->nr_fdes - 1].key > off)
+		c->unsorted = true;
+	fdes[c->nr_fdes].key = off;
+	fdes[c->nr_fdes++].value = pos;
+	return 0;
+}
+
+/* Look at one record. Return: 0, or what add_fde() and get_fde() do. */
+static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
+{
+	struct kuw_cie_slot *slot;
+	struct kuw_fde fde;
+	int ret = get_fde(c, pos, &fde, &slot, next);
+
+	if (!ret)
+		return add_fde(c, pos, fde.start);
+	if (ret == -EINVAL) {
+		c->nr_bad++;
+		return 0;
+	}
+	return ret == 1 ? 0 : ret;
+}
+
+static int scan(struct kuw_compile *c)
+{
+	u32 budget = KUW_BATCH_FDES, next;
+	int ret;
+
+	while (c->pos < c->eh_frame.len) {
+		if (!budget--)
+			return KUW_AGAIN;
+		ret = scan_one(c, c->pos, &next);
+		if (ret == -EBADMSG) {
+			c->nr_bad += c->elf->eh_frame_exact;
+			break;
+		}
+		if (ret == -ENODATA) {
+			/* crtend.o ends with one; objects may follow it. */
+			if (!c->elf->eh_frame_exact)
+				break;
+		} else if (ret) {
+			return ret;
+		}
+		c->pos = next;
+	}
+	c->scanned = c->pos;
+	c->pos = 0;
+	c->phase = PHASE_HEADER;
+	return KUW_AGAIN;
+}
+
+/*
+ * The binary search table of .eh_frame_hdr names every FDE (LSB Core 10.6.2).
+ * Those that the scan has not come to are added; that is rare: a section
+ * whose length is unknown, with a terminator in it or a damaged record.
+ */
+static int read_header(struct kuw_compile *c)
+{
+	const struct kuw_section *hdr = &c->eh_frame_hdr;
+	struct kuw_cur cur = kuw_cur(hdr->bytes, hdr->len);
+	u32 budget = KUW_BATCH_FDES, next;
+	u64 count, start, addr;
+	u8 enc, count_enc;
+	int ret;
+
+	c->phase = PHASE_SORT0;
+	if (!hdr->len || c->scanned >= c->eh_frame.len)
+		return KUW_AGAIN;
+	if (kuw_u8(&cur) != 1)
+		return KUW_AGAIN;
+	enc = kuw_u8(&cur);
+	count_enc = kuw_u8(&cur);
+	/* Every linker's table: pairs of 32-bit offsets from the header. */
+	if (kuw_u8(&cur) != (DW_EH_PE_datarel | DW_EH_PE_sdata4) ||
+	    count_enc == DW_EH_PE_omit)
+		return KUW_AGAIN;
+	kuw_read_encoded(&cur, enc, hdr, hdr->vaddr);
+	count = kuw_read_encoded(&cur, count_enc, hdr, hdr->vaddr);
+	if (cur.bad)
+		return KUW_AGAIN;
+	count = min_t(u64, count, kuw_left(&cur) / 8);
+	kuw_bytes(&cur, c->pos * 8ULL);
+	for (; c->pos < count; c->pos++) {
+		if (!budget--) {
+			c->phase = PHASE_HEADER;
+			return KUW_AGAIN;
+		}
+		start = hdr->vaddr + (s32)kuw_u32(&cur);
+		addr = hdr->vaddr + (s32)kuw_u32(&cur) - c->eh_frame.vaddr;
+		if (start == 0 || addr < c->scanned || addr >= c->eh_frame.len)
+			continue;
+		ret = scan_one(c, addr, &next);
+		if (ret == -ENOSPC || ret == -E2BIG) {
+			c->phase = PHASE_HEADER;
+			return ret;
+		}
+	}
+	return KUW_AGAIN;
+}
+
+static int sort(struct kuw_compile *c)
+{
+	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
+	struct kuw_pair *half = fdes + c->nr_fdes;
+	u32 pass = c->phase - PHASE_SORT0;
+
+	if (!c->nr_fdes)
+		return -ENODATA;
+	if (!c->unsorted) {
+		c->phase = PHASE_ROWS;
+	} else {
+		kuw_sort_pass(pass & 1 ? half : fdes, pass & 1 ? fdes : half,
+			      c->nr_fdes, pass, c->histogram);
+		c->phase++;
+	}
+	if (c->phase == PHASE_ROWS) {
+		if (c->unsorted)
+			memcpy(fdes, half, c->nr_fdes * sizeof(*fdes));
+		c->pos = 0;
+	}
+	return KUW_AGAIN;
+}
+
+/* Take back what was appended since there were @rows. */
+static void drop_rows(struct kuw_compile *c, u32 rows, u32 chunks)
+{
+	const struct kuw_row *last = c->areas[KUW_AREA_ROWS].mem;
+
+	c->nr_rows = rows;
+	c->nr_chunks = chunks;
+	c->last_rule = 0;
+	c->last_block = ~0u;
+	if (rows) {
+		c->last_rule = last[rows - 1].rule;
+		c->last_block = last[rows - 1].off >> KUW_BLOCK_SHIFT;
+	}
+}
+
+/* Rows of one FDE, or none of them. */
+static int one_fde(struct kuw_compile *c, const struct kuw_pair *entry)
+{
+	u32 rows = c->nr_rows, chunks = c->nr_chunks, next;
+	struct kuw_cie_slot *slot;
+	struct kuw_fde fde;
+	struct kuw_cfi cfi;
+	u64 loc, end;
+	int ret;
+
+	ret = get_fde(c, entry->value, &fde, &slot, &next);
+	if (ret == -ENOSPC)
+		return ret;
+	/* It was parsed before, and the bytes are ours. */
+	if (ret)
+		return 0;
+	loc = entry->key;
+	end = loc + fde.len;
+	/* Where FDEs overlap, the one that begins last is right (libgcc). */
+	if (entry + 1 < (struct kuw_pair *)c->areas[KUW_AREA_FDES].mem +
+			c->nr_fdes && entry[1].key < end) {
+		end = entry[1].key;
+		if (end == loc)
+			return 0;
+	}
+	/* Padding before an aligned function is never run. It belongs to the
+	 * function before, which saves a row for each function; code without an
+	 * FDE that is itself aligned needs 16 bytes at least.
+	 */
+	if (c->covered < loc &&
+	    (loc - c->covered >= KUW_FDE_ALIGN || loc % KUW_FDE_ALIGN)) {
+		ret = kuw_compile_append(c, c->covered, 0);
+		if (ret)
+			return ret;
+	}
+	cfi = slot->initial;
+	cfi.changed = true;
+	c->signal = slot->cie.signal;
+	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde.instrs, loc,
+			  end);
+	if (!ret) {
+		c->covered = end;
+		return 0;
+	}
+	drop_rows(c, rows, chunks);
+	if (ret == -ENOSPC || ret == -E2BIG)
+		return ret;
+	c->nr_bad++;
+	return 0;
+}
+
+static int run_programs(struct kuw_compile *c)
+{
+	u32 budget = KUW_BATCH_FDES;
+	int ret;
+
+	for (; c->pos < c->nr_fdes; c->pos++) {
+		struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
+
+		if (!budget--)
+			return KUW_AGAIN;
+		ret = one_fde(c, &fdes[c->pos]);
+		if (ret)
+			return ret;
+	}
+	c->phase = PHASE_LAYOUT;
+	return c->nr_rows ? KUW_AGAIN : -ENODATA;
+}
+
+int kuw_compile_step(struct kuw_compile *c)
+{
+	int ret;
+
+	if (c->areas[KUW_AREA_HASH].bytes >= 4ULL * sizeof(u32) << c->hash_bits)
+		kuw_intern_rehash(c);
+	switch (c->phase) {
+	case PHASE_INIT:
+		ret = kuw_intern_init(c);
+		if (!ret) {
+			c->phase = PHASE_SCAN;
+			ret = KUW_AGAIN;
+		}
+		break;
+	case PHASE_SCAN:
+		ret = scan(c);
+		break;
+	case PHASE_HEADER:
+		ret = read_header(c);
+		break;
+	case PHASE_SORT0 ... PHASE_SORT2:
+		ret = sort(c);
+		break;
+	case PHASE_ROWS:
+		ret = run_programs(c);
+		break;
+	case PHASE_LAYOUT:
+		ret = kuw_encode_layout(c);
+		if (ret == KUW_AGAIN)
+			c->phase = PHASE_ENCODE;
+		break;
+	case PHASE_ENCODE:
+		ret = kuw_encode_step(c);
+		if (!ret)
+			c->phase = PHASE_DONE;
+		break;
+	default:
+		return 0;
+	}
+	return ret == -ENOSPC ? KUW_GROW : ret;
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The ELF reader (gABI chapters 4 and 5, LSB Core 10.6). Program headers say
+ * what is mapped and are believed only as far as the file reaches; section
+ * headers are used for one thing, the length of .eh_frame, and may be missing.
+ */
+#include "elf.h"
+#include "arch/x86_64.h"
+#include "frame.h"
+
+enum state {
+	STATE_HEAD,
+	STATE_PHDRS,
+	STATE_NOTES,
+	STATE_EH_HDR,
+	STATE_NAME_SHDR,
+	STATE_NAMES,
+	STATE_SHDRS,
+	STATE_DONE,
+};
+
+#define EHDR_LEN	64
+#define PHDR_LEN	56
+#define SHDR_LEN	64
+
+#define PT_LOAD		1
+#define PT_NOTE		4
+#define PT_GNU_EH_FRAME	0x6474e550
+#define PF_X		1
+#define NT_GNU_BUILD_ID	3
+
+/* The fixed part of .eh_frame_hdr with one pointer of any encoding but LEB128. */
+#define EH_HDR_LEN	12
+
+void kuw_elf_init(struct kuw_elf *elf, u64 file_size)
+{
+	memset(elf, 0, sizeof(*elf));
+	elf->file_size = file_size;
+	elf->state = STATE_HEAD;
+}
+
+static bool in_file(const struct kuw_elf *elf, u64 off, u64 len)
+{
+	return off <= elf->file_size && len <= elf->file_size - off;
+}
+
+int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len)
+{
+	switch (elf->state) {
+	case STATE_HEAD:
+		*off = 0;
+		*len = min_t(u64, EHDR_LEN, elf->file_size);
+		return 1;
+	case STATE_PHDRS:
+		*off = elf->phoff;
+		*len = elf->phnum * PHDR_LEN;
+		return 1;
+	case STATE_NOTES:
+		*off = elf->notes.off;
+		*len = elf->notes.len;
+		return 1;
+	case STATE_EH_HDR:
+		*off = elf->eh_frame_hdr.off;
+		*len = min_t(u32, EH_HDR_LEN, elf->eh_frame_hdr.len);
+		return 1;
+	case STATE_NAME_SHDR:
+		*off = elf->shoff + (u64)elf->shstrndx * SHDR_LEN;
+		*len = SHDR_LEN;
+		return 1;
+	case STATE_NAMES:
+		*off = elf->names.off;
+		*len = elf->names.len;
+		return 1;
+	case STATE_SHDRS:
+		*off = elf->shoff;
+		*len = elf->shnum * SHDR_LEN;
+		return 1;
+	}
+	return 0;
+}
+
+/* Return: whether .eh_frame has been found. */
+static bool known(const struct kuw_elf *elf)
+{
+	return elf->eh_frame.len;
+}
+
+/* The states in their order, without those that have nothing to read. */
+static int next_state(struct kuw_elf *elf)
+{
+	switch (elf->state) {
+	case STATE_HEAD:
+		elf->state = STATE_PHDRS;
+		return 0;
+	case STATE_PHDRS:
+		elf->state = STATE_NOTES;
+		if (elf->notes.len)
+			return 0;
+		fallthrough;
+	case STATE_NOTES:
+		elf->state = STATE_EH_HDR;
+		if (elf->eh_frame_hdr.len)
+			return 0;
+		fallthrough;
+	case STATE_EH_HDR:
+		elf->state = STATE_NAME_SHDR;
+		if (elf->shnum && !known(elf))
+			return 0;
+		fallthrough;
+	case STATE_NAME_SHDR:
+		elf->state = STATE_NAMES;
+		if (elf->names.len)
+			return 0;
+		fallthrough;
+	case STATE_NAMES:
+		elf->state = STATE_SHDRS;
+		if (elf->shnum && (known(elf) || elf->nr_names))
+			return 0;
+		fallthrough;
+	default:
+		elf->state = STATE_DONE;
+		return elf->eh_frame.len ? 0 : -ENODATA;
+	}
+}
+
+static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
+{
+	static const u8 ident[] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	const u8 *id = kuw_bytes(c, 16);
+	u16 type, machine;
+	u16 phentsize, shentsize;
+
+	if (!id || memcmp(id, ident, sizeof(ident)))
+		return -ENOEXEC;
+	type = kuw_u16(c);
+	machine = kuw_u16(c);
+	kuw_u32(c);
+	elf->entry = kuw_u64(c);
+	elf->phoff = kuw_u64(c);
+	elf->shoff = kuw_u64(c);
+	kuw_u32(c);
+	kuw_u16(c);
+	phentsize = kuw_u16(c);
+	elf->phnum = kuw_u16(c);
+	shentsize = kuw_u16(c);
+	elf->shnum = kuw_u16(c);
+	elf->shstrndx = kuw_u16(c);
+	/* ET_EXEC, ET_DYN: nothing else is executed or mapped as code. */
+	if (c->bad || machine != KUW_ELF_MACHINE || (type != 2 && type != 3))
+		return -ENOEXEC;
+	if (phentsize != PHDR_LEN || !elf->phnum || elf->phnum > KUW_MAX_PHDRS ||
+	    !in_file(elf, elf->phoff, elf->phnum * PHDR_LEN))
+		return -EINVAL;
+	/* Section headers are a convenience: bad ones count as absent. */
+	if (shentsize != SHDR_LEN || elf->shnum > KUW_MAX_SHDRS ||
+	    elf->shstrndx >= elf->shnum ||
+	    !in_file(elf, elf->shoff, elf->shnum * SHDR_LEN))
+		elf->shnum = 0;
+	return 0;
+}
+
+/* One PT_LOAD; only the part that the file holds counts. */
+static int feed_load(struct kuw_elf *elf, u32 flags, u64 off, u64 vaddr,
+		     u64 filesz)
+{
+	struct kuw_segment *seg;
+
+	if (off >= elf->file_size)
+		return 0;
+	filesz = min_t(u64, filesz, elf->file_size - off);
+	if (!filesz)
+		return 0;
+	if (vaddr + filesz < vaddr)
+		return -EINVAL;
+	/* .eh_frame_hdr and .eh_frame are looked for in all segments. */
+	if (elf->nr_loads == KUW_MAX_SEGMENTS)
+		return -EINVAL;
+	seg = &elf->loads[elf->nr_loads++];
+	seg->off = off;
+	seg->vaddr = vaddr;
+	seg->filesz = filesz;
+	if (flags & PF_X)
+		elf->segments[elf->nr_segments++] = *seg;
+	return 0;
+}
+
+/* Return: whether the file has bytes for the address; where and how many. */
+static bool find_vaddr(const struct kuw_elf *elf, u64 vaddr,
+		       struct kuw_range *range)
+{
+	const struct kuw_segment *seg = elf->loads;
+	u32 i;
+
+	for (i = 0; i < elf->nr_loads; i++, seg++) {
+		if (vaddr - seg->vaddr >= seg->filesz)
+			continue;
+		range->vaddr = vaddr;
+		range->off = seg->off + (vaddr - seg->vaddr);
+		range->len = min_t(u64, seg->filesz - (vaddr - seg->vaddr),
+				   KUW_MAX_EH_FRAME);
+		return true;
+	}
+	return false;
+}
+
+static int feed_phdrs(struct kuw_elf *elf, struct kuw_cur *c)
+{
+	u64 off, vaddr, filesz, hdr_vaddr = 0, hdr_len = 0;
+	u32 i, type, flags;
+	int ret;
+
+	for (i = 0; i < elf->phnum; i++) {
+		type = kuw_u32(c);
+		flags = kuw_u32(c);
+		off = kuw_u64(c);
+		vaddr = kuw_u64(c);
+		kuw_u64(c);
+		filesz = kuw_u64(c);
+		kuw_u64(c);
+		kuw_u64(c);
+		if (type == PT_LOAD) {
+			ret = feed_load(elf, flags, off, vaddr, filesz);
+			if (ret)
+				return ret;
+		} else if (type == PT_GNU_EH_FRAME) {
+			hdr_vaddr = vaddr;
+			hdr_len = filesz;
+		} else if (type == PT_NOTE && !elf->notes.len &&
+			   in_file(elf, off, filesz)) {
+			elf->notes.off = off;
+			elf->notes.len = min_t(u64, filesz, KUW_MAX_NOTES);
+		}
+	}
+	if (c->bad)
+		return -EINVAL;
+	if (!elf->nr_segments)
+		return -ENODATA;
+	if (hdr_len && find_vaddr(elf, hdr_vaddr, &elf->eh_frame_hdr))
+		elf->eh_frame_hdr.len = min_t(u64, elf->eh_frame_hdr.len,
+					      hdr_len);
+	return 0;
+}
+
+static void feed_notes(struct kuw_elf *elf, struct kuw_cur *c)
+{
+	u32 name_len, len, type;
+	const u8 *name, *desc;
+
+	while (kuw_left(c)) {
+		name_len = kuw_u32(c);
+		len = kuw_u32(c);
+		type = kuw_u32(c);
+		name = kuw_bytes(c, ALIGN((u64)name_len, 4));
+		desc = kuw_bytes(c, len);
+		if (c->bad)
+			return;
+		/* The last note need not be padded. */
+		kuw_bytes(c, min_t(u64, -len & 3, kuw_left(c)));
+		if (type != NT_GNU_BUILD_ID || name_len != 4 ||
+		    memcmp(name, "GNU", 4) || !len || len > KUW_BUILD_ID_MAX)
+			continue;
+		memcpy(elf->build_id, desc, len);
+		elf->build_id_len = len;
+		return;
+	}
+}
+
+static void feed_eh_hdr(struct kuw_elf *elf, struct kuw_cur *c)
+{
+	struct kuw_section section = {
+		.bytes = c->p, .len = kuw_left(c),
+		.vaddr = elf->eh_frame_hdr.vaddr,
+	};
+	u8 version = kuw_u8(c), enc = kuw_u8(c);
+	u64 vaddr;
+
+	kuw_u16(c);
+	vaddr = kuw_read_encoded(c, enc, &section, section.vaddr);
+	if (!c->bad && version == 1)
+		find_vaddr(elf, vaddr, &elf->eh_frame);
+}
+
+/* The section header of the section names. */
+static void feed_name_shdr(struct kuw_elf *elf, struct kuw_cur *c)
+{
+	u64 off, len;
+
+	kuw_bytes(c, 24);
+	off = kuw_u64(c);
+	len = kuw_u64(c);
+	if (c->bad || !in_file(elf, off, len))
+		return;
+	elf->names.off = off;
+	elf->names.len = min_t(u64, len, KUW_MAX_NAMES);
+}
+
+static void feed_names(struct kuw_elf *elf, const u8 *bytes, u32 len)
+{
+	static const u8 want[] = ".eh_frame";
+	u32 i;
+
+	for (i = 0; i + sizeof(want) <= len && elf->nr_names < KUW_ELF_NAMES; i++)
+		if (!memcmp(bytes + i, want, sizeof(want)))
+			elf->name_at[elf->nr_names++] = i;
+}
+
+static bool named_eh_frame(const struct kuw_elf *elf, u32 name)
+{
+	u32 i;
+
+	for (i = 0; i < elf->nr_names; i++)
+		if (elf->name_at[i] == name)
+			return true;
+	return false;
+}
+
+/*
+ * The section at the address that .eh_frame_hdr names says how long .eh_frame
+ * is. Without that header, the section of that name says where it is, too.
+ */
+static void feed_shdrs(struct kuw_elf *elf, struct kuw_cur *c)
+{
+	struct kuw_range range;
+	u64 vaddr, size;
+	u32 i, name;
+
+	for (i = 0; i < elf->shnum; i++) {
+		name = kuw_u32(c);
+		kuw_u32(c);
+		kuw_u64(c);
+		vaddr = kuw_u64(c);
+		kuw_u64(c);
+		size = kuw_u64(c);
+		kuw_bytes(c, 24);
+		if (known(elf) ? vaddr != elf->eh_frame.vaddr :
+				 !named_eh_frame(elf, name))
+			continue;
+		/* What is not loaded is not what the program unwinds with. */
+		if (!size || !find_vaddr(elf, vaddr, &range) || size > range.len)
+			continue;
+		elf->eh_frame = range;
+		elf->eh_frame.len = size;
+		elf->eh_frame_exact = true;
+		return;
+	}
+}
+
+int kuw_elf_feed(struct kuw_elf *elf, const void *bytes, u32 len)
+{
+	struct kuw_cur c = kuw_cur(bytes, len);
+	int ret = 0;
+
+	switch (elf->state) {
+	case STATE_HEAD:
+		ret = feed_head(elf, &c);
+		break;
+	case STATE_PHDRS:
+		ret = feed_phdrs(elf, &c);
+		break;
+	case STATE_NOTES:
+		feed_notes(elf, &c);
+		break;
+	case STATE_EH_HDR:
+		feed_eh_hdr(elf, &c);
+		break;
+	case STATE_NAME_SHDR:
+		feed_name_shdr(elf, &c);
+		break;
+	case STATE_NAMES:
+		feed_names(elf, bytes, len);
+		break;
+	case STATE_SHDRS:
+		feed_shdrs(elf, &c);
+		break;
+	}
+	return ret ? ret : next_state(elf);
+}

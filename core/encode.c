@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* From rows and distinct rules to the bytes of a table: see table.h. */
+#include "compile.h"
+#include "limits.h"
+#include "table.h"
+
+/* Blocks written between two returns to the caller: some 10,000 rows. */
+#define BATCH_BLOCKS	64
+
+static const u8 saved_regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
+
+static u32 block_of(u32 off)
+{
+	return off >> KUW_BLOCK_SHIFT;
+}
+
+/* How many buckets a block has: the last one's text ends with the table's. */
+static u32 nr_buckets(const struct kuw_compile *c, u32 block)
+{
+	u64 left = c->covered - ((u64)block << KUW_BLOCK_SHIFT);
+
+	return min_t(u64, KUW_BUCKETS, (left + 255) >> KUW_BUCKET_SHIFT);
+}
+
+/* Return: the offset in words if that is how the register is saved, else 0. */
+static s32 saved_word(u64 loc)
+{
+	s32 off = loc >> 32;
+
+	return kuw_loc_how(loc) == KUW_AT_CFA && off % KUW_WORD == 0 ?
+		off / KUW_WORD : 0;
+}
+
+/* Return: whether struct kuw_saves says all of it; @saves may be NULL. */
+static bool plain_regs(const struct kuw_regset *regs, struct kuw_saves *saves)
+{
+	u32 i, seen = 1u << KUW_RA;
+	s32 word;
+
+	if (saved_word(regs->reg[KUW_RA]) != KUW_RA_OFF / KUW_WORD)
+		return false;
+	for (i = 0; i < KUW_NR_SAVES; i++) {
+		word = saved_word(regs->reg[saved_regs[i]]);
+		if (word != (s8)word ||
+		    (!word && kuw_loc_how(regs->reg[saved_regs[i]]) != KUW_SAME))
+			return false;
+		if (saves)
+			saves->word[i] = word;
+		seen |= 1u << saved_regs[i];
+	}
+	for (i = 0; i < KUW_NR_REGS; i++)
+		if (!(seen & 1u << i) && kuw_loc_how(regs->reg[i]) != KUW_SAME)
+			return false;
+	return true;
+}
+
+/* Return: whether struct kuw_rule says all of it, but for the saves. */
+static bool plain_rule(const struct kuw_ruleset *rule,
+		       const struct kuw_regset *regs)
+{
+	s32 rbp = saved_word(regs->reg[KUW_RBP]);
+	struct kuw_loc cfa = kuw_loc_unpack(rule->cfa);
+	s32 words = cfa.off / KUW_WORD;
+
+	return !rule->signal && cfa.how == KUW_REG &&
+	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
+	       cfa.off % KUW_WORD == 0 && words == (s16)words &&
+	       rbp >= -32 && rbp < 32 && plain_regs(regs, NULL);
+}
+
+/* Return: whether a register of a rule in full has to be named. */
+static bool listed(u64 loc, u32 reg)
+{
+	if (reg == KUW_RA)
+		return saved_word(loc) != KUW_RA_OFF / KUW_WORD;
+	return kuw_loc_how(loc) != KUW_SAME;
+}
+
+/* In units of struct kuw_loc: struct kuw_ext is one, the CFA's one more. */
+static u32 ext_locs(const struct kuw_regset *regs)
+{
+	u32 i, n = 2;
+
+	for (i = 0; i < KUW_NR_REGS; i++)
+		n += listed(regs->reg[i], i);
+	return n;
+}
+
+/* Number the rules by use: rule 0, "no FDE", keeps its number. */
+static int rank_rules(struct kuw_compile *c)
+{
+	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	struct kuw_pair *pairs, *half;
+	u32 i, n = c->nr_rules - 1;
+
+	if (!kuw_compile_room(c, KUW_AREA_FDES, 2ULL * n * sizeof(*pairs)))
+		return -ENOSPC;
+	pairs = c->areas[KUW_AREA_FDES].mem;
+	half = pairs + n;
+	for (i = 0; i <= n; i++)
+		rules[i].uses = 0;
+	for (i = 0; i < c->nr_rows; i++)
+		rules[rows[i].rule].uses++;
+	for (i = 0; i < n; i++) {
+		pairs[i].key = ~rules[i + 1].uses;
+		pairs[i].value = i + 1;
+	}
+	kuw_sort_pass(pairs, half, n, 0, c->histogram);
+	kuw_sort_pass(half, pairs, n, 1, c->histogram);
+	kuw_sort_pass(pairs, half, n, 2, c->histogram);
+	rules[0].rank = 0;
+	for (i = 0; i < n; i++) {
+		rules[half[i].value].rank = i + 1;
+		pairs[i].value = half[i].value;
+	}
+	/* Rules of rows that were taken back are used by none. */
+	while (n && !rules[pairs[n - 1].value].uses)
+		n--;
+	c->nr_rules = n + 1;
+	return 0;
+}
+
+static const struct kuw_ruleset *ranked(struct kuw_compile *c, u32 rank)
+{
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_pair *pairs = c->areas[KUW_AREA_FDES].mem;
+
+	return rank ? &rules[pairs[rank - 1].value] : &rules[0];
+}
+
+static void count_rules(struct kuw_compile *c)
+{
+	struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
+	const struct kuw_ruleset *rule;
+	struct kuw_regset *regs;
+	u32 i;
+
+	/* The layout runs again when an area has grown. */
+	for (i = 0; i < c->nr_regs; i++)
+		sets[i].saves = KUW_NO_SAVES;
+	for (i = 1; i < c->nr_rules; i++) {
+		rule = ranked(c, i);
+		regs = &sets[rule->regs];
+		if (i >= KUW_CODE_RARE)
+			c->nr_rare += rule->uses;
+		/* The frequent ones come first. */
+		if (plain_rule(rule, regs) && regs->saves == KUW_NO_SAVES &&
+		    c->nr_saves < KUW_MAX_SAVES)
+			regs->saves = c->nr_saves++;
+		if (!plain_rule(rule, regs) || regs->saves == KUW_NO_SAVES)
+			c->nr_locs += ext_locs(regs);
+	}
+}
+
+/* Return: the bytes of all chunks: an index, a carry, two bytes a row, padding. */
+static u64 chunks_bytes(const struct kuw_compile *c)
+{
+	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	u32 last = block_of(rows[c->nr_rows - 1].off);
+
+	/* Only the last block of the text is short, and it may be an empty one. */
+	return 2ULL * c->nr_rows + 2ULL * c->nr_chunks +
+	       (c->nr_chunks - 1) * 2ULL * (KUW_BUCKETS + 1) +
+	       2ULL * (nr_buckets(c, last) + 1);
+}
+
+static u32 take(u64 *bytes, u64 more)
+{
+	u32 at = ALIGN(*bytes, 8);
+
+	*bytes = at + more;
+	return at;
+}
+
+static void write_ext(struct kuw_compile *c, const struct kuw_ruleset *rule,
+		      struct kuw_ext *ext)
+{
+	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
+	const u64 *reg = sets[rule->regs].reg;
+	u32 i;
+
+	ext->signal = rule->signal;
+	ext->nr_locs = 0;
+	ext->locs[0] = kuw_loc_unpack(rule->cfa);
+	for (i = 0; i < KUW_NR_REGS; i++)
+		if (listed(reg[i], i))
+			ext->locs[++ext->nr_locs] = kuw_loc_unpack(reg[i]);
+}
+
+static void write_rules(struct kuw_compile *c, struct kuw_table *table)
+{
+	struct kuw_saves *saves = (void *)((u8 *)table + table->saves_off);
+	struct kuw_loc *locs = (void *)((u8 *)table + table->locs_off);
+	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
+	const struct kuw_ruleset *rule;
+	const struct kuw_regset *regs;
+	struct kuw_loc cfa;
+	s32 rbp;
+	u32 i, nr_locs = 0;
+
+	table->rules[0].bits = KUW_KIND_NONE;
+	for (i = 1; i < c->nr_rules; i++) {
+		rule = ranked(c, i);
+		regs = &sets[rule->regs];
+		if (plain_rule(rule, regs) && regs->saves != KUW_NO_SAVES) {
+			rbp = saved_word(regs->reg[KUW_RBP]);
+			plain_regs(regs, &saves[regs->saves]);
+			cfa = kuw_loc_unpack(rule->cfa);
+			table->rules[i].bits =
+				(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
+						      KUW_KIND_RBP) |
+				(rbp & 0x3f) << 2 | regs->saves << 8 |
+				(u32)(cfa.off / KUW_WORD) << 16;
+		} else {
+			table->rules[i].bits = KUW_KIND_EXT | nr_locs << 2;
+			write_ext(c, rule, (struct kuw_ext *)&locs[nr_locs]);
+			nr_locs += ext_locs(regs);
+		}
+	}
+}
+
+int kuw_encode_layout(struct kuw_compile *c)
+{
+	struct kuw_table *table;
+	u64 bytes, chunks;
+	u32 blocks_off, saves_off, locs_off, rare_off, segments_off, expr_off;
+	u32 blocks = block_of(c->covered - 1) + 1;
+	int ret;
+
+	ret = rank_rules(c);
+	if (ret)
+		return ret;
+	c->nr_locs = 0;
+	c->nr_saves = 0;
+	c->nr_rare = 0;
+	count_rules(c);
+	chunks = chunks_bytes(c);
+	bytes = sizeof(*table) + (u64)c->nr_rules * sizeof(struct kuw_rule);
+	blocks_off = take(&bytes, (u64)blocks * sizeof(struct kuw_block));
+	locs_off = take(&bytes, (u64)c->nr_locs * sizeof(struct kuw_loc));
+	segments_off = take(&bytes, (u64)c->elf->nr_segments *
+				    sizeof(struct kuw_segment));
+	saves_off = take(&bytes, (u64)c->nr_saves * sizeof(struct kuw_saves));
+	rare_off = take(&bytes, (u64)c->nr_rare * (sizeof(u32) + sizeof(u16)));
+	expr_off = take(&bytes, c->exprs_len);
+	c->chunk = take(&bytes, chunks + KUW_TABLE_PAD);
+	bytes = ALIGN(bytes, 8);
+	/* Offsets in it have 32 bits. */
+	if (bytes > S32_MAX)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_TABLE, bytes)) {
+		/* Not a byte more: this area is what stays. */
+		c->grow_bytes = bytes;
+		return -ENOSPC;
+	}
+	c->table_bytes = bytes;
+	table = c->areas[KUW_AREA_TABLE].mem;
+	memset(table, 0, c->chunk);
+	table->base = c->base;
+	table->span = c->covered;
+	table->entry = c->elf->entry;
+	table->bytes = bytes;
+	table->nr_rows = c->nr_rows;
+	table->nr_rules = c->nr_rules;
+	table->nr_rare = c->nr_rare;
+	table->nr_fdes = c->nr_fdes;
+	table->nr_bad = c->nr_bad;
+	table->eh_frame_len = c->scanned;
+	table->blocks_off = blocks_off;
+	table->saves_off = saves_off;
+	table->locs_off = locs_off;
+	table->rare_off = rare_off;
+	table->expr_off = expr_off;
+	table->expr_len = c->exprs_len;
+	table->segments_off = segments_off;
+	table->nr_segments = c->elf->nr_segments;
+	memcpy((u8 *)table + segments_off, c->elf->segments,
+	       c->elf->nr_segments * sizeof(struct kuw_segment));
+	if (c->exprs_len)
+		memcpy((u8 *)table + expr_off, c->areas[KUW_AREA_EXPRS].mem,
+		       c->exprs_len);
+	write_rules(c, table);
+	c->pos = 0;
+	c->rare = 0;
+	c->scanned = 0;
+	return KUW_AGAIN;
+}
+
+static u8 code_of(u32 rank)
+{
+	return min_t(u32, rank, KUW_CODE_RARE);
+}
+
+/*
+ * Write the rows from @first that begin in @block, and the index that ends
+ * where they begin. Return: the first row of a later block.
+ */
+static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
+		       u32 block, u32 first)
+{
+	struct kuw_block *head = (struct kuw_block *)
+		((u8 *)table + table->blocks_off) + block;
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	u32 *rare = (u32 *)((u8 *)table + table->rare_off);
+	u16 *rare_rules = (u16 *)(rare + table->nr_rare), *index;
+	u32 carry = first ? rules[rows[first - 1].rule].rank : 0;
+	u32 row = first, bucket, n, i, rank, buckets;
+	u8 *out;
+
+	if (first == c->nr_rows || block_of(rows[first].off) != block) {
+		head->chunk = 0;
+		head->row = carry;
+		return first;
+	}
+	buckets = nr_buckets(c, block);
+	head->chunk = c->chunk + 2 * (buckets + 1);
+	head->row = first;
+	index = (u16 *)((u8 *)table + head->chunk) - 1;
+	out = (u8 *)table + head->chunk;
+	*out++ = code_of(carry);
+	for (bucket = 0; bucket < buckets; bucket++) {
+		*index-- = row - first;
+		for (n = 0; row + n < c->nr_rows; n++)
+			if (rows[row + n].off >> KUW_BUCKET_SHIFT !=
+			    block * KUW_BUCKETS + bucket)
+				break;
+		for (i = 0; i < n; i++, row++) {
+			rank = rules[rows[row].rule].rank;
+			out[i] = rows[row].off;
+			out[n + i] = code_of(rank);
+			if (rank < KUW_CODE_RARE)
+				continue;
+			rare[c->rare] = row;
+			rare_rules[c->rare++] = rank;
+		}
+		out += 2 * n;
+	}
+	*index = row - first;
+	c->chunk = ALIGN(out - (u8 *)table, 2);
+	return row;
+}
+
+int kuw_encode_step(struct kuw_compile *c)
+{
+	struct kuw_table *table = c->areas[KUW_AREA_TABLE].mem;
+	u32 blocks = block_of(c->covered - 1) + 1, budget = BATCH_BLOCKS;
+
+	for (; c->pos < blocks; c->pos++) {
+		if (!budget--)
+			return KUW_AGAIN;
+		c->scanned = write_block(c, table, c->pos, c->scanned);
+	}
+	memset((u8 *)table + c->chunk, 0, table->bytes - c->chunk);
+	return 0;
+}

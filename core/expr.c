@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * DWARF expressions (DWARF 5 2.5). Operators that need a compilation unit, an
+ * object, a frame base, TLS or another address space are not legal in CFI (6.4.2),
+ * and location descriptions (DW_OP_reg, DW_OP_piece, DW_OP_stack_value ...) give no
+ * value. DW_OP_addr is the file's address: nothing relocates .eh_frame.
+ */
+#include "expr.h"
+#include "frame.h"
+#include "limits.h"
+
+enum {
+	DW_OP_addr = 0x03, DW_OP_deref = 0x06,
+	DW_OP_const1u = 0x08, DW_OP_const1s, DW_OP_const2u, DW_OP_const2s,
+	DW_OP_const4u, DW_OP_const4s, DW_OP_const8u, DW_OP_const8s,
+	DW_OP_constu, DW_OP_consts,
+	DW_OP_dup, DW_OP_drop, DW_OP_over, DW_OP_pick, DW_OP_swap, DW_OP_rot,
+	DW_OP_abs = 0x19, DW_OP_and, DW_OP_div, DW_OP_minus, DW_OP_mod,
+	DW_OP_mul, DW_OP_neg, DW_OP_not, DW_OP_or, DW_OP_plus,
+	DW_OP_plus_uconst, DW_OP_shl, DW_OP_shr, DW_OP_shra, DW_OP_xor,
+	DW_OP_bra, DW_OP_eq, DW_OP_ge, DW_OP_gt, DW_OP_le, DW_OP_lt, DW_OP_ne,
+	DW_OP_skip,
+	DW_OP_lit0 = 0x30, DW_OP_lit31 = 0x4f,
+	DW_OP_breg0 = 0x70, DW_OP_breg31 = 0x8f,
+	DW_OP_bregx = 0x92, DW_OP_deref_size = 0x94, DW_OP_nop = 0x96,
+};
+
+/* An operator and its operands, before anything is done. */
+struct op {
+	u8 code;
+	u64 operand;
+	u64 reg;
+};
+
+/* Return: whether the operator is one of ours and its operands are there. */
+static bool read_op(struct kuw_cur *c, struct op *op)
+{
+	op->code = kuw_u8(c);
+	op->operand = 0;
+	op->reg = 0;
+	switch (op->code) {
+	case DW_OP_addr:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+		op->operand = kuw_u64(c);
+		break;
+	case DW_OP_const1u:
+	case DW_OP_pick:
+		op->operand = kuw_u8(c);
+		break;
+	case DW_OP_deref_size:
+		op->operand = kuw_u8(c);
+		if (!op->operand || op->operand > KUW_WORD)
+			return false;
+		break;
+	case DW_OP_const1s:
+		op->operand = (s8)kuw_u8(c);
+		break;
+	case DW_OP_const2u:
+		op->operand = kuw_u16(c);
+		break;
+	case DW_OP_const2s:
+	case DW_OP_bra:
+	case DW_OP_skip:
+		op->operand = (s16)kuw_u16(c);
+		break;
+	case DW_OP_const4u:
+		op->operand = kuw_u32(c);
+		break;
+	case DW_OP_const4s:
+		op->operand = (s32)kuw_u32(c);
+		break;
+	case DW_OP_constu:
+	case DW_OP_plus_uconst:
+		op->operand = kuw_uleb(c);
+		break;
+	case DW_OP_consts:
+		op->operand = kuw_sleb(c);
+		break;
+	case DW_OP_lit0 ... DW_OP_lit31:
+		op->operand = op->code - DW_OP_lit0;
+		break;
+	case DW_OP_breg0 ... DW_OP_breg31:
+		op->reg = op->code - DW_OP_breg0;
+		op->operand = kuw_sleb(c);
+		break;
+	case DW_OP_bregx:
+		op->reg = kuw_uleb(c);
+		op->operand = kuw_sleb(c);
+		break;
+	case DW_OP_deref:
+	case DW_OP_dup ... DW_OP_over:
+	case DW_OP_swap:
+	case DW_OP_rot:
+	case DW_OP_abs ... DW_OP_plus:
+	case DW_OP_shl ... DW_OP_xor:
+	case DW_OP_eq ... DW_OP_ne:
+	case DW_OP_nop:
+		break;
+	default:
+		return false;
+	}
+	return !c->bad && op->reg < KUW_NR_REGS;
+}
+
+bool kuw_expr_check(const u8 *bytes, u32 len)
+{
+	struct kuw_cur c = kuw_cur(bytes, len);
+	struct op op;
+
+	if (!len || len > KUW_MAX_EXPR_BYTES)
+		return false;
+	while (kuw_left(&c))
+		if (!read_op(&c, &op))
+			return false;
+	return true;
+}
+
+/*
+ * The PLT's CFA, as every linker writes it: the second instruction of an entry
+ * pushes a word. breg7(8) breg16(0) lit15 and lit11 ge lit3 shl plus.
+ */
+static bool is_plt(struct kuw_cur c, struct kuw_loc *loc)
+{
+	static const u8 want[] = {
+		DW_OP_and, 0, DW_OP_ge, DW_OP_lit0 + 3, DW_OP_shl, DW_OP_plus,
+	};
+	struct op op, threshold;
+	u32 i;
+
+	if (!read_op(&c, &op) || op.code != DW_OP_breg0 + KUW_RA || op.operand ||
+	    !read_op(&c, &op) || op.code != DW_OP_lit0 + 15)
+		return false;
+	for (i = 0; i < sizeof(want); i++) {
+		if (!read_op(&c, i == 1 ? &threshold : &op))
+			return false;
+		if (i != 1 && op.code != want[i])
+			return false;
+	}
+	if (kuw_left(&c) || threshold.code < DW_OP_lit0 ||
+	    threshold.code > DW_OP_lit0 + 15)
+		return false;
+	loc->how = KUW_PLT;
+	loc->arg = threshold.operand;
+	return true;
+}
+
+bool kuw_expr_simplify(const u8 *bytes, u32 len, struct kuw_loc *loc)
+{
+	struct kuw_cur c = kuw_cur(bytes, len);
+	struct kuw_loc new = *loc;
+	struct op op;
+
+	/* The operand's bits are signed for breg. */
+	if (!read_op(&c, &op) || op.code < DW_OP_breg0 ||
+	    op.code > DW_OP_breg31 || (s64)op.operand != (s32)op.operand)
+		return false;
+	new.reg = op.reg;
+	new.off = op.operand;
+	new.arg = 0;
+	new.how = KUW_REG;
+	if (kuw_left(&c) && !is_plt(c, &new)) {
+		if (!read_op(&c, &op) || op.code != DW_OP_deref)
+			return false;
+		new.how = KUW_MEM;
+		if (kuw_left(&c)) {
+			if (!read_op(&c, &op) || op.code != DW_OP_plus_uconst ||
+			    op.operand > 255 || kuw_left(&c))
+				return false;
+			new.arg = op.operand;
+		}
+	}
+	*loc = new;
+	return true;
+}
+
+static bool binary(u8 code, u64 a, u64 b, u64 *value)
+{
+	switch (code) {
+	case DW_OP_and:
+		*value = a & b;
+		return true;
+	case DW_OP_div:
+		/* Signed; the one overflow there is traps on this machine. */
+		if (!b || (b == ~0ULL && a == 1ULL << 63))
+			return false;
+		*value = (s64)a / (s64)b;
+		return true;
+	case DW_OP_minus:
+		*value = a - b;
+		return true;
+	case DW_OP_mod:
+		if (!b)
+			return false;
+		*value = a % b;
+		return true;
+	case DW_OP_mul:
+		*value = a * b;
+		return true;
+	case DW_OP_or:
+		*value = a | b;
+		return true;
+	case DW_OP_plus:
+		*value = a + b;
+		return true;
+	case DW_OP_shl:
+		*value = b < 64 ? a << b : 0;
+		return true;
+	case DW_OP_shr:
+		*value = b < 64 ? a >> b : 0;
+		return true;
+	case DW_OP_shra:
+		*value = (s64)a >> (b < 64 ? b : 63);
+		return true;
+	case DW_OP_xor:
+		*value = a ^ b;
+		return true;
+	case DW_OP_eq:
+		*value = a == b;
+		return true;
+	case DW_OP_ge:
+		*value = (s64)a >= (s64)b;
+		return true;
+	case DW_OP_gt:
+		*value = (s64)a > (s64)b;
+		return true;
+	case DW_OP_le:
+		*value = (s64)a <= (s64)b;
+		return true;
+	case DW_OP_lt:
+		*value = (s64)a < (s64)b;
+		return true;
+	case DW_OP_ne:
+		*value = a != b;
+		return true;
+	}
+	return false;
+}
+
+/* The port reads aligned words: one of them holds the bytes, or two. */
+bool kuw_read_user(u64 addr, u64 size, u64 *value)
+{
+	u64 lo, hi = 0, shift = addr % KUW_WORD * 8;
+
+	if (!size || size > KUW_WORD || addr + size < addr)
+		return false;
+	if (kuw_port_read(addr & -KUW_WORD, &lo))
+		return false;
+	if (addr % KUW_WORD + size > KUW_WORD &&
+	    kuw_port_read((addr & -KUW_WORD) + KUW_WORD, &hi))
+		return false;
+	lo >>= shift;
+	if (shift)
+		lo |= hi << (64 - shift);
+	*value = size == KUW_WORD ? lo : lo & ((1ULL << (8 * size)) - 1);
+	return true;
+}
+
+/* Signed, as DW_OP_div; the smallest number is its own negative. */
+static u64 absolute(u64 a)
+{
+	return (s64)a < 0 ? -a : a;
+}
+
+u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
+		  const u64 *initial, u64 *value)
+{
+	struct kuw_cur c = kuw_cur(bytes, len);
+	u64 stack[KUW_EXPR_STACK], top;
+	struct op op;
+	u32 n = 0;
+
+	if (initial)
+		stack[n++] = *initial;
+	while (kuw_left(&c)) {
+		if (!regs->steps)
+			return KUNWIND_STOP_EXPR_BUDGET;
+		regs->steps--;
+		if (!read_op(&c, &op))
+			return KUNWIND_STOP_EXPR_BAD;
+		switch (op.code) {
+		case DW_OP_addr:
+		case DW_OP_const1u ... DW_OP_consts:
+		case DW_OP_lit0 ... DW_OP_lit31:
+			top = op.operand;
+			goto push;
+		case DW_OP_breg0 ... DW_OP_breg31:
+		case DW_OP_bregx:
+			if (!(regs->known & 1u << op.reg)) {
+				regs->unknown = true;
+				return KUNWIND_STOP_REG_UNKNOWN;
+			}
+			top = regs->r[op.reg] + op.operand;
+			goto push;
+		case DW_OP_dup:
+			op.operand = 0;
+			goto pick;
+		case DW_OP_over:
+			op.operand = 1;
+			goto pick;
+		case DW_OP_pick:
+pick:
+			if (op.operand >= n)
+				return KUNWIND_STOP_EXPR_BAD;
+			top = stack[n - 1 - op.operand];
+push:
+			if (n == KUW_EXPR_STACK)
+				return KUNWIND_STOP_EXPR_BAD;
+			stack[n++] = top;
+			continue;
+		case DW_OP_nop:
+			continue;
+		case DW_OP_skip:
+			goto jump;
+		}
+		/* Everything else takes a value at least. */
+		if (!n)
+			return KUNWIND_STOP_EXPR_BAD;
+		top = stack[n - 1];
+		switch (op.code) {
+		case DW_OP_drop:
+			n--;
+			continue;
+		case DW_OP_deref:
+			op.operand = KUW_WORD;
+			fallthrough;
+		case DW_OP_deref_size:
+			if (!kuw_read_user(top, op.operand, &stack[n - 1]))
+				return KUNWIND_STOP_STACK_FAULT;
+			continue;
+		case DW_OP_abs:
+			stack[n - 1] = absolute(top);
+			continue;
+		case DW_OP_neg:
+			stack[n - 1] = -top;
+			continue;
+		case DW_OP_not:
+			stack[n - 1] = ~top;
+			continue;
+		case DW_OP_plus_uconst:
+			stack[n - 1] = top + op.operand;
+			continue;
+		case DW_OP_bra:
+			n--;
+			if (top)
+				goto jump;
+			continue;
+		}
+		if (n < 2)
+			return KUNWIND_STOP_EXPR_BAD;
+		if (op.code == DW_OP_swap) {
+			stack[n - 1] = stack[n - 2];
+			stack[n - 2] = top;
+		} else if (op.code == DW_OP_rot) {
+			if (n < 3)
+				return KUNWIND_STOP_EXPR_BAD;
+			stack[n - 1] = stack[n - 2];
+			stack[n - 2] = stack[n - 3];
+			stack[n - 3] = top;
+		} else {
+			n--;
+			if (!binary(op.code, stack[n - 1], top, &stack[n - 1]))
+				return KUNWIND_STOP_EXPR_BAD;
+		}
+		continue;
+jump:
+		if ((s64)op.operand < bytes - c.p || (s64)op.operand > c.end - c.p)
+			return KUNWIND_STOP_EXPR_BAD;
+		c.p += (s64)op.operand;
+	}
+	if (!n)
+		return KUNWIND_STOP_EXPR_BAD;
+	*value = stack[n - 1];
+	return KUNWIND_STOP_COMPLETE;
+}

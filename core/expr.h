@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* DWARF expressions, as far as CFI may use them (DWARF 5 2.5, 6.4.2). */
+#ifndef KUW_EXPR_H
+#define KUW_EXPR_H
+
+#include "cursor.h"
+#include "rule.h"
+
+/**
+ * struct kuw_expr_regs - what an expression can name
+ * @r: registers by DWARF number, [KUW_RA] being the frame's own ip
+ * @known: bit n: r[n] has a value
+ * @unknown: out: a register was named that has no value
+ * @steps: operators left to this walk
+ */
+struct kuw_expr_regs {
+	u64 r[KUW_NR_REGS];
+	u32 known;
+	bool unknown;
+	u32 steps;
+};
+
+/**
+ * kuw_expr_simplify() - recognise the forms that are no expression in truth
+ * @bytes: the expression
+ * @len: its bytes
+ * @loc: becomes what the value of the expression is: KUW_REG (reg + off),
+ *	KUW_MEM or KUW_PLT
+ *
+ * Return: whether it is one of these; else @loc is unchanged.
+ */
+bool kuw_expr_simplify(const u8 *bytes, u32 len, struct kuw_loc *loc);
+
+/**
+ * kuw_expr_check() - can it be evaluated at all?
+ * @bytes: the expression
+ * @len: its bytes
+ *
+ * Return: whether each operator is known, legal in CFI and has its operands.
+ */
+bool kuw_expr_check(const u8 *bytes, u32 len);
+
+/**
+ * kuw_read_user() - read bytes of user memory at any address
+ * @addr: where
+ * @size: how many, 1 to 8
+ * @value: the answer, zero-extended
+ *
+ * Return: whether they could be read.
+ */
+bool kuw_read_user(u64 addr, u64 size, u64 *value);
+
+/**
+ * kuw_expr_eval() - evaluate an expression
+ * @bytes: the expression
+ * @len: its bytes
+ * @regs: what it can name
+ * @initial: pushed first, or NULL: nothing is
+ * @value: the answer
+ *
+ * Return: KUNWIND_STOP_COMPLETE if there is a value, else why there is none.
+ */
+u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
+		  const u64 *initial, u64 *value);
+
+#endif /* KUW_EXPR_H */

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The records of .eh_frame: CIEs and FDEs (LSB Core 10.6, DWARF 5 6.4.1). */
+#include "frame.h"
+#include "arch/x86_64.h"
+
+static u64 read_format(struct kuw_cur *c, u8 enc)
+{
+	switch (enc & 0x0f) {
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return kuw_u64(c);
+	case DW_EH_PE_uleb128:
+		return kuw_uleb(c);
+	case DW_EH_PE_udata2:
+		return kuw_u16(c);
+	case DW_EH_PE_udata4:
+		return kuw_u32(c);
+	case DW_EH_PE_sleb128:
+		return kuw_sleb(c);
+	case DW_EH_PE_sdata2:
+		return (s16)kuw_u16(c);
+	case DW_EH_PE_sdata4:
+		return (s32)kuw_u32(c);
+	}
+	kuw_fail(c);
+	return 0;
+}
+
+u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
+		     const struct kuw_section *section, u64 data)
+{
+	u64 here = section->vaddr + (c->p - section->bytes);
+
+	if (enc & DW_EH_PE_indirect) {
+		kuw_fail(c);
+		return 0;
+	}
+	switch (enc & 0x70) {
+	case DW_EH_PE_absptr:
+		return read_format(c, enc);
+	case DW_EH_PE_pcrel:
+		return here + read_format(c, enc);
+	case DW_EH_PE_datarel:
+		return data + read_format(c, enc);
+	case DW_EH_PE_aligned:
+		kuw_bytes(c, -here & (KUW_WORD - 1));
+		return kuw_u64(c);
+	}
+	kuw_fail(c);
+	return 0;
+}
+
+int kuw_read_record(const struct kuw_section *section, u32 pos,
+		    struct kuw_record *record)
+{
+	struct kuw_cur c;
+	u64 len;
+	u32 id_pos, id;
+
+	record->next = 0;
+	if (pos > section->len)
+		return -EINVAL;
+	c = kuw_cur(section->bytes + pos, section->len - pos);
+	len = kuw_u32(&c);
+	if (!len && !c.bad) {
+		record->next = pos + 4;
+		return 0;
+	}
+	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */
+	if (len == 0xffffffff)
+		len = kuw_u64(&c);
+	if (c.bad || len > kuw_left(&c))
+		return -EINVAL;
+	c.end = c.p + len;
+	record->next = c.end - section->bytes;
+	id_pos = c.p - section->bytes;
+	id = kuw_u32(&c);
+	if (c.bad)
+		return -EINVAL;
+	/* A CIE pointer is the distance back from itself. */
+	if (id > id_pos)
+		return -EINVAL;
+	record->cie = id ? id_pos - id : KUW_IS_CIE;
+	record->body = c;
+	return 1;
+}
+
+static void parse_augmentation(const struct kuw_section *section,
+			       struct kuw_cur *c, const u8 *letter,
+			       struct kuw_cie *cie)
+{
+	struct kuw_cur data;
+	u64 len = kuw_uleb(c);
+	const u8 *bytes = kuw_bytes(c, len);
+	u8 enc;
+
+	if (!bytes)
+		return;
+	data = kuw_cur(bytes, len);
+	cie->augmented = true;
+	for (; *letter; letter++) {
+		switch (*letter) {
+		case 'R':
+			cie->enc = kuw_u8(&data);
+			break;
+		case 'P':
+			enc = kuw_u8(&data);
+			/* Where the personality lies does not matter. */
+			if (enc != DW_EH_PE_omit)
+				kuw_read_encoded(&data, enc & 0x7f, section, 0);
+			break;
+		case 'L':
+			kuw_u8(&data);
+			break;
+		case 'S':
+			cie->signal = true;
+			break;
+		case 'B':	/* arm64: return addresses are signed */
+		case 'G':	/* arm64: tagged memory */
+			break;
+		default:
+			/* Its data has an unknown length: end here, as libgcc. */
+			letter += strlen((const char *)letter) - 1;
+			break;
+		}
+	}
+	if (data.bad)
+		kuw_fail(c);
+}
+
+int kuw_parse_cie(const struct kuw_section *section, u32 pos,
+		  struct kuw_cie *cie)
+{
+	struct kuw_record record;
+	struct kuw_cur *c = &record.body;
+	const u8 *aug;
+	u64 ra;
+	u8 version;
+
+	if (kuw_read_record(section, pos, &record) != 1 ||
+	    record.cie != KUW_IS_CIE)
+		return -EINVAL;
+	version = kuw_u8(c);
+	if (version != 1 && version != 3 && version != 4)
+		return -ENOSYS;
+	aug = c->p;
+	while (kuw_u8(c))
+		;
+	if (c->bad)
+		return -EINVAL;
+	memset(cie, 0, sizeof(*cie));
+	if (aug[0] == 'e' && aug[1] == 'h') {
+		/* g++ 2: a pointer to the exception table comes first. */
+		kuw_u64(c);
+		aug += 2;
+	}
+	if (version == 4) {
+		/* Address size, segment selector size. */
+		if (kuw_u8(c) != KUW_WORD || kuw_u8(c))
+			return -ENOSYS;
+	}
+	cie->code_align = kuw_uleb(c);
+	cie->data_align = kuw_sleb(c);
+	ra = version == 1 ? kuw_u8(c) : kuw_uleb(c);
+	cie->enc = DW_EH_PE_absptr;
+	if (aug[0] == 'z')
+		parse_augmentation(section, c, aug + 1, cie);
+	else if (aug[0])
+		return -ENOSYS;
+	if (c->bad)
+		return -EINVAL;
+	if (ra != KUW_RA)
+		return -ENOSYS;
+	cie->instrs = *c;
+	return 0;
+}
+
+int kuw_parse_fde(const struct kuw_section *section,
+		  const struct kuw_record *record, const struct kuw_cie *cie,
+		  struct kuw_fde *fde)
+{
+	struct kuw_cur c = record->body;
+
+	/* What GNU tools write on this machine. */
+	if (likely(cie->enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
+		   kuw_left(&c) >= 8)) {
+		fde->start = section->vaddr + (c.p - section->bytes) +
+			     (s32)get_unaligned_le32(c.p);
+		fde->len = (s64)(s32)get_unaligned_le32(c.p + 4);
+		c.p += 8;
+		goto augmentation;
+	}
+	fde->start = kuw_read_encoded(&c, cie->enc, section, 0);
+	/* The length has the format of the address, but is no address. */
+	if ((cie->enc & 0x70) == DW_EH_PE_aligned)
+		fde->len = kuw_u64(&c);
+	else
+		fde->len = read_format(&c, cie->enc);
+augmentation:
+	if (cie->augmented)
+		kuw_bytes(&c, kuw_uleb(&c));
+	fde->instrs = c;
+	return c.bad ? -EINVAL : 0;
+}

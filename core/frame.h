@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The records of .eh_frame: CIEs and FDEs (LSB Core 10.6, DWARF 5 6.4.1). */
+#ifndef KUW_FRAME_H
+#define KUW_FRAME_H
+
+#include "cursor.h"
+
+/* Pointer encodings (LSB Core 10.5.1). */
+#define DW_EH_PE_absptr		0x00
+#define DW_EH_PE_uleb128	0x01
+#define DW_EH_PE_udata2		0x02
+#define DW_EH_PE_udata4		0x03
+#define DW_EH_PE_udata8		0x04
+#define DW_EH_PE_sleb128	0x09
+#define DW_EH_PE_sdata2		0x0a
+#define DW_EH_PE_sdata4		0x0b
+#define DW_EH_PE_sdata8		0x0c
+#define DW_EH_PE_pcrel		0x10
+#define DW_EH_PE_textrel	0x20
+#define DW_EH_PE_datarel	0x30
+#define DW_EH_PE_funcrel	0x40
+#define DW_EH_PE_aligned	0x50
+#define DW_EH_PE_indirect	0x80
+#define DW_EH_PE_omit		0xff
+
+/**
+ * struct kuw_section - a section's bytes and where they are in memory
+ * @bytes: the bytes
+ * @len: how many
+ * @vaddr: the file address of the first
+ */
+struct kuw_section {
+	const u8 *bytes;
+	u32 len;
+	u64 vaddr;
+};
+
+/**
+ * struct kuw_record - the head of a CIE or FDE
+ * @body: what follows the CIE ID or CIE pointer
+ * @cie: of an FDE: where its CIE begins; of a CIE: KUW_IS_CIE
+ * @next: where the next record begins
+ */
+struct kuw_record {
+	struct kuw_cur body;
+	u32 cie;
+	u32 next;
+};
+
+#define KUW_IS_CIE	(~0u)
+
+/**
+ * struct kuw_cie - what a CIE says for its FDEs
+ * @instrs: the initial instructions
+ * @code_align: factor of the deltas of advances
+ * @data_align: factor of offsets
+ * @enc: DW_EH_PE of the addresses in its FDEs
+ * @augmented: its FDEs have augmentation data ("z")
+ * @signal: its FDEs are signal frames ("S")
+ */
+struct kuw_cie {
+	struct kuw_cur instrs;
+	u64 code_align;
+	s64 data_align;
+	u8 enc;
+	bool augmented;
+	bool signal;
+};
+
+/**
+ * struct kuw_fde - an FDE
+ * @instrs: the instructions
+ * @start: file address of the first byte that it covers
+ * @len: how many
+ */
+struct kuw_fde {
+	struct kuw_cur instrs;
+	u64 start;
+	u64 len;
+};
+
+/**
+ * kuw_read_encoded() - read a pointer of .eh_frame or .eh_frame_hdr
+ * @c: the cursor, inside @section
+ * @enc: DW_EH_PE
+ * @section: gives pcrel its base
+ * @data: the base of datarel
+ *
+ * DW_EH_PE_indirect and funcrel have no meaning before a process runs, and
+ * textrel has the base 0 on this architecture; they make the cursor bad.
+ */
+u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
+		     const struct kuw_section *section, u64 data);
+
+/**
+ * kuw_read_record() - read the head of a record
+ * @section: .eh_frame
+ * @pos: where it begins
+ * @record: the answer
+ *
+ * Return: 1 for a record, 0 for a terminator (@next is then set alone),
+ *	-EINVAL if it is damaged; @next is then 0 if its length is.
+ */
+int kuw_read_record(const struct kuw_section *section, u32 pos,
+		    struct kuw_record *record);
+
+/* Return: 0, -EINVAL if it is damaged, -ENOSYS if it is for another machine. */
+int kuw_parse_cie(const struct kuw_section *section, u32 pos,
+		  struct kuw_cie *cie);
+
+/* Return: 0, -EINVAL. */
+int kuw_parse_fde(const struct kuw_section *section,
+		  const struct kuw_record *record, const struct kuw_cie *cie,
+		  struct kuw_fde *fde);
+
+#endif /* KUW_FRAME_H */

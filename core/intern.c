@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Rows as they come out of CFA programs, and the distinct rules behind them.
+ * The rules of all registers are one set, and with the CFA's a second. A program
+ * goes from one set of the first kind to another; both are found by hash and
+ * compared in full.
+ */
+#include "compile.h"
+#include "limits.h"
+
+/* The rule of addresses that no FDE covers has number 0. */
+#define RULE_NONE	0
+/* The registers' rules before a CIE's initial instructions have number 0. */
+#define REGS_INITIAL	0
+
+static u32 *hash_slots(struct kuw_compile *c, bool rules)
+{
+	return (u32 *)c->areas[KUW_AREA_HASH].mem + ((u64)rules << c->hash_bits);
+}
+
+static u32 slot_of(const struct kuw_compile *c, u32 hash)
+{
+	return hash & ((1u << c->hash_bits) - 1);
+}
+
+static u32 regs_hash(const u64 *reg)
+{
+	u64 h = 0;
+	u32 i;
+
+	for (i = 0; i < KUW_NR_REGS; i++)
+		h = (h ^ reg[i]) * KUW_MIX;
+	return h >> 32;
+}
+
+static u32 rule_hash(u64 cfa, u32 regs, u32 signal)
+{
+	u64 h = cfa * KUW_MIX + (regs * 2 + signal) * KUW_MIX2;
+
+	return (h ^ h >> 29) * KUW_MIX >> 32;
+}
+
+/* Slots hold number + 1; half of them stay empty, so a probe ends soon. */
+static u32 *free_slot(struct kuw_compile *c, bool rules, u32 hash)
+{
+	u32 *slots = hash_slots(c, rules), at = slot_of(c, hash);
+
+	while (slots[at])
+		at = slot_of(c, at + 1);
+	return &slots[at];
+}
+
+void kuw_intern_rehash(struct kuw_compile *c)
+{
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_regset *regs = c->areas[KUW_AREA_REGS].mem;
+	u64 slots = c->areas[KUW_AREA_HASH].bytes / (2 * sizeof(u32));
+	u32 i;
+
+	while (2ULL << c->hash_bits <= slots)
+		c->hash_bits++;
+	memset(c->areas[KUW_AREA_HASH].mem, 0, (2ULL << c->hash_bits) * sizeof(u32));
+	for (i = 0; i < c->nr_regs; i++)
+		*free_slot(c, false, regs[i].hash) = i + 1;
+	for (i = RULE_NONE + 1; i < c->nr_rules; i++)
+		*free_slot(c, true, rule_hash(rules[i].cfa, rules[i].regs,
+					      rules[i].signal)) = i + 1;
+}
+
+/* Return: whether the hash has room for one more of each set. */
+static bool hash_room(struct kuw_compile *c)
+{
+	u32 n = max_t(u32, c->nr_regs, c->nr_rules) + 1;
+
+	if (likely(n < 1u << c->hash_bits >> 1))
+		return true;
+	/* kuw_compile_step() then rehashes. */
+	return kuw_compile_grow(c, KUW_AREA_HASH, max_t(u64, 4096,
+				4ULL * sizeof(u32) << c->hash_bits));
+}
+
+static bool same_regs(const u64 *a, const u64 *b)
+{
+	u64 diff = 0;
+	u32 i;
+
+	for (i = 0; i < KUW_NR_REGS; i++)
+		diff |= a[i] ^ b[i];
+	return !diff;
+}
+
+/* Find or add a set. Return: 0 and its number, -ENOSPC, -E2BIG. */
+static int intern_regs(struct kuw_compile *c, const u64 *reg, u32 *number)
+{
+	struct kuw_regset *regs = c->areas[KUW_AREA_REGS].mem;
+	u32 *slots, hash = regs_hash(reg), at;
+
+	if (!hash_room(c))
+		return -ENOSPC;
+	slots = hash_slots(c, false);
+	for (at = slot_of(c, hash); slots[at]; at = slot_of(c, at + 1)) {
+		*number = slots[at] - 1;
+		if (regs[*number].hash == hash &&
+		    same_regs(regs[*number].reg, reg))
+			return 0;
+	}
+	if (c->nr_regs == KUW_MAX_RULES)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_REGS, (c->nr_regs + 1ULL) * sizeof(*regs)))
+		return -ENOSPC;
+	regs += c->nr_regs;
+	memcpy(regs->reg, reg, sizeof(regs->reg));
+	regs->hash = hash;
+	regs->saves = KUW_NO_SAVES;
+	*number = c->nr_regs++;
+	slots[at] = c->nr_regs;
+	return 0;
+}
+
+/* What is not said by a CIE is unchanged, the return address right below CFA. */
+int kuw_intern_init(struct kuw_compile *c)
+{
+	u64 changes = 2 * sizeof(struct kuw_change) << KUW_CHANGES_BITS;
+	u64 reg[KUW_NR_REGS];
+	u32 i, number;
+
+	if (!kuw_compile_room(c, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
+	    !kuw_compile_room(c, KUW_AREA_CHANGES, changes))
+		return -ENOSPC;
+	for (i = 0; i < KUW_NR_REGS; i++)
+		reg[i] = kuw_loc_pack(KUW_SAME, 0, i, 0);
+	reg[KUW_RA] = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, KUW_RA_OFF);
+	if (intern_regs(c, reg, &number))
+		return -ENOSPC;
+	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));
+	/* Nothing leads to set 0 or rule 0: an empty entry serves nobody. */
+	memset(c->areas[KUW_AREA_CHANGES].mem, 0, changes);
+	c->nr_rules = 1;
+	return 0;
+}
+
+int kuw_intern_regs(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
+		    struct kuw_change *change)
+{
+	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
+	u64 set[KUW_NR_REGS];
+	u32 number;
+	int err;
+
+	if (sets[*regs].reg[reg] == loc)
+		return 0;
+	memcpy(set, sets[*regs].reg, sizeof(set));
+	set[reg] = loc;
+	err = intern_regs(c, set, &number);
+	if (err)
+		return err;
+	change->loc = loc;
+	change->from = *regs;
+	change->to = number;
+	*regs = number;
+	return 0;
+}
+
+/* Find or add a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
+static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
+{
+	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem, *rule;
+	u32 *slots, at;
+
+	if (!hash_room(c))
+		return -ENOSPC;
+	slots = hash_slots(c, true);
+	at = slot_of(c, rule_hash(cfa, regs, c->signal));
+	for (; slots[at]; at = slot_of(c, at + 1)) {
+		*number = slots[at] - 1;
+		rule = &rules[*number];
+		if (rule->cfa == cfa && rule->regs == regs &&
+		    rule->signal == c->signal)
+			return 0;
+	}
+	if (c->nr_rules == KUW_MAX_RULES)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_RULES, (c->nr_rules + 1ULL) * sizeof(*rules)))
+		return -ENOSPC;
+	rule = &rules[c->nr_rules];
+	memset(rule, 0, sizeof(*rule));
+	rule->cfa = cfa;
+	rule->regs = regs;
+	rule->signal = c->signal;
+	*number = c->nr_rules++;
+	slots[at] = c->nr_rules;
+	return 0;
+}
+
+int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi,
+		    struct kuw_change *change)
+{
+	u32 rule = 0;
+	int err;
+
+	/* No CFA, no frame; only the outermost frame needs none. */
+	if (kuw_loc_how(cfi->cfa) == KUW_UNDEF &&
+	    kuw_loc_how(kuw_intern_get(c, cfi->regs, KUW_RA)) != KUW_UNDEF)
+		return -EINVAL;
+	err = intern_rule(c, cfi->cfa, cfi->regs, &rule);
+	if (err)
+		return err;
+	change->loc = cfi->cfa;
+	change->from = cfi->regs * 2 + c->signal;
+	change->to = rule;
+	return 0;
+}
+
+int kuw_compile_row_room(struct kuw_compile *c)
+{
+	if (c->nr_rows == KUW_MAX_ROWS)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_ROWS,
+			      (c->nr_rows + 1ULL) * sizeof(struct kuw_row)))
+		return -ENOSPC;
+	c->max_rows = min_t(u64, KUW_MAX_ROWS, c->areas[KUW_AREA_ROWS].bytes /
+					       sizeof(struct kuw_row));
+	return 0;
+}
+
+int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off)
+{
+	u8 *pool = c->areas[KUW_AREA_EXPRS].mem;
+	u32 at, here, tries = KUW_MAX_EXPR_SEARCH;
+
+	for (at = 0; at < c->exprs_len && tries; at += 2 + here, tries--) {
+		here = get_unaligned_le16(pool + at);
+		if (here == len && !memcmp(pool + at + 2, bytes, len)) {
+			*off = at;
+			return 0;
+		}
+	}
+	at = c->exprs_len;
+	if (at + 2 + len > KUW_MAX_EXPR_POOL)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_EXPRS, at + 2 + len))
+		return -ENOSPC;
+	put_unaligned_le16(len, pool + at);
+	memcpy(pool + at + 2, bytes, len);
+	c->exprs_len += 2 + len;
+	*off = at;
+	return 0;
+}

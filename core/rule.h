@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A row's rules, decoded: how the CFA and each register of the caller follow
+ * from the callee's (DWARF 5 6.4.1). This is the form in which CFA programs
+ * produce rules, in which tables are asked for them by tests and tools, and in
+ * which rare ones are stored; the frequent ones are struct kuw_rule of table.h.
+ */
+#ifndef KUW_RULE_H
+#define KUW_RULE_H
+
+#include "kunwind_port.h"
+#include "arch/x86_64.h"
+
+/* How a value is found. CFA and registers share the encoding. */
+enum kuw_how {
+	KUW_SAME,	/* the register has the callee's value */
+	KUW_UNDEF,	/* the value is lost; for the RA: this is the outermost frame */
+	KUW_AT_CFA,	/* mem[CFA + off] */
+	KUW_CFA_PLUS,	/* CFA + off */
+	KUW_REG,	/* reg + off */
+	KUW_MEM,	/* mem[reg + off] + arg */
+	KUW_PLT,	/* reg + off + 8 * ((ip & 15) >= arg) */
+	KUW_EXPR_MEM,	/* mem[expression]; the CFA is pushed first */
+	KUW_EXPR,	/* expression; the CFA is pushed first, unless it is the CFA's */
+	KUW_NR_HOWS
+};
+
+/**
+ * struct kuw_loc - how one value is found
+ * @how: enum kuw_how
+ * @reg: the register that @how names
+ * @target: the register that this is the rule of; unused for the CFA
+ * @arg: see enum kuw_how
+ * @off: see enum kuw_how; of an expression: where it lies in the pool, see
+ *	kuw_expr_at()
+ */
+struct kuw_loc {
+	u8 how;
+	u8 reg;
+	u8 target;
+	u8 arg;
+	s32 off;
+};
+
+/*
+ * The same as one word, in the order of its bytes. CFA programs work with this:
+ * a word that is stored in parts and read whole stalls the processor.
+ */
+static inline u64 kuw_loc_pack(u8 how, u8 reg, u8 target, s32 off)
+{
+	return how | (u32)reg << 8 | (u32)target << 16 | (u64)(u32)off << 32;
+}
+
+static inline u64 kuw_loc_bits(struct kuw_loc loc)
+{
+	return kuw_loc_pack(loc.how, loc.reg, loc.target, loc.off) |
+	       (u32)loc.arg << 24;
+}
+
+static inline struct kuw_loc kuw_loc_unpack(u64 bits)
+{
+	return (struct kuw_loc){ .how = bits, .reg = bits >> 8,
+				 .target = bits >> 16, .arg = bits >> 24,
+				 .off = bits >> 32 };
+}
+
+static inline u8 kuw_loc_how(u64 bits)
+{
+	return bits;
+}
+
+/* What a table knows of an address. */
+enum kuw_rules_kind {
+	KUW_RULES_NONE,		/* no FDE covers it */
+	KUW_RULES_FRAME,	/* an ordinary frame */
+	KUW_RULES_SIGNAL,	/* a signal frame: augmentation "S" */
+};
+
+/**
+ * struct kuw_rules - everything that a row says
+ * @kind: enum kuw_rules_kind
+ * @cfa: the CFA: KUW_REG, KUW_MEM, KUW_PLT or KUW_EXPR
+ * @reg: by DWARF number; [KUW_RA] is the return address
+ */
+struct kuw_rules {
+	u32 kind;
+	struct kuw_loc cfa;
+	struct kuw_loc reg[KUW_NR_REGS];
+};
+
+#endif /* KUW_RULE_H */

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Radix sort, least significant digit first: linear, stable, and as fast for a
+ * hostile order as for any other. Three passes of 11 bits sort 32-bit keys.
+ */
+#include "compile.h"
+
+void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,
+		   u32 *histogram)
+{
+	u32 shift = pass * KUW_RADIX_BITS, mask = (1u << KUW_RADIX_BITS) - 1;
+	u32 i, sum = 0, here;
+
+	memset(histogram, 0, (mask + 1) * sizeof(*histogram));
+	for (i = 0; i < n; i++)
+		histogram[from[i].key >> shift & mask]++;
+	for (i = 0; i <= mask; i++) {
+		here = histogram[i];
+		histogram[i] = sum;
+		sum += here;
+	}
+	for (i = 0; i < n; i++)
+		to[histogram[from[i].key >> shift & mask]++] = from[i];
+}

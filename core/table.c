@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What is asked of a table beside the walk's lookup. */
+#include "table.h"
+
+u32 kuw_table_rare(const struct kuw_table *table, u32 row)
+{
+	const u32 *rows = kuw_table_at(table, table->rare_off);
+	const u16 *rules = (const u16 *)(rows + table->nr_rare);
+	u32 lo = 0, hi = table->nr_rare, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (rows[mid] == row)
+			return rules[mid];
+		if (rows[mid] < row)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* Every rare row is in the list; rule 0 is KUW_KIND_NONE. */
+	return 0;
+}
+
+static void expand_saves(const struct kuw_saves *saves, struct kuw_rules *rules)
+{
+	static const u8 regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
+	u32 i;
+
+	for (i = 0; i < KUW_NR_SAVES; i++) {
+		if (!saves->word[i])
+			continue;
+		rules->reg[regs[i]].how = KUW_AT_CFA;
+		rules->reg[regs[i]].off = saves->word[i] * KUW_WORD;
+	}
+}
+
+static void expand_ext(const struct kuw_ext *ext, struct kuw_rules *rules)
+{
+	const struct kuw_loc *loc;
+	u32 i;
+
+	rules->kind = ext->signal ? KUW_RULES_SIGNAL : KUW_RULES_FRAME;
+	rules->cfa = ext->locs[0];
+	for (i = 1; i <= ext->nr_locs; i++) {
+		loc = &ext->locs[i];
+		if (loc->target < KUW_NR_REGS)
+			rules->reg[loc->target] = *loc;
+	}
+}
+
+void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
+		     struct kuw_rules *rules)
+{
+	const struct kuw_saves *saves = kuw_table_at(table, table->saves_off);
+	struct kuw_rule rule;
+	u64 off = vaddr - table->base;
+	u32 i;
+
+	memset(rules, 0, sizeof(*rules));
+	for (i = 0; i < KUW_NR_REGS; i++)
+		rules->reg[i].target = i;
+	rules->reg[KUW_RA].how = KUW_AT_CFA;
+	rules->reg[KUW_RA].off = KUW_RA_OFF;
+	if (off >= table->span)
+		return;
+	rule = kuw_table_find(table, off);
+	switch (kuw_rule_kind(rule)) {
+	case KUW_KIND_RSP:
+	case KUW_KIND_RBP:
+		rules->kind = KUW_RULES_FRAME;
+		rules->cfa.how = KUW_REG;
+		rules->cfa.reg = kuw_rule_kind(rule) == KUW_KIND_RSP ? KUW_RSP :
+								       KUW_RBP;
+		rules->cfa.off = kuw_rule_cfa(rule);
+		expand_saves(saves + kuw_rule_saves(rule), rules);
+		break;
+	case KUW_KIND_EXT:
+		expand_ext(kuw_table_ext(table, kuw_rule_ext(rule)), rules);
+		break;
+	}
+}
+
+const u8 *kuw_table_expr(const struct kuw_table *table,
+			 const struct kuw_loc *loc, u32 *len)
+{
+	const u8 *pool = kuw_table_at(table, table->expr_off);
+	u32 off = loc->off;
+
+	/* A pool entry is a u16 length and its bytes. */
+	if (off > table->expr_len || table->expr_len - off < 2)
+		return NULL;
+	*len = get_unaligned_le16(pool + off);
+	if (*len > table->expr_len - off - 2)
+		return NULL;
+	return pool + off + 2;
+}
+
+bool kuw_table_bias(const struct kuw_table *table, u64 start, u64 len, u64 off,
+		    u64 *bias)
+{
+	const struct kuw_segment *seg = kuw_table_at(table, table->segments_off);
+	const struct kuw_segment *end = seg + table->nr_segments;
+
+	for (; seg < end; seg++) {
+		/* Mappings begin and end at pages, segments anywhere. */
+		if (off >= seg->off + seg->filesz || off + len <= seg->off)
+			continue;
+		*bias = start - (off - seg->off + seg->vaddr);
+		return true;
+	}
+	return false;
+}

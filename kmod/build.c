@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * One build: what core/elf.c wants is read, .eh_frame is copied, core/compile.c
+ * runs in areas that grow as it asks. Everything is charged to the memory cgroup
+ * of the task that builds, and all builds together to kw_build_budget: a user
+ * may map as many files as he likes at once.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "build.h"
+#include "compile.h"
+#include "elf.h"
+#include "stats.h"
+
+/* Bytes read at a time: how long a fatal signal may have to wait. */
+#define READ_CHUNK	(1u << 20)
+/* The smallest area, so that small files do not grow theirs step by step. */
+#define MIN_AREA	4096u
+
+unsigned long kw_build_budget __read_mostly;
+
+/*
+ * The state of one build: made, used and freed by one task. Too large for its
+ * stack.
+ */
+struct build {
+	const struct kw_source *src;
+	u8 *eh_frame;
+	u8 *eh_frame_hdr;
+	struct kuw_elf elf;
+	struct kuw_image image;
+	struct kuw_compile compile;
+};
+
+static void *area_alloc(size_t bytes)
+{
+	void *mem;
+
+	/* What kvmalloc() cannot give it reports in the kernel log. */
+	if (bytes > INT_MAX)
+		return NULL;
+	kw_gauge_add(build_bytes, bytes);
+	if (kw_gauge(build_bytes) > kw_build_budget) {
+		kw_count(table_refusals);
+		goto uncharge;
+	}
+	mem = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (mem)
+		return mem;
+	kw_count(allocation_failures);
+uncharge:
+	kw_gauge_sub(build_bytes, bytes);
+	return NULL;
+}
+
+static void area_free(void *mem, size_t bytes)
+{
+	if (!mem)
+		return;
+	kvfree(mem);
+	kw_gauge_sub(build_bytes, bytes);
+}
+
+static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
+{
+	if (off > src->size || len > src->size - off)
+		return -EINVAL;
+	if (!src->file) {
+		memcpy(to, src->mem + off, len);
+		return 0;
+	}
+	while (len) {
+		loff_t pos = off;
+		ssize_t n;
+
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		n = kernel_read(src->file, to, min(len, READ_CHUNK), &pos);
+		if (n < 0)
+			return n;
+		/* The file was truncated. */
+		if (!n)
+			return -ESTALE;
+		to += n;
+		off += n;
+		len -= n;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int read_elf(struct build *b)
+{
+	void *piece;
+	u64 off;
+	u32 len;
+	int ret = 0;
+
+	piece = area_alloc(KUW_ELF_MAX_READ);
+	if (!piece)
+		return -ENOMEM;
+	kuw_elf_init(&b->elf, b->src->size);
+	while (!ret && kuw_elf_want(&b->elf, &off, &len)) {
+		if (WARN_ON_ONCE(len > KUW_ELF_MAX_READ))
+			ret = -EINVAL;
+		if (!ret)
+			ret = read_bytes(b->src, piece, off, len);
+		if (!ret)
+			ret = kuw_elf_feed(&b->elf, piece, len);
+	}
+	area_free(piece, KUW_ELF_MAX_READ);
+	return ret;
+}
+
+static int read_range(struct build *b, const struct kuw_range *range, u8 **bytes)
+{
+	*bytes = area_alloc(range->len);
+	if (!*bytes)
+		return -ENOMEM;
+	return read_bytes(b->src, *bytes, range->off, range->len);
+}
+
+static int grow(struct kuw_compile *c)
+{
+	struct kuw_area *area = &c->areas[c->grow];
+	u64 bytes = c->grow_bytes;
+	void *mem;
+
+	/* The table's size is known when it is asked for, and it stays. */
+	if (c->grow != KUW_AREA_TABLE)
+		bytes = max3(bytes, 2 * area->bytes, (u64)MIN_AREA);
+	mem = area_alloc(bytes);
+	if (!mem)
+		return -ENOMEM;
+	if (area->mem) {
+		memcpy(mem, area->mem, area->bytes);
+		area_free(area->mem, area->bytes);
+	}
+	area->mem = mem;
+	area->bytes = bytes;
+	return 0;
+}
+
+static int compile(struct build *b)
+{
+	struct kuw_compile *c = &b->compile;
+	int ret;
+
+	b->image.elf = &b->elf;
+	b->image.eh_frame = b->eh_frame;
+	b->image.eh_frame_hdr = b->eh_frame_hdr;
+	kuw_compile_init(c, &b->image);
+	while ((ret = kuw_compile_step(c)) > 0) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (ret == KUW_GROW) {
+			ret = grow(c);
+			if (ret)
+				return ret;
+		}
+		cond_resched();
+	}
+	return ret;
+}
+
+static int run(struct build *b)
+{
+	int ret;
+
+	ret = read_elf(b);
+	if (ret)
+		return ret;
+	if (!b->elf.eh_frame.len)
+		return -ENODATA;
+	ret = read_range(b, &b->elf.eh_frame, &b->eh_frame);
+	if (ret)
+		return ret;
+	if (b->elf.eh_frame_hdr.len) {
+		ret = read_range(b, &b->elf.eh_frame_hdr, &b->eh_frame_hdr);
+		if (ret)
+			return ret;
+	}
+	return compile(b);
+}
+
+/**
+ * kw_build() - compile a table
+ * @src: the bytes
+ * @built: the table
+ *
+ * Context: process context, sleeps, reads files; no lock of memory management
+ *	may be held.
+ * Return: 0; -ENOEXEC, -EINVAL, -ENODATA, -E2BIG or -EFBIG: these bytes give
+ *	no table, and never will; anything else: another attempt may succeed.
+ */
+int kw_build(const struct kw_source *src, struct kw_built *built)
+{
+	struct kuw_area *table;
+	struct build *b;
+	int ret, i;
+
+	might_sleep();
+	b = kvzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!b) {
+		kw_count(allocation_failures);
+		return -ENOMEM;
+	}
+	b->src = src;
+	ret = run(b);
+	if (!ret) {
+		table = &b->compile.areas[KUW_AREA_TABLE];
+		built->table = table->mem;
+		built->bytes = table->bytes;
+		kw_gauge_sub(build_bytes, table->bytes);
+		table->mem = NULL;
+	}
+	for (i = 0; i < KUW_NR_AREAS; i++)
+		area_free(b->compile.areas[i].mem, b->compile.areas[i].bytes);
+	area_free(b->eh_frame_hdr, b->elf.eh_frame_hdr.len);
+	area_free(b->eh_frame, b->elf.eh_frame.len);
+	kvfree(b);
+	return ret;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Bytes of a file, or of the vDSO, become a table. */
+#ifndef KW_BUILD_H
+#define KW_BUILD_H
+
+#include <linux/types.h>
+
+struct file;
+struct kuw_table;
+
+/* Where the bytes come from: @file, or @size bytes at @mem if it is NULL. */
+struct kw_source {
+	struct file *file;
+	const void *mem;
+	u64 size;
+};
+
+/* A finished table; kvfree() it. */
+struct kw_built {
+	struct kuw_table *table;
+	size_t bytes;
+};
+
+extern unsigned long kw_build_budget;
+
+int kw_build(const struct kw_source *src, struct kw_built *built);
+
+#endif /* KW_BUILD_H */

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The cache of tables: a hash by file identity, an LRU list of what no snapshot
+ * uses, a budget of bytes and a shrinker. One spinlock covers all of it; nothing
+ * is allocated, read or freed under it.
+ */
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <asm/vdso.h>
+#include "build.h"
+#include "stats.h"
+#include "cache.h"
+
+/* Files mapped executable on a large system: some thousands. */
+#define CACHE_BITS	10
+/*
+ * How long one waits for another task to build. It can be stopped, starved by
+ * its cgroup, or read from a file server that hangs: then build another one.
+ */
+#define PATIENCE	(5 * HZ)
+/* Attempts to compile a file that changes under the compiler. */
+#define MAX_TRIES	4
+
+unsigned long kw_table_budget __read_mostly;
+
+static DEFINE_SPINLOCK(cache_lock);
+static struct hlist_head cache[1 << CACHE_BITS];
+static LIST_HEAD(lru);
+static size_t lru_bytes;
+static bool cache_open;
+static struct shrinker *shrinker;
+
+static size_t cost(const struct kw_table *t)
+{
+	return sizeof(*t) + t->bytes;
+}
+
+static struct hlist_head *bucket(const struct kw_identity *id)
+{
+	return &cache[hash_32(jhash2((const u32 *)id, sizeof(*id) / 4, 0),
+			      CACHE_BITS)];
+}
+
+static void table_free(struct kw_table *t)
+{
+	kw_gauge_sub(table_bytes, cost(t));
+	kw_gauge_sub(tables, 1);
+	kvfree(t->table);
+	kfree(t);
+}
+
+static void free_all(struct list_head *victims)
+{
+	struct kw_table *t, *next;
+
+	list_for_each_entry_safe(t, next, victims, lru)
+		table_free(t);
+}
+
+static void lru_del(struct kw_table *t)
+{
+	lockdep_assert_held(&cache_lock);
+	list_del_init(&t->lru);
+	lru_bytes -= cost(t);
+}
+
+/* Take the least recently used out of the cache, until @bytes are found. */
+static size_t evict(size_t bytes, struct list_head *victims)
+{
+	size_t found = 0;
+
+	lockdep_assert_held(&cache_lock);
+	while (found < bytes && !list_empty(&lru)) {
+		struct kw_table *t = list_first_entry(&lru, struct kw_table, lru);
+
+		lru_del(t);
+		hlist_del_init(&t->node);
+		list_add(&t->lru, victims);
+		found += cost(t);
+		kw_count(table_evictions);
+	}
+	return found;
+}
+
+/* Make room for @bytes more. Return: false if the tables in use fill the budget. */
+static bool charge(size_t bytes)
+{
+	LIST_HEAD(victims);
+	size_t used;
+	bool fits;
+
+	spin_lock(&cache_lock);
+	used = kw_gauge(table_bytes) + bytes;
+	if (used > kw_table_budget)
+		used -= evict(used - kw_table_budget, &victims);
+	fits = used <= kw_table_budget;
+	if (fits)
+		kw_gauge_add(table_bytes, bytes);
+	spin_unlock(&cache_lock);
+	free_all(&victims);
+	if (!fits)
+		kw_count(table_refusals);
+	return fits;
+}
+
+static struct kw_table *table_alloc(const struct kw_identity *id)
+{
+	struct kw_table *t;
+
+	if (!charge(sizeof(*t)))
+		return NULL;
+	t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!t) {
+		kw_gauge_sub(table_bytes, sizeof(*t));
+		kw_count(allocation_failures);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&t->lru);
+	INIT_HLIST_NODE(&t->node);
+	init_completion(&t->done);
+	t->id = *id;
+	t->refs = 1;
+	kw_gauge_add(tables, 1);
+	return t;
+}
+
+/* Find the table of @id and take a reference, or put @fresh in its place. */
+static struct kw_table *find_or_add(const struct kw_identity *id,
+				    struct kw_table *fresh)
+{
+	struct hlist_head *head = bucket(id);
+	struct kw_table *t;
+
+	spin_lock(&cache_lock);
+	hlist_for_each_entry(t, head, node) {
+		if (memcmp(&t->id, id, sizeof(*id)))
+			continue;
+		if (!t->refs++)
+			lru_del(t);
+		goto unlock;
+	}
+	t = fresh;
+	if (t && cache_open)
+		hlist_add_head(&t->node, head);
+unlock:
+	spin_unlock(&cache_lock);
+	return t;
+}
+
+/* Nobody finds it any more; who has it keeps it. */
+static void disown(struct kw_table *t)
+{
+	spin_lock(&cache_lock);
+	if (!hlist_unhashed(&t->node))
+		hlist_del_init(&t->node);
+	spin_unlock(&cache_lock);
+}
+
+void kw_table_put(struct kw_table *t)
+{
+	bool gone = false;
+
+	if (!t)
+		return;
+	spin_lock(&cache_lock);
+	if (!--t->refs) {
+		gone = hlist_unhashed(&t->node);
+		if (!gone && !cache_open) {
+			hlist_del_init(&t->node);
+			gone = true;
+		} else if (!gone) {
+			list_add_tail(&t->lru, &lru);
+			lru_bytes += cost(t);
+		}
+	}
+	spin_unlock(&cache_lock);
+	if (gone)
+		table_free(t);
+}
+
+/* Errors that are a property of the bytes. */
+static bool is_final(int error)
+{
+	switch (error) {
+	case -ENOEXEC:
+	case -EINVAL:
+	case -ENODATA:
+	case -E2BIG:
+	case -EFBIG:
+		return true;
+	}
+	return false;
+}
+
+/* Fill @t, which the caller made, and wake who waits for it. */
+static int fill(struct kw_table *t, const struct kw_source *src)
+{
+	struct kw_built built = {};
+	struct kw_identity now = t->id;
+	int ret;
+
+	ret = kw_build(src, &built);
+	if (src->file) {
+		bool shareable = kw_identity_of(src->file, &now);
+
+		if (memcmp(&now, &t->id, sizeof(now))) {
+			kw_count(file_changes);
+			ret = -ESTALE;
+		}
+		/* A writer came; what he writes from now on may go unnoticed. */
+		if (!shareable)
+			disown(t);
+	}
+	if (!ret && !charge(built.bytes))
+		ret = -ENOMEM;
+	if (!ret) {
+		t->table = built.table;
+		t->bytes = built.bytes;
+		kw_count(table_builds);
+	} else {
+		kvfree(built.table);
+		kw_count(table_failures);
+		if (is_final(ret))
+			ret = 0;
+	}
+	if (ret)
+		disown(t);
+	t->error = ret;
+	complete_all(&t->done);
+	return ret;
+}
+
+/* Return: 0 when @t is built, -EAGAIN if it will not be, -EINTR. */
+static int wait_for(struct kw_table *t)
+{
+	long left = wait_for_completion_killable_timeout(&t->done, PATIENCE);
+
+	if (left < 0)
+		return -EINTR;
+	if (!left) {
+		disown(t);
+		return -EAGAIN;
+	}
+	return t->error ? -EAGAIN : 0;
+}
+
+static struct kw_table *get(const struct kw_source *src,
+			    const struct kw_identity *id, bool shareable)
+{
+	struct kw_table *fresh, *t = NULL;
+	int ret;
+
+	if (shareable)
+		t = find_or_add(id, NULL);
+	if (!t) {
+		fresh = table_alloc(id);
+		if (!fresh)
+			return ERR_PTR(-ENOMEM);
+		t = shareable ? find_or_add(id, fresh) : fresh;
+		if (t == fresh) {
+			ret = fill(t, src);
+			goto done;
+		}
+		kw_table_put(fresh);
+	}
+	ret = wait_for(t);
+done:
+	if (!ret)
+		return t;
+	kw_table_put(t);
+	return ERR_PTR(ret);
+}
+
+/**
+ * kw_table_get() - the table of a file
+ * @file: open for reading, and mapped by somebody
+ *
+ * Context: process context, sleeps, reads the file.
+ * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES and the
+ *	like if the file is no regular file or cannot be read; -ENOMEM; -ESTALE
+ *	if it does not stop changing.
+ */
+struct kw_table *kw_table_get(struct file *file)
+{
+	struct kw_source src = { .file = file };
+	struct kw_table *t = ERR_PTR(-ESTALE);
+	struct kw_identity id;
+	bool shareable;
+	int tries;
+
+	/* kernel_read() complains about others in the kernel log. */
+	if (!S_ISREG(file_inode(file)->i_mode) ||
+	    !(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
+	    !file->f_op->read_iter || file->f_op->read)
+		return ERR_PTR(-EACCES);
+	for (tries = 0; tries < MAX_TRIES; tries++) {
+		shareable = kw_identity_of(file, &id);
+		src.size = id.size;
+		t = get(&src, &id, shareable);
+		if (!IS_ERR(t))
+			break;
+		if (PTR_ERR(t) != -EAGAIN && PTR_ERR(t) != -ESTALE)
+			break;
+	}
+	return t;
+}
+
+/* The same for the vDSO: the bytes are the kernel's own, and never change. */
+struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
+{
+	struct kw_source src = { .mem = image->data, .size = image->size };
+	struct kw_identity id = {
+		.ino = (uintptr_t)image,
+		.size = image->size,
+	};
+
+	return get(&src, &id, true);
+}
+
+static unsigned long count_pages(struct shrinker *s, struct shrink_control *sc)
+{
+	return DIV_ROUND_UP(READ_ONCE(lru_bytes), PAGE_SIZE) ?: SHRINK_EMPTY;
+}
+
+static unsigned long scan_pages(struct shrinker *s, struct shrink_control *sc)
+{
+	LIST_HEAD(victims);
+	size_t found;
+
+	spin_lock(&cache_lock);
+	found = evict(sc->nr_to_scan * PAGE_SIZE, &victims);
+	spin_unlock(&cache_lock);
+	free_all(&victims);
+	return found ? DIV_ROUND_UP(found, PAGE_SIZE) : SHRINK_STOP;
+}
+
+/* There is a consumer: what is built stays. */
+void kw_tables_open(void)
+{
+	spin_lock(&cache_lock);
+	cache_open = true;
+	spin_unlock(&cache_lock);
+}
+
+/* There is none any more: what nobody uses goes, the rest with its last user. */
+void kw_tables_close(void)
+{
+	LIST_HEAD(victims);
+
+	spin_lock(&cache_lock);
+	cache_open = false;
+	evict(SIZE_MAX, &victims);
+	spin_unlock(&cache_lock);
+	free_all(&victims);
+}
+
+int __init kw_tables_init(void)
+{
+	shrinker = shrinker_alloc(0, "kunwind");
+	if (!shrinker)
+		return -ENOMEM;
+	shrinker->count_objects = count_pages;
+	shrinker->scan_objects = scan_pages;
+	shrinker_register(shrinker);
+	return 0;
+}
+
+void kw_tables_exit(void)
+{
+	shrinker_free(shrinker);
+	kw_tables_close();
+	WARN_ON(kw_gauge(tables));
+}

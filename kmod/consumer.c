@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Consumers: the first one brings hooks and the table cache up, the last one
+ * takes them down. Not at once when it was an open device: programs that open
+ * it one after another would have the kernel's text patched all the time.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "consumer.h"
+#include "hooks.h"
+#include "pending.h"
+#include "snapshot.h"
+#include "space.h"
+#include "stats.h"
+#include "cache.h"
+
+/* How long hooks and tables stay after the last close of the device. */
+#define LINGER	HZ
+
+static DEFINE_MUTEX(consumers_lock);
+/* Under consumers_lock: */
+static bool is_up;
+static unsigned int nr_consumers;
+static unsigned int nr_system;
+
+static int bring_up(void)
+{
+	int ret;
+
+	lockdep_assert_held(&consumers_lock);
+	if (is_up)
+		return 0;
+	kw_tables_open();
+	ret = kw_hooks_register();
+	if (ret)
+		kw_tables_close();
+	else
+		is_up = true;
+	return ret;
+}
+
+static void take_down(void)
+{
+	lockdep_assert_held(&consumers_lock);
+	if (!is_up || nr_consumers)
+		return;
+	kw_hooks_unregister();
+	kw_pending_drain();
+	/* Snapshots put their tables; then nobody uses them. */
+	kw_snapshots_flush();
+	kw_tables_close();
+	is_up = false;
+}
+
+static void take_down_later(struct work_struct *work)
+{
+	mutex_lock(&consumers_lock);
+	take_down();
+	mutex_unlock(&consumers_lock);
+}
+
+static DECLARE_DELAYED_WORK(linger, take_down_later);
+
+static int enlist(const struct kunwind_consumer *c)
+{
+	int ret;
+
+	if (mutex_lock_killable(&consumers_lock))
+		return -EINTR;
+	ret = bring_up();
+	if (ret)
+		goto unlock;
+	nr_consumers++;
+	kw_gauge_add(consumers, 1);
+	if (!c->mm && !nr_system++)
+		kw_spaces_set_system(true);
+unlock:
+	mutex_unlock(&consumers_lock);
+	return ret;
+}
+
+static void delist(const struct kunwind_consumer *c)
+{
+	bool last;
+
+	mutex_lock(&consumers_lock);
+	if (!c->mm && !--nr_system)
+		kw_spaces_set_system(false);
+	kw_gauge_sub(consumers, 1);
+	last = !--nr_consumers;
+	if (last && !c->mm)
+		take_down();
+	mutex_unlock(&consumers_lock);
+	if (last && c->mm) {
+		kw_pending_drain();
+		mod_delayed_work(system_long_wq, &linger, LINGER);
+	}
+}
+
+/* The mm of a process, whose main thread may be gone; a reference to its struct. */
+static struct mm_struct *grab_mm(struct task_struct *process)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *thread;
+
+	for_each_thread(process, thread) {
+		task_lock(thread);
+		if (thread->mm && !(thread->flags & PF_KTHREAD)) {
+			mm = thread->mm;
+			mmgrab(mm);
+		}
+		task_unlock(thread);
+		if (mm)
+			break;
+	}
+	return mm;
+}
+
+/* Return: how many there are; at most @capacity are in @mms. */
+static unsigned int list_mms(struct mm_struct **mms, unsigned int capacity)
+{
+	struct task_struct *process;
+	unsigned int count = 0;
+
+	rcu_read_lock();
+	for_each_process(process) {
+		struct mm_struct *mm = NULL;
+
+		if (count < capacity)
+			mm = grab_mm(process);
+		if (mm)
+			mms[count] = mm;
+		if (mm || count >= capacity)
+			count++;
+	}
+	rcu_read_unlock();
+	return count;
+}
+
+static int cover(struct mm_struct *mm)
+{
+	int ret;
+
+	if (!mmget_not_zero(mm))
+		return 0;
+	ret = kw_space_cover(mm);
+	mmput(mm);
+	/* One that cannot be covered, for want of memory, says so in its walks. */
+	return ret == -EINTR ? ret : 0;
+}
+
+/*
+ * Cover all processes. Those that appear meanwhile are the hooks' business: a
+ * child is on the list of processes before sched_process_fork comes, and a new
+ * program's mm is the task's before anything of the program is mapped.
+ */
+static int cover_system(void)
+{
+	unsigned int capacity = 1024, count, i;
+	struct mm_struct **mms;
+	int ret = 0;
+
+	for (;; capacity = count + count / 4) {
+		mms = kvmalloc_array(capacity, sizeof(*mms), GFP_KERNEL);
+		if (!mms)
+			return -ENOMEM;
+		count = list_mms(mms, capacity);
+		if (count <= capacity)
+			break;
+		for (i = 0; i < capacity; i++)
+			mmdrop(mms[i]);
+		kvfree(mms);
+	}
+	for (i = 0; i < count; i++) {
+		if (!ret)
+			ret = cover(mms[i]);
+		mmdrop(mms[i]);
+		cond_resched();
+	}
+	kvfree(mms);
+	return ret;
+}
+
+static int cover_own(struct kunwind_consumer *c)
+{
+	struct kw_space *space = kw_space_hold(c->mm);
+
+	if (IS_ERR(space))
+		return PTR_ERR(space);
+	c->space = space;
+	return kw_space_catch_up(space, c->mm, atomic64_read(&space->wanted));
+}
+
+/**
+ * kw_consumer_open() - begin to consume
+ * @mm: of whom: current->mm, or NULL for the whole system
+ *
+ * Context: process context, sleeps.
+ * Return: the consumer, or ERR_PTR() as kunwind_attach() says.
+ */
+struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm)
+{
+	struct kunwind_consumer *c;
+	int ret;
+
+	might_sleep();
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	if (!c)
+		return ERR_PTR(-ENOMEM);
+	c->mm = mm;
+	ret = enlist(c);
+	if (ret)
+		goto free;
+	if (mm)
+		mmgrab(mm);
+	ret = mm ? cover_own(c) : cover_system();
+	if (!ret)
+		return c;
+	kw_consumer_close(c);
+	return ERR_PTR(ret);
+
+free:
+	kfree(c);
+	return ERR_PTR(ret);
+}
+
+void kw_consumer_close(struct kunwind_consumer *c)
+{
+	if (c->space)
+		kw_space_unhold(c->space);
+	delist(c);
+	if (c->mm)
+		mmdrop(c->mm);
+	kfree(c);
+}
+
+struct kunwind_consumer *kunwind_attach(void)
+{
+	return kw_consumer_open(NULL);
+}
+EXPORT_SYMBOL_GPL(kunwind_attach);
+
+void kunwind_detach(struct kunwind_consumer *consumer)
+{
+	if (!IS_ERR_OR_NULL(consumer))
+		kw_consumer_close(consumer);
+}
+EXPORT_SYMBOL_GPL(kunwind_detach);
+
+/* The module goes: nobody consumes, and nobody can begin to. */
+void kw_consumers_exit(void)
+{
+	cancel_delayed_work_sync(&linger);
+	mutex_lock(&consumers_lock);
+	take_down();
+	mutex_unlock(&consumers_lock);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Who wants stacks, of whom, and what is kept up for them. */
+#ifndef KW_CONSUMER_H
+#define KW_CONSUMER_H
+
+#include <kunwind/kunwind.h>
+
+struct kw_space;
+struct mm_struct;
+
+/*
+ * Made by kunwind_attach() or by open() of the device; used by its owner alone;
+ * freed by kunwind_detach(), or by the last close.
+ */
+struct kunwind_consumer {
+	/* NULL for the whole system; else held by mmgrab(). */
+	struct mm_struct *mm;
+	struct kw_space *space;
+};
+
+struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm);
+void kw_consumer_close(struct kunwind_consumer *consumer);
+void kw_consumers_exit(void);
+
+#endif /* KW_CONSUMER_H */

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Hooks: ftrace on perf_event_mmap(), copy_vma() and exit_mmap(), and the
+ * tracepoint sched_process_fork. They only note what happened; see pending.c
+ * for who does the work.
+ *
+ * All four places are reached in process context only. FTRACE_OPS_FL_RECURSION
+ * makes ftrace call through its helper, which stops recursion and disables
+ * preemption, so that unregister_ftrace_function() waits for callbacks that run.
+ */
+#include <linux/ftrace.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include "hooks.h"
+#include "pending.h"
+#include "snapshot.h"
+#include "space.h"
+
+/*
+ * Anonymous executable memory (JIT code, mostly) has no table: it matters only
+ * where it replaces something that has one. A file, or the kernel's special
+ * mappings, which have operations, always matter.
+ */
+static bool matters(struct mm_struct *mm, const struct vm_area_struct *vma,
+		    u64 start, u64 end)
+{
+	const struct kw_space *space;
+	bool overlaps = false;
+
+	if (!(vma->vm_flags & VM_EXEC))
+		return false;
+	/* Stacks of a new program are set up before its mm is the task's. */
+	if (mm != current->mm || (current->flags & PF_KTHREAD))
+		return false;
+	if (vma->vm_file || vma->vm_ops)
+		return true;
+	rcu_read_lock();
+	space = kw_space_find(mm);
+	if (space) {
+		const struct kw_snapshot *snap = rcu_dereference(space->snap);
+
+		/* Without a snapshot, one is on its way and may have begun. */
+		overlaps = !snap || kw_snapshot_overlaps(snap, start, end);
+	}
+	rcu_read_unlock();
+	return overlaps;
+}
+
+static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
+{
+	struct mm_struct *mm = vma->vm_mm;
+	struct kw_space *space;
+
+	if (!matters(mm, vma, start, end))
+		return;
+	space = kw_space_obtain(mm, GFP_ATOMIC);
+	if (IS_ERR_OR_NULL(space))
+		return;
+	kw_pending_queue(current, space,
+			 kw_space_event(space, vma, start, end, moved));
+	kw_space_put(space);
+}
+
+/* void perf_event_mmap(struct vm_area_struct *vma), mmap_lock held for writing */
+static void on_mmap(unsigned long ip, unsigned long parent_ip,
+		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+
+	note(vma, vma->vm_start, vma->vm_end, false);
+}
+
+/*
+ * struct vm_area_struct *copy_vma(struct vm_area_struct **vmap, unsigned long
+ * addr, unsigned long len, ...), mmap_lock held for writing; from mremap(), which
+ * moves *vmap to addr
+ */
+static void on_move(unsigned long ip, unsigned long parent_ip,
+		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct vm_area_struct **vma = (void *)regs_get_kernel_argument(regs, 0);
+	u64 start = regs_get_kernel_argument(regs, 1);
+
+	note(*vma, start, start + regs_get_kernel_argument(regs, 2), true);
+}
+
+/* void exit_mmap(struct mm_struct *mm), the last user of mm has gone */
+static void on_exit(unsigned long ip, unsigned long parent_ip,
+		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	kw_space_exit((void *)regs_get_kernel_argument(regs, 0));
+}
+
+/* The child does not run yet, so that its mm stays. */
+static void on_fork(void *data, struct task_struct *parent,
+		    struct task_struct *child)
+{
+	struct mm_struct *mm = child->mm;
+	const struct kw_space *from;
+	struct kw_space *space;
+	bool whole;
+
+	if (!mm || mm == parent->mm || (child->flags & PF_KTHREAD) ||
+	    !kw_spaces_system())
+		return;
+	space = kw_space_obtain(mm, GFP_ATOMIC);
+	if (IS_ERR_OR_NULL(space))
+		return;
+	rcu_read_lock();
+	from = kw_space_find(parent->mm);
+	whole = from && kw_space_inherit(space, from);
+	rcu_read_unlock();
+	/* Another thread of the parent may have changed the parent's since. */
+	if (!whole || atomic_read(&parent->mm->mm_users) > 1)
+		kw_pending_queue(child, space,
+				 atomic64_inc_return(&space->wanted));
+	kw_space_put(space);
+}
+
+static struct hook {
+	char *function;
+	struct ftrace_ops ops;
+} hooks[] = {
+	{ "perf_event_mmap", { .func = on_mmap } },
+	{ "copy_vma", { .func = on_move } },
+	{ "exit_mmap", { .func = on_exit } },
+};
+
+static struct tracepoint *fork_point;
+
+static void match_fork_point(struct tracepoint *tp, void *unused)
+{
+	if (!strcmp(tp->name, "sched_process_fork"))
+		fork_point = tp;
+}
+
+static int hook_register(struct hook *hook)
+{
+	int ret;
+
+	hook->ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION;
+	ret = ftrace_set_filter(&hook->ops, (unsigned char *)hook->function,
+				strlen(hook->function), 1);
+	if (!ret)
+		ret = register_ftrace_function(&hook->ops);
+	if (ret)
+		ftrace_free_filter(&hook->ops);
+	return ret;
+}
+
+static void hook_unregister(struct hook *hook)
+{
+	unregister_ftrace_function(&hook->ops);
+	ftrace_free_filter(&hook->ops);
+}
+
+/**
+ * kw_hooks_register() - begin to learn of mappings
+ *
+ * Return: 0; -EOPNOTSUPP if the kernel lacks a function that must be hooked, or
+ *	it cannot be hooked; -ENOMEM.
+ */
+int kw_hooks_register(void)
+{
+	int i, ret;
+
+	for_each_kernel_tracepoint(match_fork_point, NULL);
+	if (!fork_point)
+		return -EOPNOTSUPP;
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		ret = hook_register(&hooks[i]);
+		if (ret)
+			goto unregister;
+	}
+	ret = tracepoint_probe_register(fork_point, on_fork, NULL);
+	if (ret)
+		goto unregister;
+	return 0;
+
+unregister:
+	while (i--)
+		hook_unregister(&hooks[i]);
+	return ret == -ENOMEM ? ret : -EOPNOTSUPP;
+}
+
+/* When it returns, no hook runs any more. */
+void kw_hooks_unregister(void)
+{
+	int i;
+
+	tracepoint_probe_unregister(fork_point, on_fork, NULL);
+	tracepoint_synchronize_unregister();
+	for (i = ARRAY_SIZE(hooks) - 1; i >= 0; i--)
+		hook_unregister(&hooks[i]);
+}

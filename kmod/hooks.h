@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The places in the kernel where the module learns of mappings. */
+#ifndef KW_HOOKS_H
+#define KW_HOOKS_H
+
+int kw_hooks_register(void);
+void kw_hooks_unregister(void);
+
+#endif /* KW_HOOKS_H */

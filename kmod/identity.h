@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Who a file is: what must be equal for two mappings to share a table.
+ *
+ * A build ID is not part of it: reading it costs more than looking a table up,
+ * and a hostile file can carry any build ID.
+ */
+#ifndef KW_IDENTITY_H
+#define KW_IDENTITY_H
+
+#include <linux/types.h>
+
+struct file;
+struct inode;
+
+/* Compared as bytes: every byte is set, padding there is none. */
+struct kw_identity {
+	/* The superblock, not held; NULL for the vDSO, whose image is @ino. */
+	u64 sb;
+	u64 ino;
+	u64 size;
+	u64 version;
+	s64 ctime_sec;
+	s64 mtime_sec;
+	u32 ctime_nsec;
+	u32 mtime_nsec;
+	u32 dev;
+	u32 generation;
+};
+
+bool kw_identity_of(struct file *file, struct kw_identity *id);
+bool kw_identity_is_inode(const struct kw_identity *id, const struct inode *inode);
+
+#endif /* KW_IDENTITY_H */

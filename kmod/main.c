@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* kunwind.ko: loading and unloading. */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include "build.h"
+#include "consumer.h"
+#include "device.h"
+#include "snapshot.h"
+#include "stats.h"
+#include "cache.h"
+
+static unsigned int table_budget_mb;
+module_param(table_budget_mb, uint, 0444);
+MODULE_PARM_DESC(table_budget_mb,
+		 "MiB that all tables may take (default: 1/64 of RAM, at least 64)");
+
+static unsigned int build_budget_mb;
+module_param(build_budget_mb, uint, 0444);
+MODULE_PARM_DESC(build_budget_mb,
+		 "MiB that all builds under way may take (default: 1/16 of RAM, at least 256)");
+
+static unsigned long budget(unsigned int mb, unsigned int part, unsigned int least)
+{
+	unsigned long ram_mb = totalram_pages() >> (20 - PAGE_SHIFT);
+
+	return (mb ?: max_t(unsigned long, ram_mb / part, least)) << 20;
+}
+
+static int __init kunwind_init(void)
+{
+	int ret;
+
+	kw_table_budget = budget(table_budget_mb, 64, 64);
+	kw_build_budget = budget(build_budget_mb, 16, 256);
+	ret = kw_snapshots_init();
+	if (ret)
+		return ret;
+	ret = kw_tables_init();
+	if (ret)
+		goto exit_snapshots;
+	ret = kw_stats_init();
+	if (ret)
+		goto exit_tables;
+	/* Last: from here on somebody may open it. */
+	ret = kw_device_init();
+	if (ret)
+		goto exit_stats;
+	return 0;
+
+exit_stats:
+	kw_stats_exit();
+exit_tables:
+	kw_tables_exit();
+exit_snapshots:
+	kw_snapshots_exit();
+	return ret;
+}
+
+static void __exit kunwind_exit(void)
+{
+	kw_device_exit();
+	kw_consumers_exit();
+	/* For the last instructions of catch_up(); see pending.c. */
+	synchronize_rcu_tasks();
+	kw_stats_exit();
+	kw_snapshots_flush();
+	kw_tables_exit();
+	kw_snapshots_exit();
+}
+
+module_init(kunwind_init);
+module_exit(kunwind_exit);
+MODULE_DESCRIPTION("User call stacks from DWARF unwind information, in the kernel");
+MODULE_LICENSE("Dual MIT/GPL");

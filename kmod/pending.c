@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * After a mapping event, the task that caused it takes the new snapshot itself,
+ * by task_work, before it returns to user mode: the new code cannot run before
+ * its table is there, and a slow file delays nobody but its owner.
+ *
+ * A task runs its work before it returns to user mode, stops for a signal or a
+ * tracer (get_signal(), ptrace_notify()) or exits. What can keep it from that is
+ * a system call that sleeps with work pending, such as execve() of a file on a
+ * server that hangs. So how does the module go away?
+ *
+ *  - Every item holds a reference to the module. Once rmmod has got past that,
+ *    no item is pending, and none can be made: try_module_get() fails from then
+ *    on. A task that is stuck makes rmmod say EBUSY; killing it helps.
+ *  - The item's function gives the reference back, and is then still executing
+ *    the module's text. It does not sleep after that, so that
+ *    synchronize_rcu_tasks(), which waits until every task has slept, has been in
+ *    user mode or is gone, waits for its last instruction. The module's exit does
+ *    that before it frees anything.
+ *  - So that rmmod does not fail for an item that takes microseconds, the end of
+ *    the last consumer waits a little until there are none.
+ */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/wait.h>
+#include "pending.h"
+#include "space.h"
+#include "stats.h"
+
+/* How long the last consumer waits for work that is pending. */
+#define DRAIN_TIMEOUT	(HZ / 2)
+
+static DECLARE_WAIT_QUEUE_HEAD(drained);
+
+/*
+ * Made by a hook, in atomic context; run once and freed by the task that it is
+ * queued on.
+ */
+struct pending {
+	struct callback_head work;
+	struct kw_space *space;
+	s64 event;
+};
+
+static void catch_up(struct callback_head *work)
+{
+	struct pending *p = container_of(work, struct pending, work);
+	struct mm_struct *mm = current->mm;
+
+	/* After an execve() or in an exit, the mm is no longer the task's. */
+	if (mm && mm == p->space->mm && !(current->flags & PF_EXITING) &&
+	    !fatal_signal_pending(current) &&
+	    !hlist_unhashed_lockless(&p->space->node))
+		kw_space_catch_up(p->space, mm, p->event);
+	kw_space_put(p->space);
+	kfree(p);
+	module_put(THIS_MODULE);
+	/* From here on only synchronize_rcu_tasks() keeps the module; no sleep. */
+	if (atomic_long_dec_and_test(&kw_gauges.pending))
+		wake_up_all(&drained);
+}
+
+/**
+ * kw_pending_queue() - have a task catch up before it returns to user mode
+ * @task: current, or a child that does not run yet
+ * @space: the space of its mm; the item takes a reference of its own
+ * @event: what to catch up with
+ *
+ * If it cannot be queued the space stays behind the event, and walks say so.
+ *
+ * Context: any but interrupts; preemption may be off.
+ */
+void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 event)
+{
+	struct pending *p;
+
+	p = kmalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	if (!p) {
+		kw_count(allocation_failures);
+		return;
+	}
+	/* Fails when the module goes, and then nobody is there to want it. */
+	if (!try_module_get(THIS_MODULE))
+		goto free;
+	refcount_inc(&space->refs);
+	p->space = space;
+	p->event = event;
+	init_task_work(&p->work, catch_up);
+	kw_gauge_add(pending, 1);
+	if (!task_work_add(task, &p->work, TWA_RESUME))
+		return;
+	/* The task exits. */
+	kw_gauge_sub(pending, 1);
+	kw_space_put(space);
+	module_put(THIS_MODULE);
+free:
+	kfree(p);
+}
+
+/* Wait, but not for ever, until no item is pending. */
+void kw_pending_drain(void)
+{
+	wait_event_timeout(drained, !kw_gauge(pending), DRAIN_TIMEOUT);
+}

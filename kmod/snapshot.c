@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * From the VMAs of an mm to a snapshot, in two steps: the VMAs are listed under
+ * mmap_lock, with references to their files; the tables are looked up, or
+ * built, without it. Building under mmap_lock would stop the whole process, and
+ * reading a file under it can deadlock.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <asm/vdso.h>
+#include "limits.h"
+#include "snapshot.h"
+#include "stats.h"
+#include "table.h"
+#include "cache.h"
+
+/* Executable mappings of an ordinary process: tens. */
+#define FIRST_CAPACITY	64
+
+static struct workqueue_struct *wq;
+
+/* An executable VMA: made under mmap_lock, used and freed by the same task. */
+struct found {
+	u64 start;
+	u64 end;
+	u64 off;
+	struct file *file;
+	const struct vdso_image *vdso;
+	bool uretprobe;
+};
+
+struct listing {
+	struct found *found;
+	u32 count;
+	u32 capacity;
+	bool overflow;
+};
+
+static bool is_uprobes(const struct vm_area_struct *vma)
+{
+	const char *name = NULL;
+
+	if (vma->vm_ops && vma->vm_ops->name)
+		name = vma->vm_ops->name((struct vm_area_struct *)vma);
+	return name && !strcmp(name, "[uprobes]");
+}
+
+/* What a map can say something about: not anonymous memory. */
+static bool describe(struct vm_area_struct *vma, struct found *f)
+{
+	struct mm_struct *mm = vma->vm_mm;
+
+	*f = (struct found) { .start = vma->vm_start, .end = vma->vm_end };
+	if (vma->vm_file) {
+		f->file = get_file(vma->vm_file);
+		f->off = (u64)vma->vm_pgoff << PAGE_SHIFT;
+		return true;
+	}
+	if (vma->vm_start == (unsigned long)mm->context.vdso) {
+		f->vdso = mm->context.vdso_image;
+		return f->vdso;
+	}
+	f->uretprobe = is_uprobes(vma);
+	return f->uretprobe;
+}
+
+static void list_vmas(struct mm_struct *mm, struct listing *l)
+{
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	mmap_assert_locked(mm);
+	l->overflow = false;
+	for_each_vma(vmi, vma) {
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		if (l->count == l->capacity) {
+			l->overflow = true;
+			return;
+		}
+		if (describe(vma, &l->found[l->count]))
+			l->count++;
+	}
+}
+
+static void listing_clear(struct listing *l)
+{
+	while (l->count) {
+		struct file *file = l->found[--l->count].file;
+
+		if (file)
+			fput(file);
+	}
+	kvfree(l->found);
+	l->found = NULL;
+}
+
+static int list_mm(struct mm_struct *mm, struct listing *l)
+{
+	u32 capacity;
+
+	for (capacity = FIRST_CAPACITY; ; capacity *= 4) {
+		*l = (struct listing) {
+			.capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS),
+		};
+		l->found = kvmalloc_array(l->capacity, sizeof(*l->found),
+					  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!l->found)
+			return -ENOMEM;
+		if (mmap_read_lock_killable(mm)) {
+			listing_clear(l);
+			return -EINTR;
+		}
+		list_vmas(mm, l);
+		mmap_read_unlock(mm);
+		if (!l->overflow || l->capacity == KUW_MAX_MAPPINGS)
+			return 0;
+		listing_clear(l);
+	}
+}
+
+static struct kw_table *table_of(const struct found *f)
+{
+	if (f->vdso)
+		return kw_table_get_vdso(f->vdso);
+	return f->file ? kw_table_get(f->file) : NULL;
+}
+
+/* Return: 0, or -EINTR. Any other failure costs this mapping its table. */
+static int add_mapping(struct kw_snapshot *snap, const struct found *f)
+{
+	struct kuw_mapping *m = &snap->map.mappings[snap->map.count];
+	struct kw_table *t = table_of(f);
+
+	if (IS_ERR(t)) {
+		if (PTR_ERR(t) == -EINTR)
+			return -EINTR;
+		if (PTR_ERR(t) == -ENOMEM)
+			snap->map.incomplete = true;
+		t = NULL;
+	}
+	*m = (struct kuw_mapping) {
+		.start = f->start,
+		.end = f->end,
+		.kind = f->uretprobe ? KUW_MAPPING_URETPROBE : KUW_MAPPING_NO_TABLE,
+	};
+	if (t && t->table && kuw_table_bias(t->table, f->start, f->end - f->start,
+					    f->off, &m->bias)) {
+		m->table = t->table;
+		m->kind = KUW_MAPPING_TABLE;
+	}
+	snap->tables[snap->map.count++] = t;
+	return 0;
+}
+
+static struct kw_snapshot *snapshot_alloc(u32 count)
+{
+	struct kw_snapshot *snap;
+	size_t tables = struct_size(snap, map.mappings, count);
+
+	snap = kvmalloc(size_add(tables, array_size(count, sizeof(*snap->tables))),
+			GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!snap)
+		return NULL;
+	memset(snap, 0, sizeof(*snap));
+	refcount_set(&snap->refs, 1);
+	snap->tables = (void *)snap + tables;
+	kw_gauge_add(maps, 1);
+	return snap;
+}
+
+static void snapshot_free(struct kw_snapshot *snap)
+{
+	while (snap->map.count)
+		kw_table_put(snap->tables[--snap->map.count]);
+	kw_gauge_sub(maps, 1);
+	kvfree(snap);
+}
+
+static void free_work(struct work_struct *work)
+{
+	snapshot_free(container_of(to_rcu_work(work), struct kw_snapshot, rwork));
+}
+
+/**
+ * kw_snapshot_take() - the executable mappings of an mm as they are now
+ * @mm: an mm whose users the caller holds
+ *
+ * Context: process context, sleeps, builds tables; no lock of memory management
+ *	may be held.
+ * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM.
+ */
+struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm)
+{
+	struct kw_snapshot *snap;
+	struct listing l;
+	u32 i;
+	int ret;
+
+	might_sleep();
+	ret = list_mm(mm, &l);
+	if (ret)
+		return ERR_PTR(ret);
+	snap = snapshot_alloc(l.count);
+	if (!snap) {
+		ret = -ENOMEM;
+		goto clear;
+	}
+	snap->map.incomplete = l.overflow;
+	for (i = 0; i < l.count; i++) {
+		ret = add_mapping(snap, &l.found[i]);
+		if (ret)
+			goto free;
+		cond_resched();
+	}
+	listing_clear(&l);
+	return snap;
+
+free:
+	snapshot_free(snap);
+clear:
+	listing_clear(&l);
+	return ERR_PTR(ret);
+}
+
+void kw_snapshot_put(struct kw_snapshot *snap)
+{
+	if (!snap || !refcount_dec_and_test(&snap->refs))
+		return;
+	INIT_RCU_WORK(&snap->rwork, free_work);
+	queue_rcu_work(wq, &snap->rwork);
+}
+
+/* The index of the first mapping that ends behind @addr. */
+static u32 first_behind(const struct kw_snapshot *snap, u64 addr)
+{
+	u32 low = 0, high = snap->map.count;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (snap->map.mappings[mid].end > addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/* Whether the map says anything about [@start, @end). */
+bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
+{
+	u32 i = first_behind(snap, start);
+
+	return i < snap->map.count && snap->map.mappings[i].start < end;
+}
+
+/* Whether all that the map says about the addresses of @vma is right for it. */
+bool kw_snapshot_agrees(const struct kw_snapshot *snap,
+			const struct vm_area_struct *vma)
+{
+	u32 i = first_behind(snap, vma->vm_start);
+	u64 bias;
+
+	for (; i < snap->map.count; i++) {
+		const struct kuw_mapping *m = &snap->map.mappings[i];
+		const struct kw_table *t = snap->tables[i];
+
+		if (m->start >= vma->vm_end)
+			break;
+		if (m->kind != KUW_MAPPING_TABLE || !vma->vm_file ||
+		    !kw_identity_is_inode(&t->id, file_inode(vma->vm_file)) ||
+		    !kuw_table_bias(m->table, vma->vm_start,
+				    vma->vm_end - vma->vm_start,
+				    (u64)vma->vm_pgoff << PAGE_SHIFT, &bias) ||
+		    bias != m->bias)
+			return false;
+	}
+	return true;
+}
+
+/* Wait until everything that was put is freed. */
+void kw_snapshots_flush(void)
+{
+	rcu_barrier();
+	flush_workqueue(wq);
+}
+
+int __init kw_snapshots_init(void)
+{
+	wq = alloc_workqueue("kunwind", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return wq ? 0 : -ENOMEM;
+}
+
+void kw_snapshots_exit(void)
+{
+	kw_snapshots_flush();
+	destroy_workqueue(wq);
+}

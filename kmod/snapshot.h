@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The address map of an mm at one moment, with the tables that it needs. */
+#ifndef KW_SNAPSHOT_H
+#define KW_SNAPSHOT_H
+
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include "map.h"
+
+struct kw_table;
+struct mm_struct;
+struct vm_area_struct;
+
+/*
+ * Made by kw_snapshot_take(), in process context; immutable from then on. Read
+ * by walks and hooks under rcu_read_lock() through space->map. Every space that
+ * publishes it holds a reference: a fork takes one more. The last
+ * kw_snapshot_put(), from any context but NMI, has it freed after a grace
+ * period by the module's workqueue, which puts the tables.
+ */
+struct kw_snapshot {
+	refcount_t refs;
+	struct rcu_work rwork;
+	/* One per mapping, NULL for those without a file; behind @map. */
+	struct kw_table **tables;
+	struct kuw_map map;
+};
+
+struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm);
+void kw_snapshot_put(struct kw_snapshot *snap);
+bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);
+bool kw_snapshot_agrees(const struct kw_snapshot *snap,
+			const struct vm_area_struct *vma);
+void kw_snapshots_flush(void);
+int kw_snapshots_init(void);
+void kw_snapshots_exit(void);
+
+#endif /* KW_SNAPSHOT_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The address spaces that are covered: a hash from mm to snapshot. */
+#ifndef KW_SPACE_H
+#define KW_SPACE_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+struct kw_snapshot;
+struct mm_struct;
+struct vm_area_struct;
+
+/*
+ * One covered mm.
+ *
+ * Made by the hooks (atomic context) or by a consumer, for an mm that has users.
+ * Read by walks and hooks under rcu_read_lock(), NMI included. The hash holds
+ * one reference, and gives it up when the mm exits or when no consumer covers
+ * it any more; pending work and open devices hold others. The last
+ * kw_space_put() frees it after a grace period.
+ */
+struct kw_space {
+	struct hlist_node node;
+	/* The key. Not a reference: the exit_mmap() hook comes before its end. */
+	const struct mm_struct *mm;
+	/* Replaced by xchg(); NULL until the first one is taken. */
+	struct kw_snapshot __rcu *snap;
+	/*
+	 * Mapping events are numbered: @wanted is the last one, written by the
+	 * hooks under mmap_lock; @stale the last one that made the published
+	 * snapshot wrong; @done the last one that it knows of. Behind @wanted, a
+	 * snapshot may lack something; behind @stale, it must not be used.
+	 */
+	atomic64_t wanted;
+	atomic64_t stale;
+	atomic64_t done;
+	/* Serialises those who take a snapshot, and their writes of @done. */
+	struct mutex lock;
+	refcount_t refs;
+	/* Consumers of this mm alone; under the hash's lock. */
+	unsigned int consumers;
+	struct rcu_head rcu;
+};
+
+/* How much of a space is covered. */
+enum kw_coverage {
+	KW_COVERED,	/* everything */
+	KW_LAGGING,	/* what is in the snapshot is right, but more is mapped */
+	KW_STALE,	/* no snapshot, or a wrong one */
+};
+
+struct kw_space *kw_space_find(const struct mm_struct *mm);
+struct kw_space *kw_space_obtain(struct mm_struct *mm, gfp_t gfp);
+void kw_space_put(struct kw_space *space);
+enum kw_coverage kw_space_coverage(const struct kw_space *space);
+int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 upto);
+int kw_space_cover(struct mm_struct *mm);
+s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
+		   u64 start, u64 end, bool moved);
+bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent);
+void kw_space_exit(const struct mm_struct *mm);
+
+bool kw_spaces_system(void);
+void kw_spaces_set_system(bool on);
+struct kw_space *kw_space_hold(struct mm_struct *mm);
+void kw_space_unhold(struct kw_space *space);
+
+#endif /* KW_SPACE_H */

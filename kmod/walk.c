@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* From the current task to core/walk.c. */
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/uaccess.h>
+#include <asm/ptrace.h>
+#include <kunwind/kunwind.h>
+#include "limits.h"
+#include "snapshot.h"
+#include "space.h"
+#include "stats.h"
+#include "walk.h"
+
+/*
+ * Whether user memory may be touched here. It must not while the CPU has another
+ * mm loaded than the task's: in the middle of a context switch, of execve(), or of
+ * text_poke(), where an NMI or an event can come at any time. nmi_uaccess_okay()
+ * says so, but it is not exported; copy_from_user_nofault() asks it before it
+ * touches anything (mm/maccess.c). So if that can read one word, the answer was
+ * yes. It remains so until the walk ends: the walk does not change the mm, what
+ * interrupts it restores the mm, and a task that is preempted gets its mm back
+ * before it runs on.
+ *
+ * If the word cannot be read, either the answer was no, or the word is not there:
+ * the stack pointer of a function that has just made room for a large buffer
+ * points to a page that was never touched. The instruction pointer's page is
+ * there, as it was executing a moment ago.
+ */
+static bool may_read_user(const struct pt_regs *regs)
+{
+	unsigned long word;
+	u8 byte;
+
+	return !copy_from_user_nofault(&word, (void __user *)regs->sp,
+				       sizeof(word)) ||
+	       !copy_from_user_nofault(&byte, (void __user *)regs->ip,
+				       sizeof(byte));
+}
+
+/* What is known without any table. */
+static void stop_early(const struct pt_regs *regs, u64 *frames, u32 capacity,
+		       u32 stop, struct kuw_result *result)
+{
+	*result = (struct kuw_result) { .stop = stop };
+	if (regs && capacity) {
+		frames[0] = regs->ip;
+		result->count = 1;
+		result->proven = 1;
+	}
+}
+
+/* Under rcu_read_lock(), with page faults disabled. */
+static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
+		       u64 *frames, u32 capacity, struct kuw_result *result)
+{
+	enum kw_coverage coverage = kw_space_coverage(space);
+	const struct kw_snapshot *snap = rcu_dereference(space->snap);
+
+	if (!snap) {
+		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
+		return;
+	}
+	if (coverage == KW_STALE) {
+		stop_early(regs, frames, capacity, KUNWIND_STOP_INCOMPLETE_MAP,
+			   result);
+		return;
+	}
+	if (!may_read_user(regs)) {
+		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
+		return;
+	}
+	kuw_walk(&snap->map, regs, frames, capacity, result);
+	if (result->stop == KUNWIND_STOP_NO_MAPPING && coverage == KW_LAGGING)
+		result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
+}
+
+static void walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
+{
+	const struct pt_regs *regs = task_pt_regs(current);
+	const struct kw_space *space;
+
+	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
+		stop_early(NULL, frames, capacity, KUNWIND_STOP_NO_USER, result);
+		return;
+	}
+	if (!user_64bit_mode((struct pt_regs *)regs)) {
+		stop_early(regs, frames, capacity, KUNWIND_STOP_MODE, result);
+		return;
+	}
+	rcu_read_lock();
+	space = kw_space_find(current->mm);
+	if (space) {
+		pagefault_disable();
+		walk_space(space, regs, frames, capacity, result);
+		pagefault_enable();
+	} else {
+		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
+	}
+	rcu_read_unlock();
+}
+
+void kunwind_current(u64 *frames, u32 capacity, struct kunwind_result *result)
+{
+	struct kuw_result r;
+
+	walk_current(frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), &r);
+	kw_count_stop(r.stop);
+	*result = (struct kunwind_result) {
+		.count = r.count,
+		.proven = r.proven,
+		.stop = r.stop,
+	};
+}
+EXPORT_SYMBOL_GPL(kunwind_current);
+
+static const char * const stop_names[] = {
+#define STOP_NAME(number, name, sentence) [number] = #name,
+	KUNWIND_STOPS(STOP_NAME)
+#undef STOP_NAME
+};
+
+const char *kunwind_stop_name(u32 stop)
+{
+	return stop < ARRAY_SIZE(stop_names) ? stop_names[stop] : "?";
+}
+EXPORT_SYMBOL_GPL(kunwind_stop_name);

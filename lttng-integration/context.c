@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The fields _callstack_user_unwind_length and callstack_user_unwind.
+ *
+ * As in LTTng's own callstack context (src/lttng-context-callstack.c), the stack
+ * is computed in get_size(), where its length must be known, and kept until
+ * record(). LTTng keeps preemption off from the one to the other. A stack that is
+ * not complete ends with the mark that LTTng uses, ULONG_MAX.
+ */
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+#include <ringbuffer/backend.h>
+#include <ringbuffer/frontend.h>
+#include <lttng/events.h>
+#include <lttng/events-internal.h>
+#include <lttng/tracer.h>
+#include <lttng/endian.h>
+#include <kunwind/kunwind.h>
+#include "buffers.h"
+#include "context.h"
+
+#define LENGTH_NAME	"_callstack_user_unwind_length"
+#define STACK_NAME	"callstack_user_unwind"
+#define INCOMPLETE	ULONG_MAX
+
+/*
+ * Which context levels (task, softirq, hardirq, NMI) of a CPU are in a walk. A
+ * walk that touches a page which is not there causes an exception, which LTTng may
+ * trace: that event is of the walk's level, and gets no stack. An interrupt that
+ * comes during a walk is of a higher level, and gets one.
+ */
+static DEFINE_PER_CPU(unsigned long, walking);
+
+static void compute(struct stack *s)
+{
+	unsigned long level = BIT(interrupt_context_level());
+	unsigned long *levels = this_cpu_ptr(&walking);
+	struct kunwind_result result = { .stop = KUNWIND_STOP_CONTEXT };
+
+	if (!(*levels & level)) {
+		*levels |= level;
+		barrier();
+		kunwind_current(s->frames, KUNWIND_MAX_FRAMES, &result);
+		barrier();
+		*levels &= ~level;
+	}
+	s->count = result.count;
+	/* A kernel thread's user stack is empty, and that is all of it. */
+	if (result.stop != KUNWIND_STOP_COMPLETE &&
+	    result.stop != KUNWIND_STOP_NO_USER)
+		s->frames[s->count++] = INCOMPLETE;
+}
+
+static size_t length_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			      size_t offset)
+{
+	return lib_ring_buffer_align(offset, lttng_alignof(unsigned int)) +
+	       sizeof(unsigned int);
+}
+
+static void length_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			  struct lttng_kernel_ring_buffer_ctx *ctx,
+			  struct lttng_kernel_channel_buffer *chan)
+{
+	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
+	unsigned int count = s ? s->count : 0;
+
+	chan->ops->event_write(ctx, &count, sizeof(count), lttng_alignof(count));
+}
+
+static size_t stack_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			     size_t offset)
+{
+	struct stack *s = buffers_stack(smp_processor_id());
+	size_t size = lib_ring_buffer_align(offset, lttng_alignof(unsigned long));
+
+	if (!s)
+		return size;
+	compute(s);
+	return size + s->count * sizeof(s->frames[0]);
+}
+
+static void stack_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			 struct lttng_kernel_ring_buffer_ctx *ctx,
+			 struct lttng_kernel_channel_buffer *chan)
+{
+	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
+
+	if (!s) {
+		lib_ring_buffer_align_ctx(ctx, lttng_alignof(unsigned long));
+		return;
+	}
+	chan->ops->event_write(ctx, s->frames, s->count * sizeof(s->frames[0]),
+			       lttng_alignof(unsigned long));
+}
+
+static void context_destroy(void *consumer)
+{
+	kunwind_detach(consumer);
+	buffers_put();
+	/* No sleep from here on: see main.c. */
+	module_put(THIS_MODULE);
+}
+
+static const struct lttng_kernel_event_field *length_field =
+	lttng_kernel_static_event_field(LENGTH_NAME,
+		lttng_kernel_static_type_integer_from_type(unsigned int, __BYTE_ORDER, 10),
+		false, false);
+
+static const struct lttng_kernel_event_field *stack_field =
+	lttng_kernel_static_event_field(STACK_NAME,
+		lttng_kernel_static_type_sequence(NULL,
+			lttng_kernel_static_type_integer_from_type(unsigned long, __BYTE_ORDER, 16),
+			0, none),
+		false, false);
+
+/*
+ * Append the fields. lttng_kernel_context_append() is not exported, and must not
+ * be called through a pointer, for a kernel with IBT removes the landing pad of a
+ * function whose address nobody takes. But LTTng's own callstack context has two
+ * fields of the same types: have LTTng append it, and change what they are.
+ */
+static int append(struct lttng_kernel_ctx **ctx, struct kunwind_consumer *consumer)
+{
+	struct lttng_kernel_ctx_field *fields;
+	int ret;
+
+	ret = lttng_add_callstack_to_ctx(ctx, LTTNG_KERNEL_ABI_CONTEXT_CALLSTACK_USER);
+	if (ret)
+		return ret;
+	fields = &(*ctx)->fields[(*ctx)->nr_fields - 2];
+	if (fields[1].destroy)
+		fields[1].destroy(fields[1].priv);
+	fields[0] = (struct lttng_kernel_ctx_field) {
+		.event_field = length_field,
+		.get_size = length_get_size,
+		.record = length_record,
+	};
+	fields[1] = (struct lttng_kernel_ctx_field) {
+		.event_field = stack_field,
+		.get_size = stack_get_size,
+		.record = stack_record,
+		.destroy = context_destroy,
+		.priv = consumer,
+	};
+	return 0;
+}
+
+/**
+ * context_add() - in place of lttng_add_callstack_to_ctx(CALLSTACK_USER)
+ * @ctx: the context of a channel that has not been active
+ *
+ * Context: an ioctl of the session daemon; sleeps.
+ * Return: 0, -EEXIST, or a negative errno.
+ */
+int context_add(struct lttng_kernel_ctx **ctx)
+{
+	struct kunwind_consumer *consumer;
+	int ret;
+
+	/* Before anything that sleeps: see main.c. */
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
+	ret = -EEXIST;
+	if (lttng_kernel_find_context(*ctx, LENGTH_NAME) ||
+	    lttng_kernel_find_context(*ctx, STACK_NAME))
+		goto put_module;
+	ret = buffers_get();
+	if (ret)
+		goto put_module;
+	consumer = kunwind_attach();
+	ret = PTR_ERR_OR_ZERO(consumer);
+	if (ret)
+		goto put_buffers;
+	ret = append(ctx, consumer);
+	if (ret)
+		goto detach;
+	return 0;
+
+detach:
+	kunwind_detach(consumer);
+put_buffers:
+	buffers_put();
+put_module:
+	module_put(THIS_MODULE);
+	return ret;
+}

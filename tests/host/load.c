@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* From a file to its table, by the loops of elf.h and compile.h. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "load.h"
+
+/* Return: a copy of a piece of the file, alone in its allocation, or NULL. */
+static u8 *piece(const struct host_source *source, u64 off, u64 len)
+{
+	u8 *copy;
+
+	if (off > source->size || len > source->size - off)
+		return NULL;
+	copy = malloc(len ? len : 1);
+	if (!copy)
+		return NULL;
+	if (source->fd < 0) {
+		memcpy(copy, source->bytes + off, len);
+	} else if (pread(source->fd, copy, len, (off_t)off) != (ssize_t)len) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+int host_read_elf(struct host_table *t, const struct host_source *source)
+{
+	struct kuw_elf *elf = &t->elf;
+	u64 off;
+	u32 len;
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	t->stage = "ELF";
+	kuw_elf_init(elf, source->size);
+	while (kuw_elf_want(elf, &off, &len)) {
+		u8 *bytes;
+
+		if (len > KUW_ELF_MAX_READ)
+			__builtin_trap();
+		bytes = piece(source, off, len);
+		if (!bytes)
+			return -EIO;
+		ret = kuw_elf_feed(elf, bytes, len);
+		free(bytes);
+		if (ret)
+			return ret;
+	}
+
+	t->stage = "sections";
+	t->eh_frame = piece(source, elf->eh_frame.off, elf->eh_frame.len);
+	if (!t->eh_frame)
+		return -EIO;
+	if (!elf->eh_frame_hdr.len)
+		return 0;
+	t->eh_frame_hdr = piece(source, elf->eh_frame_hdr.off,
+				elf->eh_frame_hdr.len);
+	return t->eh_frame_hdr ? 0 : -EIO;
+}
+
+static int grow(struct kuw_area *area, u64 bytes, enum host_growth growth)
+{
+	void *mem;
+
+	if (bytes <= area->bytes)
+		__builtin_trap();
+	if (growth == HOST_DOUBLE && bytes < 2 * area->bytes)
+		bytes = 2 * area->bytes;
+	mem = realloc(area->mem, bytes);
+	if (!mem)
+		return -ENOMEM;
+	area->mem = mem;
+	area->bytes = bytes;
+	return 0;
+}
+
+int host_compile(struct host_table *t, enum host_growth growth)
+{
+	struct kuw_image image = {
+		.elf = &t->elf,
+		.eh_frame = t->eh_frame,
+		.eh_frame_hdr = t->eh_frame_hdr,
+	};
+	struct kuw_compile *c = calloc(1, sizeof(*c));
+	int ret, i;
+
+	if (!c)
+		return -ENOMEM;
+	t->stage = "compile";
+	kuw_compile_init(c, &image);
+	while ((ret = kuw_compile_step(c)) > 0) {
+		if (ret != KUW_GROW)
+			continue;
+		t->grown++;
+		ret = grow(&c->areas[c->grow], c->grow_bytes, growth);
+		if (ret)
+			break;
+	}
+	if (!ret) {
+		t->bytes = c->table_bytes;
+		t->table = malloc(t->bytes);
+		if (t->table)
+			memcpy(t->table, c->areas[KUW_AREA_TABLE].mem,
+			       t->bytes);
+		else
+			ret = -ENOMEM;
+	}
+	for (i = 0; i < KUW_NR_AREAS; i++)
+		free(c->areas[i].mem);
+	free(c);
+	return ret;
+}
+
+int host_load_bytes(struct host_table *t, const void *bytes, u64 size,
+		    enum host_growth growth)
+{
+	struct host_source source = { .fd = -1, .bytes = bytes, .size = size };
+	int ret = host_read_elf(t, &source);
+
+	return ret ? ret : host_compile(t, growth);
+}
+
+int host_load_file(struct host_table *t, const char *path,
+		   enum host_growth growth)
+{
+	struct host_source source = { .fd = -1 };
+	struct stat st;
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	t->stage = "open";
+	source.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (source.fd < 0)
+		return -errno;
+	ret = fstat(source.fd, &st) ? -errno : 0;
+	if (!ret && !S_ISREG(st.st_mode))
+		ret = -ENOEXEC;
+	source.size = (u64)st.st_size;
+	if (!ret)
+		ret = host_read_elf(t, &source);
+	close(source.fd);
+	return ret ? ret : host_compile(t, growth);
+}
+
+void host_table_free(struct host_table *t)
+{
+	free(t->eh_frame);
+	free(t->eh_frame_hdr);
+	free(t->table);
+	memset(t, 0, sizeof(*t));
+}

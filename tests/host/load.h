@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What the module does between a mapping and a walk, done by a host program:
+ * a file's table, and the address map of a process.
+ */
+#ifndef HOST_LOAD_H
+#define HOST_LOAD_H
+
+#include <sys/types.h>
+#include "compile.h"
+#include "elf.h"
+#include "map.h"
+#include "table.h"
+
+/* How areas grow: to the byte, so that a sanitizer sees any overrun; or double. */
+enum host_growth {
+	HOST_EXACT,
+	HOST_DOUBLE,
+};
+
+/**
+ * struct host_table - the table of one file
+ * @elf: what the reader found
+ * @eh_frame: a copy of .eh_frame
+ * @eh_frame_hdr: a copy of .eh_frame_hdr, or NULL
+ * @table: the table, alone in its allocation
+ * @bytes: its bytes
+ * @stage: what was being done when it failed
+ * @grown: how often an area grew
+ */
+struct host_table {
+	struct kuw_elf elf;
+	u8 *eh_frame;
+	u8 *eh_frame_hdr;
+	struct kuw_table *table;
+	u64 bytes;
+	const char *stage;
+	unsigned int grown;
+};
+
+/* A file's bytes: read where they are needed, never all of them. */
+struct host_source {
+	int fd;			/* -1: @bytes */
+	const u8 *bytes;
+	u64 size;
+};
+
+/* Return: 0 or a negative errno; host_table_free() in both cases. */
+int host_read_elf(struct host_table *t, const struct host_source *source);
+int host_compile(struct host_table *t, enum host_growth growth);
+int host_load_bytes(struct host_table *t, const void *bytes, u64 size,
+		    enum host_growth growth);
+int host_load_file(struct host_table *t, const char *path,
+		   enum host_growth growth);
+void host_table_free(struct host_table *t);
+
+/**
+ * struct host_space - the address map of a process, with the tables it needs
+ * @map: the map
+ * @tables: the tables
+ * @paths: where each is from
+ * @nr_tables: how many
+ */
+struct host_space {
+	struct kuw_map *map;
+	struct host_table *tables;
+	char **paths;
+	u32 nr_tables;
+};
+
+/* @pid may be 0 for the caller. */
+int host_space_of(struct host_space *space, pid_t pid);
+void host_space_free(struct host_space *space);
+
+#endif /* HOST_LOAD_H */

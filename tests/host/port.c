@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The window of readable memory that kunwind_port.h presents to core/. */
+#include "kunwind_port.h"
+
+__thread struct kuw_port_window kuw_port_window;
+
+#ifdef KUW_PORT_INJECT
+__thread u64 kuw_port_reads;
+__thread u64 kuw_port_fail_nth;
+
+bool kuw_port_inject(u64 addr)
+{
+	if (addr & 7)
+		__builtin_trap();
+	return ++kuw_port_reads == kuw_port_fail_nth;
+}
+#endif
