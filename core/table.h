@@ -65,7 +65,7 @@ static inline u32 kuw_rule_kind(struct kuw_rule rule)
 /* In bytes. */
 static inline s64 kuw_rule_cfa(struct kuw_rule rule)
 {
-	return (s32)rule.bits >> 16 << 3;
+	return ((s32)rule.bits >> 16) * 8;
 }
 
 /* In bytes. */
@@ -169,42 +169,55 @@ static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
 /* The number of the rule of a row that has no code of its own. */
 u32 kuw_table_rare(const struct kuw_table *table, u32 row);
 
-/* How many of the @n ascending bytes at @low are at most @byte. */
-static inline u32 kuw_count_le(const u8 *low, u32 n, u8 byte)
+/*
+ * Bit 7 of each byte that is greater than @byte: of its sum with 255 - @byte,
+ * halved so that it cannot carry into the next one.
+ */
+static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
 {
-	const u64 ones = 0x0101010101010101ULL, high = ones << 7;
-	u64 y = byte * ones, x, le;
-	u32 count = 0, here;
+	const u64 ones = 0x0101010101010101ULL;
+	u64 rest = (u8)~byte * ones;
+
+	return ((bytes & rest) + (((bytes ^ rest) >> 1) & 0x7f * ones)) &
+	       0x80 * ones;
+}
+
+/* How many of the @n ascending bytes at @low are at most @byte. */
+static __always_inline u32 kuw_count_le(const u8 *low, u32 n, u8 byte)
+{
+	u64 above = kuw_bytes_above(get_unaligned_le64(low), byte);
+	u32 count = 0;
 
 	for (;;) {
-		x = get_unaligned_le64(low + count);
-		/*
-		 * Per byte, without a carry into the next: bit 7 of
-		 * (y | 0x80) - (x & 0x7f) is y >= x in the low seven bits.
-		 */
-		le = (y | high) - (x & ~high);
-		le = ((y & ~x) | (~(y ^ x) & le)) & high;
+		/* The bytes end here, for certain. */
 		if (n - count < 8)
-			le &= (1ULL << (8 * (n - count))) - 1;
-		here = ((le >> 7) * ones) >> 56;
-		count += here;
-		if (likely(here < 8) || count == n)
-			return count;
+			above |= 1ULL << (8 * (n - count) + 7);
+		if (likely(above))
+			return count + __builtin_ctzll(above) / 8;
+		count += 8;
+		above = kuw_bytes_above(get_unaligned_le64(low + count), byte);
 	}
 }
 
+static inline const struct kuw_block *
+kuw_table_blocks(const struct kuw_table *table)
+{
+	return kuw_table_at(table, table->blocks_off);
+}
+
 /**
- * kuw_table_find() - the rule that holds at an offset
+ * kuw_table_look() - the rule that holds at an offset
  * @table: the table
+ * @blocks: kuw_table_blocks() of it
  * @off: offset from its base, below its span
  *
  * Return: the rule; rule 0, which is KUW_KIND_NONE, where no FDE is.
  */
-static inline struct kuw_rule
-kuw_table_find(const struct kuw_table *table, u32 off)
+static __always_inline struct kuw_rule
+kuw_table_look(const struct kuw_table *table, const struct kuw_block *blocks,
+	       u32 off)
 {
-	const struct kuw_block *block = (const struct kuw_block *)
-		kuw_table_at(table, table->blocks_off) + (off >> KUW_BLOCK_SHIFT);
+	const struct kuw_block *block = blocks + (off >> KUW_BLOCK_SHIFT);
 	u32 bucket = (off >> KUW_BUCKET_SHIFT) & (KUW_BUCKETS - 1);
 	u32 before, n, count, rule;
 	const u16 *index;
@@ -212,15 +225,21 @@ kuw_table_find(const struct kuw_table *table, u32 off)
 
 	if (unlikely(!block->chunk))
 		return table->rules[block->row];
-	index = (const u16 *)kuw_table_at(table, block->chunk) - 1 - bucket;
+	low = kuw_table_at(table, block->chunk);
+	index = (const u16 *)low - 1 - bucket;
 	before = index[0];
 	n = index[-1] - before;
-	low = (const u8 *)kuw_table_at(table, block->chunk) + 1 + 2 * before;
+	low += 1 + 2 * before;
 	count = kuw_count_le(low, n, off);
 	rule = low[(int)(count ? n + count : 0) - 1];
 	if (unlikely(rule == KUW_CODE_RARE))
 		rule = kuw_table_rare(table, block->row + before + count - 1);
 	return table->rules[rule];
+}
+
+static inline struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off)
+{
+	return kuw_table_look(table, kuw_table_blocks(table), off);
 }
 
 /**
@@ -229,7 +248,7 @@ kuw_table_find(const struct kuw_table *table, u32 off)
  * @vaddr: file address
  * @rules: the answer
  *
- * For tests and tools; the walk uses kuw_table_find().
+ * For tests and tools; the walk uses kuw_table_look().
  */
 void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		     struct kuw_rules *rules);

@@ -47,7 +47,8 @@ struct walk {
 /* Return: 0 if a frame may have this CFA, else the stop reason. */
 static __always_inline u32 check_cfa(u64 cfa, u64 sp)
 {
-	if (unlikely(cfa & (KUW_WORD - 1) || cfa >= KUW_PORT_USER_END))
+	/* Whether it is a user address shows when the return address is read. */
+	if (unlikely(cfa & (KUW_WORD - 1)))
 		return KUNWIND_STOP_CFA_BAD;
 	if (unlikely(cfa <= sp))
 		return KUNWIND_STOP_CFA_BACK;
@@ -451,90 +452,110 @@ static noinline u32 walk_full(struct walk *w, u64 *frames, u32 limit,
 	return ret;
 }
 
+/*
+ * What the loop knows of the mapping that it is in: the addresses that its table
+ * covers, and where offset 0 of the table is.
+ */
+struct cover {
+	u64 lo;
+	u64 len;
+	u64 text;
+	const struct kuw_table *table;
+	const struct kuw_block *blocks;
+};
+
+/* Return: whether a table covers @pc. */
+static noinline bool find_cover(const struct kuw_map *map, u64 pc,
+				struct cover *in)
+{
+	const struct kuw_mapping *m = kuw_map_find(map, pc);
+
+	if (!m || m->kind != KUW_MAPPING_TABLE)
+		return false;
+	in->table = m->table;
+	in->blocks = kuw_table_blocks(in->table);
+	in->text = m->bias + in->table->base;
+	/* Modulo 2^64: the table may begin below the mapping. */
+	in->lo = (s64)(m->start - in->text) > 0 ? m->start : in->text;
+	in->len = min_t(u64, m->end - in->lo, in->text + in->table->span - in->lo);
+	return pc - in->lo < in->len;
+}
+
 void kuw_walk(const struct kuw_map *map, const struct kuw_port_regs *regs,
 	      u64 *frames, u32 capacity, struct kuw_result *result)
 {
-	u32 limit = min_t(u32, capacity, KUNWIND_MAX_FRAMES), n = 1, ret;
-	const struct kuw_mapping *m;
-	const struct kuw_table *table = NULL;
+	u64 *out = frames, *last, pc;
+	struct cover in = { .len = 0 };
 	struct kuw_rule rule;
-	/* The part of a mapping that its table covers, and offset 0 of the table. */
-	u64 lo = 0, len = 0, text = 0, pc;
-	u32 after_call = 0;
 	struct frame f;
 	struct walk w;
+	u32 ret;
 
 	result->count = 0;
 	result->proven = 0;
 	result->stop = KUNWIND_STOP_CAPACITY;
-	if (!limit)
+	if (!capacity)
 		return;
+	last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	f.ip = kuw_port_ip(regs);
 	f.sp = kuw_port_sp(regs);
 	f.bp = kuw_port_bp(regs);
-	frames[0] = f.ip;
+	pc = f.ip;
+	*out++ = f.ip;
 	w.map = NULL;
 	for (;;) {
-		/* A return address can be the first byte of the next function
-		 * after a call that does not return.
-		 */
-		pc = f.ip - after_call;
-		if (unlikely(pc - lo >= len)) {
-			m = kuw_map_find(map, pc);
-			if (unlikely(!m || m->kind != KUW_MAPPING_TABLE))
-				goto rare;
-			table = m->table;
-			text = m->bias + table->base;
-			if (unlikely(pc - text >= table->span))
-				goto rare;
-			/* Modulo 2^64: the span may begin below the mapping. */
-			lo = (s64)(m->start - text) > 0 ? m->start : text;
-			len = min_t(u64, m->end - lo, text + table->span - lo);
+		while (likely(pc - in.lo < in.len)) {
+			rule = kuw_table_look(in.table, in.blocks, pc - in.text);
+			if (unlikely(kuw_rule_kind(rule) > KUW_KIND_RBP))
+				break;
+			ret = apply(rule, &f);
+			if (unlikely(ret != STEPPED))
+				goto out;
+			if (unlikely(out == last)) {
+				ret = KUNWIND_STOP_CAPACITY;
+				goto out;
+			}
+			*out++ = f.ip;
+			/* A return address can be the first byte of the next
+			 * function after a call that does not return.
+			 */
+			pc = f.ip - 1;
 		}
-		rule = kuw_table_find(table, pc - text);
-		if (unlikely(kuw_rule_kind(rule) > KUW_KIND_RBP))
-			goto rare;
-		ret = apply(rule, &f);
-		if (unlikely(ret != STEPPED))
-			break;
-		after_call = 1;
-append:
-		if (unlikely(n == limit)) {
-			ret = KUNWIND_STOP_CAPACITY;
-			break;
-		}
-		frames[n++] = f.ip;
-		continue;
-rare:
-		if (!w.map || n == 1)
+		if (pc - in.lo >= in.len && find_cover(map, pc, &in))
+			continue;
+		if (!w.map || out == frames + 1)
 			begin(&w, map, regs);
-		if (n > 1) {
+		if (out > frames + 1) {
 			store_frame(&w, &f);
 			w.regs.known = KNOWN_FAST;
-			w.inner = !after_call;
+			w.inner = pc == f.ip;
 			w.first = false;
 		}
 		ret = step(&w);
-		if (ret == STEPPED && w.regs.known & 1u << KUW_RBP) {
-			if (w.guessed && !result->proven)
-				result->proven = n;
-			load_frame(&w, &f);
-			after_call = !w.inner;
-			goto append;
+		if (w.regs.unknown ||
+		    (ret == STEPPED && !(w.regs.known & 1u << KUW_RBP))) {
+			/* A register is needed that is not followed: begin again. */
+			begin(&w, map, regs);
+			result->proven = 0;
+			ret = walk_full(&w, frames, last - frames, result);
+			out = frames + result->count;
+			goto out;
 		}
-		if (ret != STEPPED && !w.regs.unknown)
-			break;
-		/* A register was needed that is not followed: begin again. */
-		begin(&w, map, regs);
-		result->proven = 0;
-		ret = walk_full(&w, frames, limit, result);
-		n = result->count;
-		break;
+		if (ret == STEPPED && out == last)
+			ret = KUNWIND_STOP_CAPACITY;
+		if (ret != STEPPED)
+			goto out;
+		if (w.guessed && !result->proven)
+			result->proven = out - frames;
+		load_frame(&w, &f);
+		*out++ = f.ip;
+		pc = f.ip - !w.inner;
 	}
-	result->count = n;
+out:
+	result->count = out - frames;
 	if (!result->proven)
-		result->proven = n;
+		result->proven = result->count;
 	result->stop = ret;
-	if (ret == KUNWIND_STOP_CAPACITY && n == KUNWIND_MAX_FRAMES)
+	if (ret == KUNWIND_STOP_CAPACITY && result->count == KUNWIND_MAX_FRAMES)
 		result->stop = KUNWIND_STOP_MAX_FRAMES;
 }

@@ -82,6 +82,11 @@ bool eq_is_callee_saved(unsigned int reg)
 	return reg == 3 || reg == EQ_BP || (reg >= 12 && reg <= 15);
 }
 
+static bool unchanged(const struct equation *e)
+{
+	return e->kind == EQ_UNSPECIFIED || e->kind == EQ_SAME;
+}
+
 static bool literally_same(const struct equation *a, const struct equation *b)
 {
 	if (a->kind != b->kind)
@@ -125,7 +130,8 @@ bool eq_same(const struct eq_row *a, const struct eq_row *b, unsigned int reg)
 	uint64_t random = 0x6b756e77696e64ULL;
 	unsigned int i, r;
 
-	if (literally_same(ea, eb))
+	if (literally_same(ea, eb) ||
+	    (reg < EQ_REGS && reg != EQ_SP && unchanged(ea) && unchanged(eb)))
 		return true;
 	if ((ea->kind == EQ_UNDEFINED) != (eb->kind == EQ_UNDEFINED))
 		return false;

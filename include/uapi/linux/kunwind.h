@@ -50,7 +50,7 @@
 	X(7, NO_RULE, "no FDE covers the address") \
 	X(8, STACK_FAULT, "the user stack could not be read") \
 	X(9, CFA_BACK, "the CFA does not move towards the stack's base") \
-	X(10, CFA_BAD, "the CFA is misaligned or not a user address") \
+	X(10, CFA_BAD, "the CFA is misaligned") \
 	X(11, RA_BAD, "the return address is not a user address") \
 	X(12, REG_UNKNOWN, "a rule needs a register whose value is lost") \
 	X(13, EXPR_BAD, "a DWARF expression failed") \

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libkunwind: a program asks the kernel module kunwind for its own call stack.
+ *
+ * Functions that can fail return a negative errno value and leave errno alone,
+ * kunwind_backtrace_new() excepted. See kunwind(7).
+ */
+#ifndef LIBKUNWIND_H
+#define LIBKUNWIND_H
+
+#include <stdint.h>
+#include <linux/kunwind.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most frames that a backtrace can be made for; the module fills at most
+ * KUNWIND_MAX_FRAMES of them.
+ */
+#define KUNWIND_MAX_CAPACITY	(1u << 20)
+
+/* The stop reason of a backtrace that was not taken yet, or could not be. */
+#define KUNWIND_STOP_NONE	UINT32_MAX
+
+/* An open /dev/kunwind. Threads may share it. */
+struct kunwind_handle;
+
+/* Room for the frames of one stack. One thread at a time may use it. */
+struct kunwind_bt;
+
+/**
+ * kunwind_open() - cover this process
+ * @handle: where to put the handle; NULL on failure
+ *
+ * When it returns, the unwind tables of all that is mapped are compiled.
+ *
+ * Return: 0; -ENODEV if the module is not loaded; -EPROTO if the module does not
+ * speak this library's ABI; -EINVAL if @handle is NULL; -ENOMEM, -EMFILE,
+ * -ENFILE, -EACCES, -EINTR as open(2).
+ */
+int kunwind_open(struct kunwind_handle **handle);
+
+/**
+ * kunwind_close() - undo kunwind_open()
+ * @handle: the handle, or NULL
+ *
+ * Never fails.
+ */
+void kunwind_close(struct kunwind_handle *handle);
+
+/**
+ * kunwind_backtrace_new() - room for a stack
+ * @capacity: of how many frames, 1 to KUNWIND_MAX_CAPACITY
+ *
+ * Return: an empty backtrace; NULL and errno = EINVAL or ENOMEM on failure.
+ */
+struct kunwind_bt *kunwind_backtrace_new(uint32_t capacity);
+
+/**
+ * kunwind_backtrace_free() - undo kunwind_backtrace_new()
+ * @bt: the backtrace, or NULL
+ */
+void kunwind_backtrace_free(struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace() - the calling thread's own stack
+ * @handle: from kunwind_open(), in this process
+ * @bt: where to put it
+ *
+ * Frame 0 is the address that this call returns to. It is async-signal-safe: one
+ * system call, no allocation, no lock. A stack that ends early is a result, not
+ * an error: see kunwind_backtrace_stop().
+ *
+ * Return: the number of frames; -EXDEV in a child of fork(2) or in another
+ * process than the one that opened @handle; -ENOMEM; -EINVAL if an argument is
+ * NULL. After an error @bt is empty.
+ */
+int kunwind_backtrace(struct kunwind_handle *handle,
+		      struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace_frames() - the addresses
+ * @bt: the backtrace
+ *
+ * Return: kunwind_backtrace_count() return addresses, innermost first; behind a
+ * signal's frame comes the address of the instruction that it interrupted. They
+ * change with the next kunwind_backtrace() and live as long as @bt.
+ */
+const uint64_t *kunwind_backtrace_frames(const struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace_count() - how many frames there are
+ * @bt: the backtrace
+ *
+ * Return: 0 to kunwind_backtrace_capacity().
+ */
+uint32_t kunwind_backtrace_count(const struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace_capacity() - how many frames there is room for
+ * @bt: the backtrace
+ *
+ * Return: what kunwind_backtrace_new() was given.
+ */
+uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace_proven() - how many frames follow from unwind tables alone
+ * @bt: the backtrace
+ *
+ * Return: 0 to kunwind_backtrace_count(). The frames behind rest on a step by
+ * frame pointer, which is plausible and not proven.
+ */
+uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace_stop() - why the walk ended
+ * @bt: the backtrace
+ *
+ * Return: enum kunwind_stop: KUNWIND_STOP_COMPLETE (0) if and only if the stack
+ * is whole; KUNWIND_STOP_NONE if there was no walk.
+ */
+uint32_t kunwind_backtrace_stop(const struct kunwind_bt *bt);
+
+/**
+ * kunwind_stop_name() - the name of a stop reason
+ * @stop: from kunwind_backtrace_stop()
+ *
+ * Return: a constant string such as "COMPLETE"; "?" for an unknown number.
+ */
+const char *kunwind_stop_name(uint32_t stop);
+
+/**
+ * kunwind_stop_text() - a stop reason in words
+ * @stop: from kunwind_backtrace_stop()
+ *
+ * Return: a constant string such as "the outermost frame was reached"; "unknown
+ * reason" for an unknown number.
+ */
+const char *kunwind_stop_text(uint32_t stop);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LIBKUNWIND_H */

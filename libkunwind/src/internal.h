@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the library share. */
+#ifndef LIBKUNWIND_INTERNAL_H
+#define LIBKUNWIND_INTERNAL_H
+
+#include <asm/unistd.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/kunwind.h>
+
+#define EXPORT		__attribute__((visibility("default")))
+
+struct kunwind_handle {
+	int fd;
+};
+
+/* The kernel writes the frames behind its structure: nothing is copied. */
+struct kunwind_bt {
+	struct kunwind_stack stack;
+	uint64_t frames[];
+};
+
+_Static_assert(offsetof(struct kunwind_bt, frames) ==
+	       sizeof(struct kunwind_stack), "the frames follow the structure");
+
+/*
+ * The system call is made in the function that calls this, not in libc's ioctl():
+ * so the number of frames between the caller of the library and the kernel is
+ * known, errno is left alone, and nothing can be put in between.
+ */
+static inline __attribute__((always_inline))
+long kunwind_ioctl(int fd, unsigned long request, void *arg)
+{
+#if defined(__x86_64__) && !defined(__ILP32__)
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "0"((long)__NR_ioctl), "D"((long)fd), "S"(request),
+			   "d"(arg)
+			 : "rcx", "r11", "memory");
+	return ret;
+#else
+#error "libkunwind: only x86-64 is supported"
+#endif
+}
+
+#endif /* LIBKUNWIND_INTERNAL_H */

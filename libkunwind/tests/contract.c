@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the library asks of the kernel, and what it makes of the answers. The device
+ * is played by this program: open() is its own, and a seccomp filter turns each
+ * request into a signal, whose handler answers. No stack is walked here.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "libkunwind.h"
+#include "tap.h"
+
+#define DEVICE		"/dev/kunwind"
+#define FRAMES		5
+#define CALLS		100
+#define CANARY		4321
+
+/* How the next open() and the next requests are answered. */
+static int open_errno;
+static long version_answer;
+static uint32_t version_abi;
+static long stack_answer;
+
+/* What was asked. */
+static int open_flags;
+static volatile int requests;
+static struct kunwind_stack asked;
+static const void *asked_at;
+
+/* In place of libc's, for the library's static copy in this program. */
+int open(const char *path, int flags, ...)
+{
+	if (strcmp(path, DEVICE)) {
+		errno = ENOENT;
+		return -1;
+	}
+	open_flags = flags;
+	if (open_errno) {
+		errno = open_errno;
+		return -1;
+	}
+	return syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static long answer_version(struct kunwind_version *version)
+{
+	if (version->size != sizeof(*version) || version->reserved)
+		return -E2BIG;
+	if (version_answer)
+		return version_answer;
+	version->abi = version_abi;
+	version->max_frames = KUNWIND_MAX_FRAMES;
+	return 0;
+}
+
+static long answer_stack(struct kunwind_stack *stack)
+{
+	uint64_t *frames = (uint64_t *)((char *)stack + stack->size);
+
+	asked = *stack;
+	asked_at = stack;
+	/* Even where the kernel fails it may have written. */
+	stack->count = FRAMES;
+	stack->proven = FRAMES - 1;
+	stack->stop = KUNWIND_STOP_NO_RULE;
+	if (stack_answer)
+		return stack_answer;
+	for (int i = 0; i < FRAMES; i++)
+		frames[i] = 0x1000 + i;
+	return 0;
+}
+
+static void on_request(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	void *arg = (void *)uc->uc_mcontext.gregs[REG_RDX];
+
+	(void)signal;
+	(void)info;
+	requests++;
+	if (uc->uc_mcontext.gregs[REG_RSI] == KUNWIND_IOC_VERSION)
+		uc->uc_mcontext.gregs[REG_RAX] = answer_version(arg);
+	else
+		uc->uc_mcontext.gregs[REG_RAX] = answer_stack(arg);
+}
+
+static int filter(struct sock_filter *code, size_t count)
+{
+	struct sock_fprog program = { .len = count, .filter = code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+#define LOAD(field)	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, \
+				 offsetof(struct seccomp_data, field))
+#define IF(value, yes, no)	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
+#define ANSWER(what)	BPF_STMT(BPF_RET | BPF_K, what)
+
+/* The device's requests become SIGSYS. */
+static int trap_requests(void)
+{
+	struct sock_filter code[] = {
+		LOAD(nr),
+		IF(SYS_ioctl, 0, 4),
+		LOAD(args[1]),
+		IF(KUNWIND_IOC_VERSION, 1, 0),
+		IF(KUNWIND_IOC_STACK, 0, 1),
+		ANSWER(SECCOMP_RET_TRAP),
+		ANSWER(SECCOMP_RET_ALLOW),
+	};
+	struct sigaction action = { .sa_sigaction = on_request };
+
+	action.sa_flags = SA_SIGINFO | SA_NODEFER;
+	sigaction(SIGSYS, &action, NULL);
+	return filter(code, sizeof(code) / sizeof(code[0]));
+}
+
+/* No system call any more but requests, the handler's return, and the end. */
+static int kill_others(void)
+{
+	struct sock_filter code[] = {
+		LOAD(nr),
+		IF(SYS_ioctl, 3, 0),
+		IF(SYS_rt_sigreturn, 2, 0),
+		IF(SYS_exit_group, 1, 0),
+		ANSWER(SECCOMP_RET_KILL_PROCESS),
+		ANSWER(SECCOMP_RET_ALLOW),
+	};
+
+	return filter(code, sizeof(code) / sizeof(code[0]));
+}
+
+static int count_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+static void expect_open(int want, const char *what)
+{
+	struct kunwind_handle *handle = (void *)&errno;
+	int files = count_files(), ret;
+
+	errno = CANARY;
+	ret = kunwind_open(&handle);
+	if (!tap_ok(ret == want && !handle == !!want, "open: %s", what))
+		tap_diag("got %d, want %d", ret, want);
+	tap_ok(errno == CANARY, "open: %s: errno is left alone", what);
+	kunwind_close(handle);
+	tap_ok(errno == CANARY && count_files() == files,
+	       "close: %s: no file is left", what);
+}
+
+static void test_open(void)
+{
+	static const struct {
+		int error;
+		int want;
+		const char *what;
+	} errors[] = {
+		{ ENOENT, -ENODEV, "no device" },
+		{ ENXIO, -ENODEV, "a device without its driver" },
+		{ ENODEV, -ENODEV, "the driver says ENODEV" },
+		{ EMFILE, -EMFILE, "too many files" },
+		{ EACCES, -EACCES, "no permission" },
+		{ ENOMEM, -ENOMEM, "no memory" },
+	};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		open_errno = errors[i].error;
+		expect_open(errors[i].want, errors[i].what);
+	}
+	open_errno = 0;
+	expect_open(-EPROTO, "not our device");
+	tap_ok(open_flags & O_CLOEXEC, "open: O_CLOEXEC");
+	tap_ok(kunwind_open(NULL) == -EINVAL, "open: no place for the handle");
+	kunwind_close(NULL);
+}
+
+static void test_version(void)
+{
+	version_abi = KUNWIND_ABI_VERSION;
+	expect_open(0, "this ABI");
+	version_abi = KUNWIND_ABI_VERSION + 1;
+	expect_open(0, "a later ABI");
+	version_abi = 0;
+	expect_open(-EPROTO, "no ABI");
+	version_abi = KUNWIND_ABI_VERSION;
+	version_answer = -EINVAL;
+	expect_open(-EPROTO, "another structure");
+	version_answer = -ENOMEM;
+	expect_open(-ENOMEM, "another error");
+	version_answer = 0;
+}
+
+static void test_new(void)
+{
+	static const uint32_t bad[] = { 0, KUNWIND_MAX_CAPACITY + 1, UINT32_MAX };
+	struct kunwind_bt *bt;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		errno = 0;
+		tap_ok(!kunwind_backtrace_new(bad[i]) && errno == EINVAL,
+		       "new: capacity %u: EINVAL", bad[i]);
+	}
+	for (uint32_t capacity = 1; capacity <= KUNWIND_MAX_CAPACITY; capacity <<= 10) {
+		bt = kunwind_backtrace_new(capacity);
+		tap_ok(bt && kunwind_backtrace_capacity(bt) == capacity &&
+		       !kunwind_backtrace_count(bt) && !kunwind_backtrace_proven(bt) &&
+		       kunwind_backtrace_stop(bt) == KUNWIND_STOP_NONE,
+		       "new: capacity %u: empty", capacity);
+		kunwind_backtrace_free(bt);
+	}
+	kunwind_backtrace_free(NULL);
+}
+
+static int is_empty(const struct kunwind_bt *bt)
+{
+	return !kunwind_backtrace_count(bt) && !kunwind_backtrace_proven(bt) &&
+	       kunwind_backtrace_stop(bt) == KUNWIND_STOP_NONE &&
+	       !strcmp(kunwind_stop_name(kunwind_backtrace_stop(bt)), "?");
+}
+
+static void test_backtrace(void)
+{
+	struct kunwind_bt *bt = kunwind_backtrace_new(FRAMES + 2);
+	struct kunwind_handle *handle;
+	const uint64_t *frames;
+	int same = 1;
+
+	if (!bt || kunwind_open(&handle))
+		tap_bail("no handle");
+	tap_ok(kunwind_backtrace(NULL, bt) == -EINVAL, "backtrace: no handle");
+	tap_ok(kunwind_backtrace(handle, NULL) == -EINVAL, "backtrace: no room");
+
+	requests = 0;
+	errno = CANARY;
+	tap_ok(kunwind_backtrace(handle, bt) == FRAMES, "backtrace: the number of frames");
+	tap_ok(errno == CANARY, "backtrace: errno is left alone");
+	tap_ok(requests == 1, "backtrace: one request");
+	tap_ok(asked.size == 32 && !asked.flags && !asked.reserved,
+	       "backtrace: size 32, no flags, reserved zero");
+	tap_ok(asked.capacity == FRAMES + 2, "backtrace: the capacity");
+	tap_ok(asked.skip == 1, "backtrace: its own frame is skipped");
+	frames = kunwind_backtrace_frames(bt);
+	tap_ok((const char *)frames == (const char *)asked_at + 32,
+	       "backtrace: the frames are where the kernel wrote them");
+	for (int i = 0; i < FRAMES; i++)
+		same &= frames[i] == 0x1000u + i;
+	tap_ok(same, "backtrace: all frames");
+	tap_ok(kunwind_backtrace_count(bt) == FRAMES &&
+	       kunwind_backtrace_proven(bt) == FRAMES - 1 &&
+	       kunwind_backtrace_stop(bt) == KUNWIND_STOP_NO_RULE,
+	       "backtrace: count, proven, stop");
+
+	errno = CANARY;
+	stack_answer = -EXDEV;
+	tap_ok(kunwind_backtrace(handle, bt) == -EXDEV, "backtrace: EXDEV");
+	tap_ok(errno == CANARY, "backtrace: EXDEV: errno is left alone");
+	tap_ok(is_empty(bt), "backtrace: EXDEV: the old stack is gone");
+	stack_answer = 0;
+	tap_ok(kunwind_backtrace(handle, bt) == FRAMES && asked.capacity == FRAMES + 2 &&
+	       asked.size == 32 && asked.skip == 1, "backtrace: again after an error");
+
+	kunwind_close(handle);
+	kunwind_backtrace_free(bt);
+}
+
+/* Async-signal-safe: nothing is called, and no system call but one is made. */
+static void test_one_call(void)
+{
+	struct kunwind_bt *bt = kunwind_backtrace_new(FRAMES);
+	struct kunwind_handle *handle;
+	int status = -1;
+	pid_t child;
+
+	if (!bt || kunwind_open(&handle))
+		tap_bail("no handle");
+	child = fork();
+	if (child == 0) {
+		int good = 1;
+
+		requests = 0;
+		if (kill_others())
+			_exit(2);
+		for (int i = 0; i < CALLS; i++)
+			good &= kunwind_backtrace(handle, bt) == FRAMES;
+		syscall(SYS_exit_group, !(good && requests == CALLS));
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		tap_bail("fork: %s", strerror(errno));
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	       "backtrace: no system call beside the request");
+	kunwind_close(handle);
+	kunwind_backtrace_free(bt);
+}
+
+static void test_stops(void)
+{
+	tap_ok(!strcmp(kunwind_stop_name(KUNWIND_STOP_COMPLETE), "COMPLETE"),
+	       "stop: the name of the first");
+	tap_ok(!strcmp(kunwind_stop_name(KUNWIND_NR_STOPS - 1), "INCOMPLETE_MAP"),
+	       "stop: the name of the last");
+	tap_ok(!strcmp(kunwind_stop_text(KUNWIND_STOP_COMPLETE),
+		       "the outermost frame was reached"), "stop: the text of the first");
+	for (uint32_t stop = 0; stop < KUNWIND_NR_STOPS; stop++) {
+		if (!kunwind_stop_name(stop)[1] || !kunwind_stop_text(stop)[10])
+			tap_ok(0, "stop: number %u has a name and a text", stop);
+		for (uint32_t other = 0; other < stop; other++) {
+			if (!strcmp(kunwind_stop_name(stop), kunwind_stop_name(other)))
+				tap_ok(0, "stop: the name of %u is its own", stop);
+		}
+	}
+	tap_ok(!strcmp(kunwind_stop_name(KUNWIND_NR_STOPS), "?") &&
+	       !strcmp(kunwind_stop_name(UINT32_MAX), "?") &&
+	       !strcmp(kunwind_stop_text(KUNWIND_NR_STOPS), "unknown reason"),
+	       "stop: unknown numbers");
+}
+
+int main(void)
+{
+	test_new();
+	test_stops();
+	test_open();
+	if (trap_requests()) {
+		tap_skip("requests", "this system has no seccomp filters");
+		return tap_done();
+	}
+	test_version();
+	test_backtrace();
+	test_one_call();
+	return tap_done();
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <string.h>
+
+#include "live.h"
+#include "tap.h"
+
+extern const char _start[];
+
+/* Far more than _start has; what comes behind it is never a caller. */
+#define START_BYTES	64
+
+static struct kunwind_handle *handle;
+static _Thread_local struct live_list truth;
+
+/* Never a return address. */
+#define OTHERS		0
+
+typedef int (*backtrace_fn)(void **frames, int size);
+
+static backtrace_fn libc_backtrace;
+static backtrace_fn libunwind_backtrace;
+
+/*
+ * A program that is linked with libunwind gets its backtrace() in place of libc's,
+ * and its _Unwind_Resume() in place of libgcc's, which pthread_exit() does not
+ * survive. So each tool is asked for by the name of its library.
+ */
+#ifndef STATIC_PROGRAM
+static backtrace_fn find(const char *library, const char *symbol)
+{
+	void *opened = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+	backtrace_fn function = NULL;
+
+	if (opened)
+		*(void **)&function = dlsym(opened, symbol);
+	return function;
+}
+#endif
+
+static void find_tools(void)
+{
+#ifndef STATIC_PROGRAM
+	libunwind_backtrace = find("libunwind.so.8", "unw_backtrace");
+	libc_backtrace = find("libc.so.6", "backtrace");
+#else
+	libc_backtrace = backtrace;
+#endif
+	if (!libc_backtrace)
+		tap_bail("no backtrace() in libc.so.6");
+}
+
+void live_push(const void *address)
+{
+	if (truth.count == LIVE_FRAMES)
+		tap_bail("the test nests too deep");
+	truth.frames[truth.count++] = (uintptr_t)address;
+}
+
+void live_pop(void)
+{
+	truth.count--;
+}
+
+void live_push_others(void)
+{
+	live_push((void *)OTHERS);
+}
+
+unsigned int live_depth(void)
+{
+	return truth.count;
+}
+
+void live_set_depth(unsigned int depth)
+{
+	truth.count = depth;
+}
+
+struct live_stacks *live_new(void)
+{
+	struct live_stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (stacks)
+		stacks->bt = kunwind_backtrace_new(LIVE_FRAMES);
+	if (!stacks || !stacks->bt)
+		tap_bail("out of memory");
+	return stacks;
+}
+
+static NOINLINE void take_kunwind(struct live_stacks *stacks)
+{
+	struct live_list *list = &stacks->kunwind;
+
+	list->count = kunwind_backtrace(handle, stacks->bt);
+	if (list->count > 0)
+		memcpy(list->frames, kunwind_backtrace_frames(stacks->bt),
+		       list->count * sizeof(list->frames[0]));
+}
+
+static NOINLINE void take_libunwind(struct live_stacks *stacks)
+{
+	struct live_list *list = &stacks->libunwind;
+
+	list->count = 0;
+	if (libunwind_backtrace)
+		list->count = libunwind_backtrace((void **)list->frames,
+						  LIVE_FRAMES);
+}
+
+static NOINLINE void take_libc(struct live_stacks *stacks)
+{
+	struct live_list *list = &stacks->libc;
+
+	list->count = libc_backtrace((void **)list->frames, LIVE_FRAMES);
+}
+
+typedef void (*tool_fn)(struct live_stacks *stacks);
+
+static const tool_fn tools[] = { take_kunwind, take_libunwind, take_libc };
+/* Not known to the compiler: all tools are called from one instruction. */
+static volatile unsigned int tool_count = sizeof(tools) / sizeof(tools[0]);
+
+NOINLINE void live_take(struct live_stacks *stacks)
+{
+	CALLED();
+	stacks->truth.count = truth.count;
+	memcpy(stacks->truth.frames, truth.frames,
+	       truth.count * sizeof(truth.frames[0]));
+	for (unsigned int i = 0; i < tool_count; i++)
+		tools[i](stacks);
+	RETURNS();
+}
+
+/* The innermost frame is in the tool's own take_*(), all others are the same. */
+static int same(const struct live_list *a, const struct live_list *b)
+{
+	return a->count > 1 && a->count == b->count &&
+	       !memcmp(a->frames + 1, b->frames + 1,
+		       (a->count - 1) * sizeof(a->frames[0]));
+}
+
+static int bottom_is(const struct live_list *list, int at, enum live_bottom bottom)
+{
+	uint64_t start = (uintptr_t)_start;
+	int below = list->count - at;
+
+	if (bottom == LIVE_THREAD)
+		return below == 1;
+	/* Old versions of libc call main() directly from __libc_start_main(). */
+	return below >= 1 && below <= 2 && list->frames[list->count - 1] > start &&
+	       list->frames[list->count - 1] < start + START_BYTES;
+}
+
+static int is_true(const struct live_list *list, const struct live_list *calls,
+		   enum live_bottom bottom)
+{
+	int at = 2; /* behind take_*() and live_take() */
+	int others = 0;
+
+	for (int i = calls->count - 1; i >= 0; i--) {
+		if (calls->frames[i] == OTHERS) {
+			others = 1;
+			at++;
+			continue;
+		}
+		while (others && at < list->count &&
+		       list->frames[at] != calls->frames[i])
+			at++;
+		others = 0;
+		if (at >= list->count || list->frames[at] != calls->frames[i])
+			return 0;
+		at++;
+	}
+	return bottom_is(list, at, bottom);
+}
+
+struct live_verdict live_judge(const struct live_stacks *stacks,
+			       enum live_bottom bottom)
+{
+	const struct live_list *mine = &stacks->kunwind;
+
+	return (struct live_verdict) {
+		.complete = kunwind_backtrace_stop(stacks->bt) ==
+				KUNWIND_STOP_COMPLETE && mine->count > 0 &&
+			kunwind_backtrace_proven(stacks->bt) ==
+				(uint32_t)mine->count,
+		.true_calls = is_true(mine, &stacks->truth, bottom),
+		.like_libunwind = !libunwind_backtrace ||
+			same(mine, &stacks->libunwind),
+		.like_libc = same(mine, &stacks->libc),
+	};
+}
+
+int live_all(const struct live_verdict *verdict)
+{
+	return verdict->complete && verdict->true_calls &&
+	       verdict->like_libunwind && verdict->like_libc;
+}
+
+static void print_cell(const struct live_list *list, int i)
+{
+	if (i >= 0 && i < list->count)
+		printf(" %16llx", (unsigned long long)list->frames[i]);
+	else
+		printf(" %16s", "");
+}
+
+void live_print(const struct live_stacks *stacks)
+{
+	const struct live_list *calls = &stacks->truth;
+	uint32_t stop = kunwind_backtrace_stop(stacks->bt);
+	int rows = calls->count + 2;
+
+	if (stacks->kunwind.count < 0) {
+		tap_diag("kunwind_backtrace: %s", strerror(-stacks->kunwind.count));
+		return;
+	}
+	tap_diag("kunwind: %d frames, %u proven, %s (%s)", stacks->kunwind.count,
+		 kunwind_backtrace_proven(stacks->bt), kunwind_stop_name(stop),
+		 kunwind_stop_text(stop));
+	if (stacks->kunwind.count > rows)
+		rows = stacks->kunwind.count;
+	if (stacks->libunwind.count > rows)
+		rows = stacks->libunwind.count;
+	if (stacks->libc.count > rows)
+		rows = stacks->libc.count;
+	tap_diag("     %16s %16s %16s %16s (0: others)", "kunwind", "libunwind",
+		 "libc", "calls made");
+	for (int i = 0; i < rows; i++) {
+		printf("# %4d", i);
+		print_cell(&stacks->kunwind, i);
+		print_cell(&stacks->libunwind, i);
+		print_cell(&stacks->libc, i);
+		if (i >= 2 && i - 2 < calls->count)
+			print_cell(calls, calls->count - 1 - (i - 2));
+		putchar('\n');
+	}
+}
+
+void live_report(const struct live_stacks *stacks, enum live_bottom bottom,
+		 const char *name)
+{
+	struct live_verdict verdict = live_judge(stacks, bottom);
+
+	tap_ok(verdict.complete, "%s: complete and proven", name);
+	tap_ok(verdict.true_calls, "%s: the calls that were made, in order", name);
+	if (libunwind_backtrace)
+		tap_ok(verdict.like_libunwind,
+		       "%s: the same frames as unw_backtrace()", name);
+	tap_ok(verdict.like_libc, "%s: the same frames as libc's backtrace()",
+	       name);
+	if (!live_all(&verdict))
+		live_print(stacks);
+}
+
+void live_init(void)
+{
+	int ret = kunwind_open(&handle);
+
+	if (ret == -ENODEV)
+		tap_skip_all("no /dev/kunwind: load the module, or ./run.sh test vm");
+	if (ret < 0)
+		tap_bail("kunwind_open: %s", strerror(-ret));
+	find_tools();
+	if (!libunwind_backtrace)
+		tap_skip("compared with unw_backtrace()",
+			 "no libunwind.so.8 in this program");
+	/* libc loads libgcc_s and allocates with the first call. */
+	live_take(live_new());
+}

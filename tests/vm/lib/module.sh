@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# Builds kernel modules with the guest's own compiler and headers, in a chroot of its root: lttng-modules once, kunwind's when their sources changed.
+
+# lttng_make STAMP: the distribution's lttng-modules, fixed where needed, built, and installed in the guest's root.
+lttng_make() {
+	local new=$KUW_LTTNG.new
+	rm -rf -- "$new" "$new.deb"
+	dpkg-deb -x "$KUW_ROOT"/usr/src/lttng-modules-dkms_*.deb "$new.deb"
+	mv -- "$new.deb"/usr/src/lttng-modules-* "$new"
+	rm -r -- "$new.deb"
+	"$KUW_TOP/lttng-integration/fix-lttng-modules" "$new" "$KUW_ROOT/usr/src/linux-headers-$KUW_KREL"
+	# At the place where kunwind-lttng's build finds it, too: paths in debug information and in Module.symvers are the same.
+	KUW_BINDS=$new:/usr/src/lttng-modules in_root bash -euc '
+		cd /usr/src/lttng-modules
+		kernel=/lib/modules/$0/build
+		make -j"$(nproc)" KERNELDIR="$kernel" modules
+		make KERNELDIR="$kernel" INSTALL_MOD_STRIP=1 INSTALL_MOD_DIR=updates/lttng modules_install
+		depmod "$0"
+	' "$KUW_KREL"
+	finish "$new" "$KUW_LTTNG" "$1"
+}
+
+# Which files kunwind's modules are made from.
+module_sources() {
+	(cd "$KUW_TOP" && find Kbuild core kmod include lttng-integration -type f \
+		\( -name '*.[chS]' -o -name Kbuild -o -name Makefile -o -name 'Module*' \) | LC_ALL=C sort)
+}
+
+# module_farm DIR: a copy of the sources there; untouched files keep their time, so that make builds what changed only.
+module_farm() {
+	local dir=$1 file
+	mkdir -p "$dir"
+	module_sources >"$dir.list"
+	while read -r file; do
+		if ! cmp -s "$KUW_TOP/$file" "$dir/$file"; then
+			mkdir -p "$(dirname "$dir/$file")"
+			cp -- "$KUW_TOP/$file" "$dir/$file"
+		fi
+	done <"$dir.list"
+	# What is no source any more.
+	(cd "$dir" && find . -type f \( -name '*.[chS]' ! -name '*.mod.c' -o -name Kbuild \) | sed 's,^\./,,' | LC_ALL=C sort) |
+		LC_ALL=C comm -23 - "$dir.list" | (cd "$dir" && xargs -r -d '\n' rm -v --)
+}
+
+# module_make STAMP: kunwind.ko, kunwind-lttng.ko, and the index files of /lib/modules that know them.
+module_make() {
+	local dir=$KUW_MODULE updates=$KUW_MODULE/updates
+	rm -rf -- "$dir/stamp" "$updates"
+	mkdir -p "$updates" "$dir/index"
+	module_farm "$dir/src"
+	KUW_BINDS=$(printf '%s\n' "$dir/src:/usr/src/kunwind" "$KUW_LTTNG:/usr/src/lttng-modules" \
+		"$updates:/lib/modules/$KUW_KREL/updates/kunwind" "$dir/index:/mnt") in_root bash -euc '
+		kernel=/lib/modules/$0/build
+		cd /usr/src/kunwind
+		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
+		if [[ -e lttng-integration/Kbuild ]]; then
+			make -C "$kernel" M="$PWD/lttng-integration" -j"$(nproc)" LTTNG_MODULES=/usr/src/lttng-modules \
+				KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers /usr/src/lttng-modules/src/Module.symvers" modules
+		fi
+		find . -name "*.ko" -exec cp -v -t "/lib/modules/$0/updates/kunwind" {} +
+		depmod -o /mnt "$0"
+	' "$KUW_KREL"
+	printf '%s\n' "$1" >"$dir/stamp"
+}
+
+# module_ready: kunwind's modules are there, of the sources as they are now. Without a Kbuild there is nothing to build.
+module_ready() {
+	local stamp file files=()
+	KUW_MODULE=$KUW_BUILD/module-$KUW_KREL
+	[[ -e $KUW_TOP/Kbuild ]] || return 0
+	while read -r file; do
+		files+=("$KUW_TOP/$file")
+	done < <(module_sources)
+	stamp=$(digest "$(<"$KUW_LTTNG.stamp")" "$(declare -f module_make)" "${files[@]}")
+	[[ -e $KUW_MODULE/stamp && $(<"$KUW_MODULE/stamp") == "$stamp" ]] || step "module-$KUW_KREL" \
+		"building kunwind's modules for kernel $KUW_KREL" module_make "$stamp"
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# The guest's root file system, its disk image and its initrd: made from the distribution's packages, once, into the cache.
+
+KUW_PACKAGES=(
+	linux-image-amd64 linux-headers-amd64 busybox-static
+	lttng-tools liblttng-ctl-dev babeltrace2 libbabeltrace2-dev
+	gcc g++ make gdb strace elfutils libunwind-dev python3 perl linux-perf trace-cmd bpftrace
+	autoconf automake libtool pkgconf libdw-dev libelf-dev musl-tools openssl
+	kmod udev procps e2fsprogs zstd cpio xz-utils git iproute2
+)
+
+# kernel_select VERSION: names all that depends on it.
+kernel_select() {
+	case $1 in
+	6.12) KUW_SUITE=trixie ;;
+	*) die 125 "there is no guest with kernel $1 yet" "choose --kernel 6.12" ;;
+	esac
+	KUW_KERNEL=$1
+	KUW_ROOT=$KUW_CACHE/root-$1
+	KUW_LTTNG=$KUW_CACHE/lttng-modules-$1
+	KUW_IMAGE=$KUW_CACHE/image-$1.ext4
+	KUW_INITRD=$KUW_CACHE/initrd-$1.cpio
+}
+
+# is_made THING STAMP: it exists and was made from what STAMP stands for.
+is_made() {
+	[[ -e $1 && -e $1.stamp && $(<"$1.stamp") == "$2" ]]
+}
+
+# finish TEMPORARY THING STAMP: only now does it look made.
+finish() {
+	rm -rf -- "$2" "$2.stamp"
+	mv -- "$1" "$2"
+	printf '%s\n' "$3" >"$2.stamp"
+}
+
+# in_root COMMAND...: runs it in a chroot of the guest's root, with /proc, and each DIR:PLACE of KUW_BINDS mounted there.
+# The mounts live in a mount namespace of their own and end with the command.
+in_root() {
+	# shellcheck disable=SC2016
+	unshare --mount --propagation private -- bash -euc '
+		root=$1 binds=$2
+		shift 2
+		mount -t proc proc "$root/proc"
+		mount --bind /dev "$root/dev"
+		mount -t tmpfs tmpfs "$root/tmp"
+		while IFS=: read -r dir place; do
+			[[ -n $dir ]] || continue
+			mkdir -p "$root$place"
+			mount --bind "$dir" "$root$place"
+		done <<<"$binds"
+		exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"
+	' in_root "$KUW_ROOT" "${KUW_BINDS-}" "$@"
+}
+
+root_make() {
+	local new=$KUW_ROOT.new packages
+	packages=$(IFS=,; echo "${KUW_PACKAGES[*]}")
+	rm -rf -- "$new"
+	# The package of lttng-modules is only fetched: installing it would try to build it, which fails; see lttng-integration/.
+	# shellcheck disable=SC2016
+	mmdebstrap --variant=important --include="$packages" \
+		--customize-hook='cd "$1/usr/src" && APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get download lttng-modules-dkms' \
+		--customize-hook='chroot "$1" groupadd --force --system tracing' \
+		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash --groups tracing tracer' \
+		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash nobody-else' \
+		--customize-hook='echo kunwind >"$1/etc/hostname"' \
+		--customize-hook='mkdir -p "$1"/lib/modules/*/updates/kunwind' \
+		"$KUW_SUITE" "$new"
+	finish "$new" "$KUW_ROOT" "$1"
+}
+
+# Everything in the image that is built from source comes before it: kernel modules of lttng.
+image_make() {
+	local new=$KUW_IMAGE.new
+	rm -f -- "$new"
+	mke2fs -q -t ext4 -L kunwind -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$KUW_ROOT" "$new" 4G
+	finish "$new" "$KUW_IMAGE" "$1"
+}
+
+# A tiny initrd instead of the distribution's: it starts in a second where theirs takes ten.
+initrd_make() {
+	local dir=$KUW_INITRD.dir new=$KUW_INITRD.new file
+	rm -rf -- "$dir" "$new"
+	mkdir -p "$dir"/{bin,dev,proc,sys,root,modules}
+	cp -- "$KUW_ROOT/usr/bin/busybox" "$dir/bin/"
+	install -m 755 -- "$KUW_TOP/tests/vm/lib/initrd-init" "$dir/init"
+	in_root modprobe -S "$KUW_KREL" -a --show-depends virtio_blk ext4 9pnet_virtio 9p |
+		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
+		while read -r file; do
+			xz -dc -- "$KUW_ROOT$file" >"$dir/modules/$(basename "$file" .xz)"
+			basename "$file" .xz >>"$dir/modules/order"
+		done
+	KUW_BINDS=$dir:/mnt in_root sh -c 'cd /mnt && find . | cpio --quiet -o -H newc' >"$new"
+	rm -rf -- "$dir"
+	finish "$new" "$KUW_INITRD" "$1"
+}
+
+# root_ready: the guest's root, its modules of lttng, its image and its initrd are there, of this version of the recipes.
+root_ready() {
+	local stamp
+	mkdir -p "$KUW_CACHE"
+	stamp=$(digest "$KUW_SUITE" "${KUW_PACKAGES[*]}" "$(declare -f root_make)")
+	is_made "$KUW_ROOT" "$stamp" || step "root-$KUW_KERNEL" \
+		"making the guest's root from Debian $KUW_SUITE's packages (about 2 min)" root_make "$stamp"
+	KUW_KREL=$(basename "$(echo "$KUW_ROOT"/lib/modules/*)")
+	[[ -e $KUW_ROOT/boot/vmlinuz-$KUW_KREL ]] || die 125 "$KUW_ROOT has no kernel" "remove $KUW_ROOT and run the same command again"
+
+	stamp=$(digest "$stamp" "$KUW_KREL" "$KUW_TOP/lttng-integration/fix-lttng-modules" "$(declare -f lttng_make)")
+	is_made "$KUW_LTTNG" "$stamp" || step "lttng-modules-$KUW_KERNEL" \
+		"building lttng-modules for kernel $KUW_KREL (about 2 min)" lttng_make "$stamp"
+
+	stamp=$(digest "$stamp" "$(declare -f image_make)")
+	is_made "$KUW_IMAGE" "$stamp" || step "image-$KUW_KERNEL" \
+		"making the guest's disk image (about 15 s)" image_make "$stamp"
+
+	stamp=$(digest "$stamp" "$KUW_TOP/tests/vm/lib/initrd-init" "$(declare -f initrd_make)")
+	is_made "$KUW_INITRD" "$stamp" || step "initrd-$KUW_KERNEL" \
+		"making the guest's initrd" initrd_make "$stamp"
+}

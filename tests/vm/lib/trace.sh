@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# Traces commands and shows the trace: recording happens in the guest, babeltrace2 runs at native speed in its root's chroot.
+
+# trace_run FOLDER COMMAND...: records into it; returns the command's status.
+trace_run() {
+	local folder=$1 event options=()
+	shift
+	for event in "${KUW_EVENTS[@]}"; do
+		options+=(--event "$event")
+	done
+	mkdir -p "${folder%/*}"
+	guest_run batch "$(guest_directory)" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
+}
+
+# trace_show FOLDER: babeltrace2's text.
+trace_show() {
+	KUW_BINDS=$1:/mnt in_root babeltrace2 /mnt
+}
+
+# trace_folder: a new name for a trace.
+trace_folder() {
+	mktemp -u "$KUW_BUILD/trace/$(date +%Y%m%d-%H%M%S)-XXX"
+}
+
+# trace_job COMMAND...: the job `trace`.
+trace_job() {
+	local folder status=0
+	folder=$(trace_folder)
+	trace_run "$folder" "$@" || status=$?
+	if [[ -d $folder ]]; then
+		trace_show "$folder"
+		say "the trace is in $folder"
+	else
+		say "there is no trace"
+	fi
+	return "$status"
+}
+
+# main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
+main_job() {
+	local record=$KUW_TOP/tests/vm/lib/record folder
+	folder=$(trace_folder)
+	mkdir -p "$folder"
+	subjects_ready
+	guest_run batch "$KUW_TOP" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
+		"$record" "$folder" "$(built_folder)"
+	say "the demo, tests/subjects/demo.c:"
+	trace_show "$folder/demo"
+	say "/bin/ls -l /:"
+	trace_show "$folder/ls"
+	say "the traces are in $folder: demo and ls"
+}
+
+# Where programs for the guest are built.
+built_folder() {
+	echo "$KUW_BUILD/test-$KUW_KERNEL"
+}
+
+subjects_make() {
+	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$(built_folder):/mnt") in_root \
+		make -C /usr/src/subjects OUT=/mnt
+}
+
+# subjects_ready: the programs of tests/subjects are there, and not older than their sources.
+subjects_ready() {
+	mkdir -p "$(built_folder)"
+	step "subjects-$KUW_KERNEL" "building the demo" subjects_make
+}

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The modules come and go: in order, again and again, but not under somebody who holds the device open.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+
+loaded() {
+	grep -q "^$1 " /proc/modules
+}
+
+reload() {
+	local round
+	for ((round = 0; round < 5; round++)); do
+		modprobe -r kunwind-lttng && modprobe kunwind-lttng || return
+	done
+	for ((round = 0; round < 5; round++)); do
+		modprobe -r kunwind-lttng kunwind && ! loaded kunwind && [[ ! -e /dev/kunwind ]] && modprobe kunwind-lttng || return
+	done
+}
+
+held_open() {
+	modprobe -r kunwind-lttng || return
+	exec 9</dev/kunwind
+	! rmmod kunwind
+	local status=$?
+	exec 9<&-
+	((status == 0)) && rmmod kunwind && modprobe kunwind-lttng
+}
+
+ok "kunwind is loaded" loaded kunwind
+ok "kunwind-lttng is loaded" loaded kunwind_lttng
+ok "/dev/kunwind has mode 666" [ "$(stat -c '%a %F' /dev/kunwind 2>&1)" = "666 character special file" ]
+ok "both can be removed and loaded again" reload
+ok "kunwind cannot be removed while the device is open" held_open
+done_testing

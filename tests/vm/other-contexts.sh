@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# LTTng's own contexts are untouched while kunwind-lttng is loaded; without it, callstack-user is LTTng's own again.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+
+# session NAME CONTEXT...: a text file with openat's events and these contexts.
+session() {
+	local name=$1 types=() each
+	shift
+	for each in "$@"; do
+		types+=("--type=$each")
+	done
+	lttng create "$name" --output="$SCRATCH/$name" &&
+		lttng enable-event --kernel --session="$name" --syscall openat &&
+		lttng add-context --kernel --session="$name" "${types[@]}" &&
+		lttng start "$name" &&
+		ls / >/dev/null &&
+		lttng destroy "$name" &&
+		babeltrace2 "$SCRATCH/$name" >"$SCRATCH/$name.text" &&
+		[[ -s $SCRATCH/$name.text ]]
+}
+
+# every TEXT PATTERN: all of its lines match; none TEXT PATTERN: none does.
+every() {
+	! grep -Evm 1 -e "$2" "$SCRATCH/$1.text"
+}
+
+none() {
+	! grep -Em 1 -e "$2" "$SCRATCH/$1.text"
+}
+
+kernel_stack='_callstack_kernel_length = [0-9]+, callstack_kernel = \[ \[0\] = 0xFFFFFFFF'
+unwound='_callstack_user_unwind_length = [0-9]+, callstack_user_unwind = \[ \[0\] = 0x'
+frame_pointers='_callstack_user_length = [0-9]+, callstack_user = \['
+
+ok "a session with procname, pid, tid, vpid, prio" session plain procname pid tid vpid prio
+ok "they are there" every plain 'procname = "[^"]+", pid = [0-9]+, tid = [0-9]+, vpid = [0-9]+, prio = [0-9]+ \}'
+ok "a session with callstack-kernel" session kernel callstack-kernel
+ok "callstack-kernel is LTTng's own" every kernel "$kernel_stack"
+ok "and has no user stack" none kernel 'callstack_user'
+ok "a session with all" session all pid callstack-user callstack-kernel procname
+ok "callstack-user is kunwind's" every all "$unwound"
+ok "callstack-user is not LTTng's" none all "$frame_pointers"
+ok "callstack-kernel beside it" every all "$kernel_stack"
+ok "the others beside it" every all 'pid = [0-9]+, .*procname = "[^"]+" \}'
+ok "kunwind-lttng can be removed" modprobe -r kunwind-lttng
+ok "a session without it" session without callstack-user
+ok "callstack-user is LTTng's own again" every without "$frame_pointers"
+ok "and not kunwind's" none without "$unwound"
+ok "kunwind-lttng can be loaded again" modprobe kunwind-lttng
+ok "a session with it again" session again callstack-user
+ok "callstack-user is kunwind's again" every again "$unwound"
+done_testing
