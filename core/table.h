@@ -65,7 +65,7 @@ static inline u32 kuw_rule_kind(struct kuw_rule rule)
 /* In bytes. */
 static inline s64 kuw_rule_cfa(struct kuw_rule rule)
 {
-	return (s32)rule.bits >> 16 << 3;
+	return ((s32)rule.bits >> 16) * 8;
 }
 
 /* In bytes. */

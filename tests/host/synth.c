@@ -72,7 +72,8 @@ struct synth *synth_new(const struct buf *eh_frame)
 
 	assert_non_null(s);
 	assert_int_equal(synth_compile(&s->table, eh_frame), 0);
-	s->map = calloc(1, sizeof(*s->map) + sizeof(s->map->mappings[0]));
+	/* Room for one more. */
+	s->map = calloc(1, sizeof(*s->map) + 2 * sizeof(s->map->mappings[0]));
 	assert_non_null(s->map);
 	s->map->count = 1;
 	s->map->mappings[0] = (struct kuw_mapping){
@@ -106,6 +107,7 @@ void synth_walk(struct synth *s, u32 capacity)
 	assert_true(s->result.count <= KUNWIND_MAX_FRAMES);
 	assert_true(s->result.proven <= s->result.count);
 	assert_true(s->result.stop < KUNWIND_NR_STOPS);
-	for (i = s->result.count; i < ARRAY_SIZE(s->frames); i++)
+	for (i = min_t(u32, capacity, KUNWIND_MAX_FRAMES);
+	     i < ARRAY_SIZE(s->frames); i++)
 		assert_true(s->frames[i] == CANARY);
 }

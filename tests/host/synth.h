@@ -10,7 +10,7 @@
 /* The text of a synthetic file is mapped here, its stack lies there. */
 #define SYNTH_BIAS	0x555555554000ULL
 #define SYNTH_STACK	0x7ffffff00000ULL
-#define SYNTH_WORDS	512
+#define SYNTH_WORDS	2048
 
 /* An address in memory of an offset in the text. */
 #define SYNTH_IP(off)	(SYNTH_BIAS + BUILD_TEXT + (off))
@@ -50,7 +50,7 @@ struct synth {
 struct synth *synth_new(const struct buf *eh_frame);
 void synth_free(struct synth *s);
 
-/* Walk with room for @capacity frames; checks that nothing behind is written. */
+/* Walk with room for @capacity frames; checks that nothing behind it is written. */
 void synth_walk(struct synth *s, u32 capacity);
 
 #endif /* HOST_SYNTH_H */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Walks through signal frames, with and without CFI for the restorer. */
+#include "test.h"
+#include "program.h"
+#include "limits.h"
+
+static struct synth *s;
+
+static int drop(void **state)
+{
+	if (s)
+		synth_free(s);
+	s = NULL;
+	return 0;
+}
+
+static void begin(enum program_function f)
+{
+	drop(NULL);
+	s = program_new(f);
+}
+
+/* A handler (P_RSP) that returns to the restorer; the context is at word 1. */
+static void begin_handler(u64 ip, u64 sp, u64 bp)
+{
+	begin(P_RSP);
+	program_push(s, 0, P_BEGIN(P_SIGNAL));
+	program_signal(s, 1, ip, sp, bp);
+}
+
+static void test_signal(void **state)
+{
+	begin_handler(P_RA(P_RBP), SYNTH_SP(90), SYNTH_SP(100));
+	program_push(s, 100, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RBP),
+		      P_RA(P_START));
+	assert_int_equal(s->result.proven, 4);
+}
+
+/* The interrupted ip is where it is: here, on a function's first byte. */
+static void test_first_instruction(void **state)
+{
+	begin_handler(P_BEGIN(P_PUSHED), SYNTH_SP(90), 0);
+	program_push(s, 90, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL),
+		      P_BEGIN(P_PUSHED), P_RA(P_START));
+	/* And the outermost frame may be interrupted, too. */
+	begin_handler(P_BEGIN(P_START), SYNTH_SP(90), 0);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL),
+		      P_BEGIN(P_START));
+}
+
+/* All registers come back, those that calls clobber included. */
+static void test_registers(void **state)
+{
+	begin_handler(P_RA(P_R10), SYNTH_SP(50), 0);
+	s->stack[1 + 56 / 8] = SYNTH_SP(90);
+	program_push(s, 89, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_R10),
+		      P_RA(P_START));
+	begin_handler(P_RA(P_RA_IN_RAX), SYNTH_SP(50), 0);
+	s->stack[1 + 144 / 8] = P_RA(P_START);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL),
+		      P_RA(P_RA_IN_RAX), P_RA(P_START));
+}
+
+static void test_nested(void **state)
+{
+	begin_handler(P_RA(P_RSP), SYNTH_SP(100), 0);
+	program_push(s, 100, P_BEGIN(P_SIGNAL));
+	program_signal(s, 101, P_RA(P_RSP), SYNTH_SP(200), 0);
+	program_push(s, 200, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP),
+		      P_BEGIN(P_SIGNAL), P_RA(P_RSP), P_RA(P_START));
+}
+
+/* The handler ran on an alternate stack that lies above: the CFA goes down. */
+static void test_alternate_stack(void **state)
+{
+	begin(P_RSP);
+	s->regs.r[7] = SYNTH_SP(1000);
+	program_push(s, 1000, P_BEGIN(P_SIGNAL));
+	program_signal(s, 1001, P_RA(P_RSP), SYNTH_SP(10), 0);
+	program_push(s, 10, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP),
+		      P_RA(P_START));
+}
+
+/* A signal frame that leads back to itself: only so many times. */
+static void test_loop(void **state)
+{
+	begin_handler(P_RA(P_RSP), SYNTH_SP(0), 0);
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, CFA_BACK);
+	assert_int_equal(s->result.count, 2 * (KUW_MAX_STACK_SWITCHES + 1));
+}
+
+static void test_bad_context(void **state)
+{
+	begin_handler(0, SYNTH_SP(90), 0);
+	program_check(s, RA_BAD, P_RA(P_RSP), P_BEGIN(P_SIGNAL));
+	begin_handler(P_RA(P_RSP), SYNTH_SP(90) + 1, 0);
+	program_check(s, CFA_BAD, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP));
+	begin_handler(P_RA(P_RSP), 0xffff888000000000, 0);
+	program_check(s, STACK_FAULT, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP));
+	/* The context lies beyond the stack's end. */
+	begin(P_RSP);
+	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS - 1);
+	program_push(s, SYNTH_WORDS - 1, P_BEGIN(P_SIGNAL));
+	program_check(s, STACK_FAULT, P_RA(P_RSP), P_BEGIN(P_SIGNAL));
+}
+
+/*
+ * musl's restorer has no CFI: its bytes say what it is. Here they lie on the
+ * stack, as the code of a kernel without a vDSO once did.
+ */
+#define RESTORER	1500
+
+static void begin_restorer(const char *code)
+{
+	begin(P_RSP);
+	s->map->mappings[1] = (struct kuw_mapping){
+		/* A nop comes before it: return addresses are looked up so. */
+		.start = SYNTH_SP(RESTORER - 1), .end = SYNTH_SP(RESTORER + 4),
+		.kind = KUW_MAPPING_NO_TABLE,
+	};
+	s->map->count = 2;
+	memcpy(&s->stack[RESTORER], code, 9);
+	program_push(s, 0, SYNTH_SP(RESTORER));
+	program_signal(s, 1, P_RA(P_RSP), SYNTH_SP(90), 0);
+	program_push(s, 90, P_RA(P_START));
+}
+
+static void test_restorer(void **state)
+{
+	/* mov $15,%rax; syscall */
+	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
+	program_check(s, COMPLETE, P_RA(P_RSP), SYNTH_SP(RESTORER), P_RA(P_RSP),
+		      P_RA(P_START));
+	/* Another system call is no restorer. */
+	begin_restorer("\x48\xc7\xc0\x0e\0\0\0\x0f\x05");
+	program_check(s, NO_TABLE, P_RA(P_RSP), SYNTH_SP(RESTORER));
+	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x0b");
+	program_check(s, NO_TABLE, P_RA(P_RSP), SYNTH_SP(RESTORER));
+}
+
+static void test_restorer_context(void **state)
+{
+	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
+	s->stack[1 + 168 / 8] = 0;
+	program_check(s, RA_BAD, P_RA(P_RSP), SYNTH_SP(RESTORER));
+	/* The context lies beyond the stack's end. */
+	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS - 1);
+	program_push(s, SYNTH_WORDS - 1, SYNTH_SP(RESTORER));
+	program_check(s, STACK_FAULT, P_RA(P_RSP), SYNTH_SP(RESTORER));
+}
+
+/* One that leads back to itself: only so many times. */
+static void test_restorer_loop(void **state)
+{
+	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
+	s->stack[1 + 160 / 8] = SYNTH_SP(0);
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, CFA_BACK);
+	assert_int_equal(s->result.count, 2 * (KUW_MAX_STACK_SWITCHES + 1));
+}
+
+#define TEST(name)	cmocka_unit_test_teardown(name, drop)
+
+static const struct CMUnitTest tests[] = {
+	TEST(test_signal),
+	TEST(test_first_instruction),
+	TEST(test_registers),
+	TEST(test_nested),
+	TEST(test_alternate_stack),
+	TEST(test_loop),
+	TEST(test_bad_context),
+	TEST(test_restorer),
+	TEST(test_restorer_context),
+	TEST(test_restorer_loop),
+};
+
+TEST_MAIN(tests)

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Walks over made-up stacks: the frames, and the reason why they end. */
+#include "test.h"
+#include "program.h"
+#include "limits.h"
+
+static struct synth *s;
+
+static int drop(void **state)
+{
+	if (s)
+		synth_free(s);
+	s = NULL;
+	return 0;
+}
+
+static void begin(enum program_function f)
+{
+	drop(NULL);
+	s = program_new(f);
+}
+
+static void test_plain(void **state)
+{
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 3);
+}
+
+static void test_outermost(void **state)
+{
+	begin(P_START);
+	program_check(s, COMPLETE, P_RA(P_START));
+}
+
+/* The frame pointer is saved by one function and needed by another. */
+static void test_frame_pointer(void **state)
+{
+	begin(P_PUSHED);
+	program_push(s, 0, SYNTH_SP(10), P_RA(P_RSP), P_RA(P_RBP));
+	program_push(s, 10, SYNTH_SP(20), P_RA(P_RBP));
+	program_push(s, 20, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_PUSHED), P_RA(P_RSP), P_RA(P_RBP),
+		      P_RA(P_RBP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 5);
+}
+
+/* A call at the end of a function: its return address is in the next one. */
+static void test_noreturn(void **state)
+{
+	begin(P_RSP);
+	program_push(s, 0, P_BEGIN(P_RSP + 1), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_RSP + 1),
+		      P_RA(P_START));
+}
+
+/* But the innermost frame's ip is where it is. */
+static void test_first_instruction(void **state)
+{
+	begin(P_RSP);
+	s->regs.ip = P_BEGIN(P_PUSHED);
+	program_push(s, 0, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_BEGIN(P_PUSHED), P_RA(P_START));
+}
+
+static void test_plt(void **state)
+{
+	u32 low;
+
+	for (low = 0; low < 16; low++) {
+		begin(P_PLT);
+		s->regs.ip = P_BEGIN(P_PLT) + 0x20 + low;
+		if (low >= 11)
+			program_push(s, 0, 5, P_RA(P_START));
+		else
+			program_push(s, 0, P_RA(P_START));
+		program_check(s, COMPLETE, s->regs.ip, P_RA(P_START));
+	}
+}
+
+static void test_realigned(void **state)
+{
+	begin(P_REALIGNED);
+	s->regs.r[6] = SYNTH_SP(8);
+	program_push(s, 7, SYNTH_SP(21), SYNTH_SP(30));
+	program_push(s, 20, P_RA(P_RBP));
+	program_push(s, 30, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_REALIGNED), P_RA(P_RBP),
+		      P_RA(P_START));
+}
+
+static void test_r10(void **state)
+{
+	begin(P_R10);
+	s->regs.r[10] = SYNTH_SP(5);
+	program_push(s, 4, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_R10), P_RA(P_START));
+	/* In a caller its value is lost: nobody saves it. */
+	begin(P_RSP);
+	s->regs.r[10] = SYNTH_SP(5);
+	program_push(s, 0, P_RA(P_R10));
+	program_push(s, 4, P_RA(P_START));
+	program_check(s, REG_UNKNOWN, P_RA(P_RSP), P_RA(P_R10));
+}
+
+/* A register that is saved two calls below the frame that needs it. */
+static void test_callee_saved(void **state)
+{
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_SAVES));
+	program_push(s, 5, 12, SYNTH_SP(7), SYNTH_SP(20), P_RA(P_RSP),
+		     P_RA(P_RBX));
+	program_push(s, 21, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_SAVES), P_RA(P_RSP),
+		      P_RA(P_RBX), P_RA(P_START));
+	assert_int_equal(s->result.proven, 5);
+	/* Not saved at all: it still has its value. */
+	begin(P_RSP);
+	s->regs.r[3] = SYNTH_SP(20);
+	program_push(s, 0, P_RA(P_RBX));
+	program_push(s, 21, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RBX), P_RA(P_START));
+}
+
+static void test_ra_in_register(void **state)
+{
+	begin(P_RA_IN_RAX);
+	s->regs.r[0] = P_RA(P_START);
+	program_check(s, COMPLETE, P_RA(P_RA_IN_RAX), P_RA(P_START));
+	/* A call clobbers rax. */
+	begin(P_RSP);
+	s->regs.r[0] = P_RA(P_START);
+	program_push(s, 0, P_RA(P_RA_IN_RAX));
+	program_check(s, REG_UNKNOWN, P_RA(P_RSP), P_RA(P_RA_IN_RAX));
+}
+
+static void test_expression(void **state)
+{
+	begin(P_EXPR);
+	program_push(s, 0, P_RA(P_EXPR), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_EXPR), P_RA(P_EXPR), P_RA(P_START));
+}
+
+static void test_value(void **state)
+{
+	begin(P_VALUE);
+	program_push(s, 0, P_RA(P_RBP), 0, 0, 7, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_VALUE), P_RA(P_RBP), P_RA(P_START));
+}
+
+/* rbp is lost, which matters only to who needs it. */
+static void test_lost_rbp(void **state)
+{
+	begin(P_LOSES_RBP);
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_LOSES_RBP), P_RA(P_RSP),
+		      P_RA(P_START));
+	begin(P_LOSES_RBP);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 0, P_RA(P_RBP));
+	program_push(s, 10, 0, P_RA(P_START));
+	program_check(s, REG_UNKNOWN, P_RA(P_LOSES_RBP), P_RA(P_RBP));
+}
+
+static void test_cfa(void **state)
+{
+	begin(P_BACK);
+	s->regs.r[7] = SYNTH_SP(4);
+	program_check(s, CFA_BACK, P_RA(P_BACK));
+	begin(P_STILL);
+	s->regs.r[7] = SYNTH_SP(4);
+	program_check(s, CFA_BACK, P_RA(P_STILL));
+	begin(P_ODD);
+	program_check(s, CFA_BAD, P_RA(P_ODD));
+	/* The stack pointer itself. */
+	begin(P_RSP);
+	s->regs.r[7]++;
+	program_check(s, CFA_BAD, P_RA(P_RSP));
+	/* The frame pointer: below, misaligned, in the kernel, wrapped. */
+	begin(P_RBP);
+	s->regs.r[7] = SYNTH_SP(10);
+	s->regs.r[6] = SYNTH_SP(7);
+	program_check(s, CFA_BACK, P_RA(P_RBP));
+	s->regs.r[6] = SYNTH_SP(20) + 4;
+	program_check(s, CFA_BAD, P_RA(P_RBP));
+	s->regs.r[6] = 0xffff800000000000;
+	program_check(s, STACK_FAULT, P_RA(P_RBP));
+	s->regs.r[6] = -16ULL;
+	program_check(s, CFA_BACK, P_RA(P_RBP));
+}
+
+/* A frame pointer that leads back to itself. */
+static void test_loop(void **state)
+{
+	begin(P_RBP);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 10, SYNTH_SP(10), P_RA(P_RBP));
+	program_check(s, CFA_BACK, P_RA(P_RBP), P_RA(P_RBP));
+}
+
+static void test_bad_ra(void **state)
+{
+	static const u64 bad[] = {
+		0, 1ULL << 47, 0xffffffff81000000, ~0ULL,
+		KUW_PORT_USER_END, KUW_PORT_USER_END + 1,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		begin(P_RSP);
+		program_push(s, 0, bad[i]);
+		program_check(s, RA_BAD, P_RA(P_RSP));
+	}
+}
+
+static void test_faults(void **state)
+{
+	/* The return address is just outside; the saved rbp is. */
+	begin(P_RSP);
+	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS);
+	program_check(s, STACK_FAULT, P_RA(P_RSP));
+	begin(P_PUSHED);
+	s->regs.r[7] = SYNTH_SP(-1);
+	program_push(s, 0, P_RA(P_START));
+	program_check(s, STACK_FAULT, P_RA(P_PUSHED));
+	begin(P_RSP);
+	s->regs.r[7] = 0;
+	program_check(s, STACK_FAULT, P_RA(P_RSP));
+	begin(P_RSP);
+	s->regs.r[7] = ~7ULL;
+	synth_walk(s, 10);
+	assert_int_equal(s->result.count, 1);
+}
+
+static void test_expression_faults(void **state)
+{
+	begin(P_ENDLESS);
+	program_check(s, EXPR_BUDGET, P_RA(P_ENDLESS));
+	begin(P_DIVIDES);
+	program_check(s, EXPR_BAD, P_RA(P_DIVIDES));
+	begin(P_REALIGNED);
+	s->regs.r[6] = SYNTH_SP(-1);
+	program_check(s, STACK_FAULT, P_RA(P_REALIGNED));
+}
+
+static void test_nowhere(void **state)
+{
+	const u64 far = 0x400000;
+
+	begin(P_RSP);
+	program_push(s, 0, far);
+	program_check(s, NO_MAPPING, P_RA(P_RSP), far);
+	s->map->incomplete = true;
+	program_check(s, INCOMPLETE_MAP, P_RA(P_RSP), far);
+
+	begin(P_RSP);
+	s->map->mappings[0].kind = KUW_MAPPING_NO_TABLE;
+	s->map->mappings[0].table = NULL;
+	program_check(s, NO_TABLE, P_RA(P_RSP));
+
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_NO_FDE));
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+
+	/* Beyond the table's last row, but mapped. */
+	begin(P_RSP);
+	program_push(s, 0, P_BEGIN(P_NR) + 0x10);
+	program_check(s, NO_RULE, P_RA(P_RSP), P_BEGIN(P_NR) + 0x10);
+
+	begin(P_RSP);
+	s->map->count = 0;
+	program_check(s, NO_MAPPING, P_RA(P_RSP));
+}
+
+/* psABI 3.4.1: the outermost frame has a frame pointer of 0. */
+static void test_null_frame_pointer(void **state)
+{
+	begin(P_PUSHED);
+	program_push(s, 0, 0, P_RA(P_NO_FDE));
+	program_check(s, COMPLETE, P_RA(P_PUSHED), P_RA(P_NO_FDE));
+}
+
+/* Code without an FDE that keeps a frame pointer: believed, and marked. */
+static void test_guess(void **state)
+{
+	begin(P_RSP);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 0, P_RA(P_NO_FDE));
+	program_push(s, 10, SYNTH_SP(20), P_RA(P_RSP), P_RA(P_RBP));
+	program_push(s, 20, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_RSP),
+		      P_RA(P_RBP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 2);
+	/* Not if it leads to nothing that is known. */
+	s->stack[11] = 0x1234;
+	s->stack[10] = 0;
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	assert_int_equal(s->result.proven, 2);
+}
+
+/* A call of a null pointer, or of any other place without code. */
+static void test_bad_call(void **state)
+{
+	static const u64 bad[] = { 0, 0x1000, 0x7000000000 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		begin(P_RSP);
+		s->regs.ip = bad[i];
+		program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+		program_check(s, COMPLETE, bad[i], P_RA(P_RSP), P_RA(P_START));
+		assert_int_equal(s->result.proven, 1);
+	}
+	begin(P_RSP);
+	s->regs.ip = 0;
+	program_check(s, NO_MAPPING, 0);
+}
+
+static void test_vsyscall(void **state)
+{
+	const u64 vsyscall = 0xffffffffff600400;
+
+	begin(P_RSP);
+	s->regs.ip = vsyscall;
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, vsyscall, P_RA(P_RSP), P_RA(P_START));
+}
+
+#define TEST(name)	cmocka_unit_test_teardown(name, drop)
+
+static const struct CMUnitTest tests[] = {
+	TEST(test_plain),
+	TEST(test_outermost),
+	TEST(test_frame_pointer),
+	TEST(test_noreturn),
+	TEST(test_first_instruction),
+	TEST(test_plt),
+	TEST(test_realigned),
+	TEST(test_r10),
+	TEST(test_callee_saved),
+	TEST(test_ra_in_register),
+	TEST(test_expression),
+	TEST(test_value),
+	TEST(test_lost_rbp),
+	TEST(test_cfa),
+	TEST(test_loop),
+	TEST(test_bad_ra),
+	TEST(test_faults),
+	TEST(test_expression_faults),
+	TEST(test_nowhere),
+	TEST(test_null_frame_pointer),
+	TEST(test_guess),
+	TEST(test_bad_call),
+	TEST(test_vsyscall),
+};
+
+TEST_MAIN(tests)
