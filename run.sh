@@ -48,7 +48,7 @@ options:
   --kernel 6.12   the guest's kernel
   --native        use this machine's kernel instead of a guest; asks first
   --no-module     do not load kunwind's modules
-  --timeout S     stop the guest after S seconds (900)
+  --timeout S     stop CMD after S seconds (900; 0: never)
   --help          this
 
 exit status beside CMD's: 124 after the timeout, 125 if kunwind's own set-up failed, 130 after Ctrl-C.
@@ -61,10 +61,7 @@ END
 clean_up() {
 	local status=$?
 	trap '' INT TERM
-	if [[ -n $KUW_CHILD ]]; then
-		kill -TERM -- "-$KUW_CHILD" 2>/dev/null || true
-		wait "$KUW_CHILD" 2>/dev/null || true
-	fi
+	stop_child
 	job_clean
 	exit "$status"
 }

@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include "build.h"
 #include "compile.h"
@@ -16,7 +17,7 @@
 #include "stats.h"
 
 /* Bytes read at a time: how long a fatal signal may have to wait. */
-#define READ_CHUNK	(1u << 20)
+#define READ_CHUNK	SZ_1M
 /* The smallest area, so that small files do not grow theirs step by step. */
 #define MIN_AREA	4096u
 
@@ -78,7 +79,7 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		n = kernel_read(src->file, to, min(len, READ_CHUNK), &pos);
+		n = kernel_read(src->file, to, min_t(u32, len, READ_CHUNK), &pos);
 		if (n < 0)
 			return n;
 		/* The file was truncated. */

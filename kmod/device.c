@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/uaccess.h>
 #include <uapi/linux/kunwind.h>
 #include "consumer.h"
@@ -13,7 +14,7 @@
 #include "space.h"
 
 /* The most frames that a caller may say he has room for. */
-#define MAX_CAPACITY	(1u << 20)
+#define MAX_CAPACITY	SZ_1M
 
 static int device_open(struct inode *inode, struct file *file)
 {

@@ -33,15 +33,15 @@ static int __init kunwind_init(void)
 
 	kw_table_budget = budget(table_budget_mb, 64, 64);
 	kw_build_budget = budget(build_budget_mb, 16, 256);
-	ret = kw_snapshots_init();
-	if (ret)
-		return ret;
 	ret = kw_tables_init();
 	if (ret)
-		goto exit_snapshots;
-	ret = kw_stats_init();
+		return ret;
+	ret = kw_snapshots_init();
 	if (ret)
 		goto exit_tables;
+	ret = kw_stats_init();
+	if (ret)
+		goto exit_snapshots;
 	/* Last: from here on somebody may open it. */
 	ret = kw_device_init();
 	if (ret)
@@ -50,10 +50,10 @@ static int __init kunwind_init(void)
 
 exit_stats:
 	kw_stats_exit();
-exit_tables:
-	kw_tables_exit();
 exit_snapshots:
 	kw_snapshots_exit();
+exit_tables:
+	kw_tables_exit();
 	return ret;
 }
 
@@ -64,9 +64,9 @@ static void __exit kunwind_exit(void)
 	/* For the last instructions of catch_up(); see pending.c. */
 	synchronize_rcu_tasks();
 	kw_stats_exit();
-	kw_snapshots_flush();
-	kw_tables_exit();
+	/* They put tables. */
 	kw_snapshots_exit();
+	kw_tables_exit();
 }
 
 module_init(kunwind_init);

@@ -72,8 +72,9 @@ static bool describe(struct vm_area_struct *vma, struct found *f)
 static void list_vmas(struct mm_struct *mm, struct listing *l)
 {
 	struct vm_area_struct *vma;
-	VMA_ITERATOR(vmi, mm, 0);
+	struct vma_iterator vmi;
 
+	vma_iter_init(&vmi, mm, 0);
 	mmap_assert_locked(mm);
 	l->overflow = false;
 	for_each_vma(vmi, vma) {
@@ -158,26 +159,30 @@ static int add_mapping(struct kw_snapshot *snap, const struct found *f)
 	return 0;
 }
 
-static struct kw_snapshot *snapshot_alloc(u32 count)
+static size_t snapshot_size(u32 count)
 {
-	struct kw_snapshot *snap;
-	size_t tables = struct_size(snap, map.mappings, count);
+	return size_add(struct_size_t(struct kw_snapshot, map.mappings, count),
+			array_size(count, sizeof(struct kw_table *)));
+}
 
-	snap = kvmalloc(size_add(tables, array_size(count, sizeof(*snap->tables))),
-			GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!snap)
+static struct kw_snapshot *snapshot_init(struct kw_snapshot *snap, u32 count)
+{
+	if (!snap) {
+		kw_count(allocation_failures);
 		return NULL;
+	}
 	memset(snap, 0, sizeof(*snap));
 	refcount_set(&snap->refs, 1);
-	snap->tables = (void *)snap + tables;
+	snap->tables = (void *)&snap->map.mappings[count];
 	kw_gauge_add(maps, 1);
 	return snap;
 }
 
 static void snapshot_free(struct kw_snapshot *snap)
 {
-	while (snap->map.count)
+	while (!snap->base && snap->map.count)
 		kw_table_put(snap->tables[--snap->map.count]);
+	kw_snapshot_put(snap->base);
 	kw_gauge_sub(maps, 1);
 	kvfree(snap);
 }
@@ -206,7 +211,9 @@ struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm)
 	ret = list_mm(mm, &l);
 	if (ret)
 		return ERR_PTR(ret);
-	snap = snapshot_alloc(l.count);
+	snap = snapshot_init(kvmalloc(snapshot_size(l.count),
+				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN),
+			     l.count);
 	if (!snap) {
 		ret = -ENOMEM;
 		goto clear;
@@ -226,6 +233,55 @@ free:
 clear:
 	listing_clear(&l);
 	return ERR_PTR(ret);
+}
+
+static void add_part(struct kw_snapshot *cut, const struct kw_snapshot *snap,
+		     u32 i, u64 start, u64 end)
+{
+	struct kuw_mapping *m = &cut->map.mappings[cut->map.count];
+
+	if (start >= end)
+		return;
+	*m = snap->map.mappings[i];
+	m->start = start;
+	m->end = end;
+	cut->tables[cut->map.count++] = snap->tables[i];
+}
+
+/**
+ * kw_snapshot_cut() - a snapshot without some addresses
+ * @snap: a snapshot
+ * @start: the first address that it is to say nothing about
+ * @end: the first address behind them
+ *
+ * Context: under rcu_read_lock(); preemption may be off.
+ * Return: a snapshot that holds a reference to @snap, or NULL.
+ */
+struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end)
+{
+	/* A mapping with a hole in it becomes two. */
+	u32 count = snap->map.count + 1, i;
+	struct kw_snapshot *cut;
+
+	cut = snapshot_init(kmalloc(snapshot_size(count),
+				    GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN),
+			    count);
+	if (!cut)
+		return NULL;
+	/* Somebody has just published another one, and this one is on its way out. */
+	if (!refcount_inc_not_zero(&snap->refs)) {
+		kw_snapshot_put(cut);
+		return NULL;
+	}
+	cut->base = snap;
+	cut->map.incomplete = snap->map.incomplete;
+	for (i = 0; i < snap->map.count; i++) {
+		const struct kuw_mapping *m = &snap->map.mappings[i];
+
+		add_part(cut, snap, i, m->start, min(m->end, start));
+		add_part(cut, snap, i, max(m->start, end), m->end);
+	}
+	return cut;
 }
 
 void kw_snapshot_put(struct kw_snapshot *snap)
@@ -284,11 +340,19 @@ bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 	return true;
 }
 
-/* Wait until everything that was put is freed. */
+/*
+ * Wait until everything that was put is freed. What was cut puts what it was cut
+ * from when it is freed itself: one more round.
+ */
 void kw_snapshots_flush(void)
 {
-	rcu_barrier();
-	flush_workqueue(wq);
+	long before;
+
+	do {
+		before = kw_gauge(maps);
+		rcu_barrier();
+		flush_workqueue(wq);
+	} while (kw_gauge(maps) && kw_gauge(maps) != before);
 }
 
 int __init kw_snapshots_init(void)
@@ -300,5 +364,6 @@ int __init kw_snapshots_init(void)
 void kw_snapshots_exit(void)
 {
 	kw_snapshots_flush();
+	WARN_ON(kw_gauge(maps));
 	destroy_workqueue(wq);
 }

@@ -12,7 +12,8 @@ struct mm_struct;
 struct vm_area_struct;
 
 /*
- * Made by kw_snapshot_take(), in process context; immutable from then on. Read
+ * Made by kw_snapshot_take(), in process context, or from another one by
+ * kw_snapshot_cut(), in a hook; immutable from then on. Read
  * by walks and hooks under rcu_read_lock() through space->map. Every space that
  * publishes it holds a reference: a fork takes one more. The last
  * kw_snapshot_put(), from any context but NMI, has it freed after a grace
@@ -21,12 +22,15 @@ struct vm_area_struct;
 struct kw_snapshot {
 	refcount_t refs;
 	struct rcu_work rwork;
+	/* What it was cut from, which has the references to the tables; or NULL. */
+	struct kw_snapshot *base;
 	/* One per mapping, NULL for those without a file; behind @map. */
 	struct kw_table **tables;
 	struct kuw_map map;
 };
 
 struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm);
+struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end);
 void kw_snapshot_put(struct kw_snapshot *snap);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);
 bool kw_snapshot_agrees(const struct kw_snapshot *snap,

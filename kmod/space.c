@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "snapshot.h"
@@ -53,6 +54,7 @@ static struct kw_space *space_alloc(struct mm_struct *mm, gfp_t gfp)
 	}
 	space->mm = mm;
 	mutex_init(&space->lock);
+	raw_spin_lock_init(&space->snap_lock);
 	refcount_set(&space->refs, 1);
 	kw_gauge_add(spaces, 1);
 	return space;
@@ -62,7 +64,7 @@ void kw_space_put(struct kw_space *space)
 {
 	if (!refcount_dec_and_test(&space->refs))
 		return;
-	kw_snapshot_put(unrcu_pointer(xchg(&space->snap, NULL)));
+	kw_snapshot_put(rcu_replace_pointer(space->snap, NULL, true));
 	kw_gauge_sub(spaces, 1);
 	kfree_rcu(space, rcu);
 }
@@ -212,14 +214,32 @@ enum kw_coverage kw_space_coverage(const struct kw_space *space)
 	return wanted > done ? KW_LAGGING : KW_COVERED;
 }
 
-static void publish(struct kw_space *space, struct kw_snapshot *snap, s64 begun)
+static struct kw_snapshot *replace(struct kw_space *space,
+				   struct kw_snapshot *snap)
+{
+	return rcu_replace_pointer(space->snap, snap,
+				   lockdep_is_held(&space->snap_lock));
+}
+
+/*
+ * Return: false if something was mapped since the snapshot was begun, so that it
+ * may have what is no longer there.
+ */
+static bool publish(struct kw_space *space, struct kw_snapshot *snap, s64 begun)
 {
 	struct kw_snapshot *old;
 
 	lockdep_assert_held(&space->lock);
-	old = unrcu_pointer(xchg(&space->snap, RCU_INITIALIZER(snap)));
+	raw_spin_lock(&space->snap_lock);
+	if (atomic64_read(&space->wanted) != begun) {
+		raw_spin_unlock(&space->snap_lock);
+		return false;
+	}
+	old = replace(space, snap);
 	atomic64_set_release(&space->done, begun);
+	raw_spin_unlock(&space->snap_lock);
 	kw_snapshot_put(old);
+	return true;
 }
 
 static bool knows_of(const struct kw_space *space, s64 event)
@@ -228,43 +248,56 @@ static bool knows_of(const struct kw_space *space, s64 event)
 	       atomic64_read(&space->done) >= event;
 }
 
+/*
+ * Take snapshots until nothing was mapped while one was taken. That ends: who maps
+ * something has to catch up, and waits for our lock, before he can map more.
+ */
+static int take_latest(struct kw_space *space, struct mm_struct *mm)
+{
+	struct kw_snapshot *snap;
+	s64 begun;
+
+	for (;;) {
+		begun = atomic64_read(&space->wanted);
+		snap = kw_snapshot_take(mm);
+		if (IS_ERR(snap)) {
+			kw_count(map_failures);
+			return PTR_ERR(snap);
+		}
+		kw_count(map_builds);
+		if (publish(space, snap, begun))
+			return 0;
+		kw_snapshot_put(snap);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+}
+
 /**
  * kw_space_catch_up() - make sure that a space's snapshot knows of an event
  * @space: the space
  * @mm: its mm, whose users the caller holds
- * @upto: the event
+ * @event: the event
  *
- * Events are noted under mmap_lock for writing, and the VMAs are listed under
+ * Events are numbered under mmap_lock for writing, and the VMAs are listed under
  * mmap_lock for reading: a snapshot whose taking began after an event has the
- * event's mapping. So whoever finds the space behind takes one, or waits for one
- * that somebody else began late enough, and then nobody has to.
+ * event's mapping. So whoever finds the space behind takes one, unless somebody
+ * else did while he waited for the lock.
  *
  * Context: process context, sleeps; no lock of memory management may be held.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM.
  */
-int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 upto)
+int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
 {
-	struct kw_snapshot *snap;
-	s64 begun;
-	int ret = 0;
+	int ret;
 
 	might_sleep();
-	if (knows_of(space, upto))
+	if (knows_of(space, event))
 		return 0;
 	if (mutex_lock_killable(&space->lock))
 		return -EINTR;
-	if (knows_of(space, upto))
-		goto unlock;
-	begun = atomic64_read(&space->wanted);
-	snap = kw_snapshot_take(mm);
-	if (IS_ERR(snap)) {
-		kw_count(map_failures);
-		ret = PTR_ERR(snap);
-		goto unlock;
-	}
-	publish(space, snap, begun);
-	kw_count(map_builds);
-unlock:
+	ret = knows_of(space, event) ? 0 : take_latest(space, mm);
 	mutex_unlock(&space->lock);
 	return ret;
 }
@@ -282,6 +315,28 @@ int kw_space_cover(struct mm_struct *mm)
 	return ret;
 }
 
+/*
+ * Number an event, and put @cut, made from @snap, in the place of @snap.
+ * Return: the event; 0 if @snap is no longer the published one.
+ */
+static s64 number(struct kw_space *space, struct kw_snapshot *snap,
+		  struct kw_snapshot *cut, bool wrong)
+{
+	s64 event = 0;
+
+	raw_spin_lock(&space->snap_lock);
+	if (rcu_access_pointer(space->snap) != snap)
+		goto unlock;
+	event = atomic64_inc_return(&space->wanted);
+	if (cut)
+		replace(space, cut);
+	else if (wrong)
+		atomic64_set(&space->stale, event);
+unlock:
+	raw_spin_unlock(&space->snap_lock);
+	return event;
+}
+
 /**
  * kw_space_event() - number a mapping event
  * @space: where
@@ -290,26 +345,35 @@ int kw_space_cover(struct mm_struct *mm)
  * @end: the first address behind it
  * @moved: it is moved; @vma does not say where to
  *
- * Context: mmap_lock held for writing, so that the new code cannot run yet;
- *	preemption may be off.
+ * What the snapshot says about these addresses is taken out of it at once, if it
+ * is wrong: until the new snapshot is there, other threads have the rest.
+ *
+ * Context: mmap_lock held for writing, so that the new code cannot run yet, and
+ *	that there is one event at a time; preemption may be off.
  * Return: the event's number.
  */
 s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		   u64 start, u64 end, bool moved)
 {
-	const struct kw_snapshot *snap;
-	bool stale;
+	struct kw_snapshot *snap, *cut;
+	bool wrong;
 	s64 event;
 
-	rcu_read_lock();
-	snap = rcu_dereference(space->snap);
-	stale = snap && (moved ? kw_snapshot_overlaps(snap, start, end) :
-				 !kw_snapshot_agrees(snap, vma));
-	rcu_read_unlock();
-	event = atomic64_inc_return(&space->wanted);
-	if (stale)
-		atomic64_set(&space->stale, event);
 	kw_count(mapping_events);
+	rcu_read_lock();
+	/* Again only if another task has just published. */
+	do {
+		cut = NULL;
+		snap = rcu_dereference(space->snap);
+		wrong = snap && (moved ? kw_snapshot_overlaps(snap, start, end) :
+					 !kw_snapshot_agrees(snap, vma));
+		if (wrong)
+			cut = kw_snapshot_cut(snap, start, end);
+		event = number(space, snap, cut, wrong);
+		if (cut)
+			kw_snapshot_put(event ? snap : cut);
+	} while (!event);
+	rcu_read_unlock();
 	return event;
 }
 
@@ -332,8 +396,11 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 
 	if (coverage == KW_STALE || !snap || !refcount_inc_not_zero(&snap->refs))
 		return false;
+	raw_spin_lock(&child->snap_lock);
 	/* Somebody who attaches may have been faster. */
-	if (unrcu_pointer(cmpxchg(&child->snap, NULL, RCU_INITIALIZER(snap))))
-		kw_snapshot_put(snap);
+	if (!rcu_access_pointer(child->snap))
+		snap = replace(child, snap);
+	raw_spin_unlock(&child->snap_lock);
+	kw_snapshot_put(snap);
 	return coverage == KW_COVERED;
 }

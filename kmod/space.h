@@ -8,6 +8,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 struct kw_snapshot;
@@ -27,18 +28,20 @@ struct kw_space {
 	struct hlist_node node;
 	/* The key. Not a reference: the exit_mmap() hook comes before its end. */
 	const struct mm_struct *mm;
-	/* Replaced by xchg(); NULL until the first one is taken. */
+	/* Replaced under @snap_lock; NULL until the first one is taken. */
 	struct kw_snapshot __rcu *snap;
 	/*
-	 * Mapping events are numbered: @wanted is the last one, written by the
-	 * hooks under mmap_lock; @stale the last one that made the published
-	 * snapshot wrong; @done the last one that it knows of. Behind @wanted, a
-	 * snapshot may lack something; behind @stale, it must not be used.
+	 * Mapping events are numbered: @wanted is the last one, @done the last one
+	 * that the snapshot knows of, @stale the last one whose addresses could not
+	 * be taken out of it for want of memory. Behind @wanted, a snapshot may lack
+	 * something; behind @stale, it must not be used. All written under
+	 * @snap_lock, @wanted and @stale under mmap_lock as well.
 	 */
 	atomic64_t wanted;
 	atomic64_t stale;
 	atomic64_t done;
-	/* Serialises those who take a snapshot, and their writes of @done. */
+	raw_spinlock_t snap_lock;
+	/* Serialises those who take a snapshot; outside of mmap_lock. */
 	struct mutex lock;
 	refcount_t refs;
 	/* Consumers of this mm alone; under the hash's lock. */
@@ -57,7 +60,7 @@ struct kw_space *kw_space_find(const struct mm_struct *mm);
 struct kw_space *kw_space_obtain(struct mm_struct *mm, gfp_t gfp);
 void kw_space_put(struct kw_space *space);
 enum kw_coverage kw_space_coverage(const struct kw_space *space);
-int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 upto);
+int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event);
 int kw_space_cover(struct mm_struct *mm);
 s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		   u64 start, u64 end, bool moved);

@@ -52,68 +52,34 @@ static ssize_t walks_show(struct kobject *kobj, struct kobj_attribute *attr,
 	u32 stop;
 
 	for (stop = 0; stop < KUNWIND_NR_STOPS; stop++)
-		sum += counter_sum(offsetof(struct kw_counters, stops) +
-				   stop * sizeof(u64));
+		sum += counter_sum(offsetof(struct kw_counters, stops[stop]));
 	return sysfs_emit(buf, "%llu\n", sum);
 }
 
-static struct kobj_attribute walks = __ATTR_RO(walks);
+#define FIGURE(name, show, at) \
+	{ .attr = __ATTR(name, 0444, show, NULL), .offset = (at) }
 
-#define FIGURE(name, show, at) { .attr = __ATTR(name, 0444, show, NULL), .offset = (at) }
-
-enum {
-#define KW_INDEX(name) COUNTER_##name,
-	KW_COUNTERS(KW_INDEX)
-#undef KW_INDEX
-	NR_COUNTERS
-};
-
-static struct figure counters[] = {
+static struct figure figures[] = {
 #define KW_FIGURE(name) \
 	FIGURE(name, counter_show, offsetof(struct kw_counters, name)),
 	KW_COUNTERS(KW_FIGURE)
 #undef KW_FIGURE
-};
-
-enum {
-#define KW_INDEX(name) GAUGE_##name,
-	KW_GAUGES(KW_INDEX)
-#undef KW_INDEX
-	NR_GAUGES
-};
-
-static struct figure gauges[] = {
 #define KW_FIGURE(name) \
 	FIGURE(name, gauge_show, offsetof(struct kw_gauges, name)),
 	KW_GAUGES(KW_FIGURE)
 #undef KW_FIGURE
+	FIGURE(walks, walks_show, 0),
 };
 
 static struct figure stops[] = {
 #define KW_FIGURE(number, name, sentence) \
-	FIGURE(name, counter_show, \
-	       offsetof(struct kw_counters, stops) + (number) * sizeof(u64)),
+	FIGURE(name, counter_show, offsetof(struct kw_counters, stops[number])),
 	KUNWIND_STOPS(KW_FIGURE)
 #undef KW_FIGURE
 };
 
-static struct attribute *figure_attrs[] = {
-	&walks.attr,
-#define KW_ATTR(name) &counters[COUNTER_##name].attr.attr,
-	KW_COUNTERS(KW_ATTR)
-#undef KW_ATTR
-#define KW_ATTR(name) &gauges[GAUGE_##name].attr.attr,
-	KW_GAUGES(KW_ATTR)
-#undef KW_ATTR
-	NULL
-};
-
-static struct attribute *stop_attrs[] = {
-#define KW_ATTR(number, name, sentence) &stops[number].attr.attr,
-	KUNWIND_STOPS(KW_ATTR)
-#undef KW_ATTR
-	NULL
-};
+static struct attribute *figure_attrs[ARRAY_SIZE(figures) + 1];
+static struct attribute *stop_attrs[ARRAY_SIZE(stops) + 1];
 
 static const struct attribute_group figure_group = {
 	.attrs = figure_attrs,
@@ -130,10 +96,19 @@ static const struct attribute_group *groups[] = {
 	NULL
 };
 
+static void __init list_attrs(struct attribute **attrs, struct figure *f,
+			      unsigned int count)
+{
+	while (count--)
+		*attrs++ = &f++->attr.attr;
+}
+
 int __init kw_stats_init(void)
 {
 	int ret;
 
+	list_attrs(figure_attrs, figures, ARRAY_SIZE(figures));
+	list_attrs(stop_attrs, stops, ARRAY_SIZE(stops));
 	dir = kobject_create_and_add("kunwind", kernel_kobj);
 	if (!dir)
 		return -ENOMEM;

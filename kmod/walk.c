@@ -116,10 +116,11 @@ void kunwind_current(u64 *frames, u32 capacity, struct kunwind_result *result)
 }
 EXPORT_SYMBOL_GPL(kunwind_current);
 
-static const char * const stop_names[] = {
-#define STOP_NAME(number, name, sentence) [number] = #name,
-	KUNWIND_STOPS(STOP_NAME)
-#undef STOP_NAME
+/* The list has them in the order of their numbers. */
+static const char * const stop_names[KUNWIND_NR_STOPS] = {
+#define KW_NAME(number, name, sentence) #name,
+	KUNWIND_STOPS(KW_NAME)
+#undef KW_NAME
 };
 
 const char *kunwind_stop_name(u32 stop)

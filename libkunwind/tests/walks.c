@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Stacks of C programs. Built in many ways: see Makefile.am. */
-#ifdef UNOPTIMISED
+#if defined(UNOPTIMISED) && defined(__clang__)
+#pragma clang optimize off
+#elif defined(UNOPTIMISED)
 #pragma GCC optimize("O0")
 #endif
 

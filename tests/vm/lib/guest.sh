@@ -17,7 +17,7 @@ guest_directory() {
 
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
-	local mode=$1 cwd=$2 job log status=0 readers=() qemu_status=0 consoles=()
+	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() limit=0
 	shift 2
 	mkdir -p "$KUW_BUILD/job" "$KUW_BUILD/log"
 	job=$(mktemp -d "$KUW_BUILD/job/XXXXXX")
@@ -26,7 +26,7 @@ guest_run() {
 	cp -- "$KUW_TOP/tests/vm/lib/guest-init" "$job/init"
 	{
 		printf '%s=%q\n' JOB_MODE "$mode" JOB_TOP "$KUW_TOP" JOB_BUILD "$KUW_BUILD" JOB_CWD "$cwd" \
-			JOB_MODULE "$KUW_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size 2>/dev/null <&2 || true)"
+			JOB_TIMEOUT "$KUW_TIMEOUT" JOB_MODULE "$KUW_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size 2>/dev/null <&2 || true)"
 		printf 'JOB_COMMAND=('
 		(($#)) && printf ' %q' "$@"
 		printf ' )\n'
@@ -37,14 +37,16 @@ guest_run() {
 	if [[ $mode == shell ]]; then
 		consoles=(-chardev stdio,id=tty,signal=off -device virtconsole,chardev=tty)
 	fi
+	# The guest itself ends the command in time; if even that fails, its end is here. Set-up takes 10 s on an idle machine.
+	((KUW_TIMEOUT)) && limit=$((KUW_TIMEOUT + 180))
 	cat "$job/stdout" &
-	readers+=($!)
+	readers[$!]=yes
 	cat "$job/stderr" >&2 &
-	readers+=($!)
+	readers[$!]=yes
 	# A group of its own, so that a Ctrl-C on the terminal reaches only this script, which then ends the guest in order;
 	# and no guest outlives the script, whatever ends it.
 	set -m
-	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$KUW_TIMEOUT" \
+	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 		-machine pc -accel tcg,thread=multi -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
 		-kernel "$KUW_ROOT/boot/vmlinuz-$KUW_KREL" -initrd "$KUW_INITRD" \
@@ -61,20 +63,38 @@ guest_run() {
 		<"${KUW_GUEST_STDIN:-/dev/null}" >"$job/qemu" 2>&1 &
 	KUW_CHILD=$!
 	set +m
-	wait "$KUW_CHILD" || qemu_status=$?
+	while [[ -z $qemu_status ]]; do
+		ended_status=0
+		# Those that have ended are no longer waited for.
+		wait -n -p ended "$KUW_CHILD" "${!readers[@]}" || ended_status=$?
+		if [[ $ended == "$KUW_CHILD" ]]; then
+			qemu_status=$ended_status
+		elif ((ended_status)); then
+			# Nobody reads what the command says any more, as with `| head`: a pipe's writer ends here, too.
+			stop_child
+			qemu_status=141
+		else
+			unset "readers[$ended]"
+		fi
+	done
 	KUW_CHILD=
 	# If qemu never opened them, these readers still wait for a writer.
 	: 1<>"$job/stdout" 1<>"$job/stderr"
-	wait "${readers[@]}" || true
+	wait || true
 
 	cat "$job/boot" "$job/console" 2>/dev/null | tr -d '\r' >"$log" || true
 	ln -sfn -- "${log##*/}" "$KUW_BUILD/log/kernel.log"
 	KUW_KERNEL_LOG=$log
 	if [[ -s $job/status ]]; then
 		status=$(<"$job/status")
+		if [[ -e $job/timeout ]]; then
+			say "the command was stopped after $KUW_TIMEOUT s; --timeout S allows more"
+		fi
 	elif ((qemu_status == 124 || qemu_status == 137)); then
-		say "the guest was stopped after $KUW_TIMEOUT s; --timeout S allows more" "; its kernel log is $log"
+		say "the guest did not end within $limit s; its kernel log is $log"
 		status=124
+	elif ((qemu_status == 141)); then
+		status=141
 	else
 		tail -n 15 "$log" "$job/qemu" | sed 's/^/    /' >&2
 		say "the guest ended without a verdict (qemu: $qemu_status); its kernel log is $log"
@@ -82,6 +102,15 @@ guest_run() {
 	fi
 	job_clean
 	return "$status"
+}
+
+# stop_child: ends what runs in the background, with all that it started.
+stop_child() {
+	if [[ -n $KUW_CHILD ]]; then
+		kill -TERM -- "-$KUW_CHILD" 2>/dev/null || true
+		wait "$KUW_CHILD" 2>/dev/null || true
+		KUW_CHILD=
+	fi
 }
 
 # job_clean: nothing of a job stays behind but its log.
