@@ -225,11 +225,12 @@ static int read_header(struct kuw_compile *c)
 static int sort(struct kuw_compile *c)
 {
 	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
-	struct kuw_pair *half = fdes + c->nr_fdes;
 	u32 pass = c->phase - PHASE_SORT0;
+	struct kuw_pair *half;
 
 	if (!c->nr_fdes)
 		return -ENODATA;
+	half = fdes + c->nr_fdes;
 	if (!c->unsorted) {
 		c->phase = PHASE_ROWS;
 	} else {
