@@ -35,11 +35,13 @@ struct kuw_mapping {
 
 /**
  * struct kuw_map - all executable mappings of an address space
+ * @number: not 0, and never that of another map while memos remember it
  * @count: how many
  * @incomplete: some could not be recorded for want of memory
  * @mappings: sorted by address, disjoint
  */
 struct kuw_map {
+	u64 number;
 	u32 count;
 	bool incomplete;
 	struct kuw_mapping mappings[];

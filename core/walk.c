@@ -7,6 +7,7 @@
  * followed makes the walk begin again, following all of them.
  */
 #include "walk.h"
+#include "memo.h"
 #include "expr.h"
 #include "limits.h"
 #include "map.h"
@@ -481,15 +482,30 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 	return pc - in->lo < in->len;
 }
 
-void kuw_walk(const struct kuw_map *map, const struct kuw_port_regs *regs,
-	      u64 *frames, u32 capacity, struct kuw_result *result)
+/*
+ * The rule for @pc, which is not in the memo. Return: false if it is not one
+ * that the loop can apply.
+ */
+static noinline bool find_rule(const struct kuw_map *map, u64 pc,
+			       struct cover *in, struct kuw_rule *rule)
+{
+	if (pc - in->lo >= in->len && !find_cover(map, pc, in))
+		return false;
+	*rule = kuw_table_look(in->table, in->blocks, pc - in->text);
+	return kuw_rule_kind(*rule) <= KUW_KIND_RBP;
+}
+
+void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
+	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
+	      struct kuw_result *result)
 {
 	u64 *out = frames, *last, pc;
 	struct cover in = { .len = 0 };
+	struct kuw_memo_entry *entry;
 	struct kuw_rule rule;
 	struct frame f;
 	struct walk w;
-	u32 ret;
+	u32 ret, epoch;
 
 	result->count = 0;
 	result->proven = 0;
@@ -503,11 +519,20 @@ void kuw_walk(const struct kuw_map *map, const struct kuw_port_regs *regs,
 	pc = f.ip;
 	*out++ = f.ip;
 	w.map = NULL;
+	kuw_memo_use(memo, map);
+	epoch = memo->epoch;
 	for (;;) {
-		while (likely(pc - in.lo < in.len)) {
-			rule = kuw_table_look(in.table, in.blocks, pc - in.text);
-			if (unlikely(kuw_rule_kind(rule) > KUW_KIND_RBP))
-				break;
+		for (;;) {
+			entry = kuw_memo_slot(memo, pc);
+			rule = entry->rule;
+			if (unlikely(entry->pc != pc ||
+				     entry->epoch != epoch)) {
+				if (!find_rule(map, pc, &in, &rule))
+					break;
+				entry->pc = pc;
+				entry->epoch = epoch;
+				entry->rule = rule;
+			}
 			ret = apply(rule, &f);
 			if (unlikely(ret != STEPPED))
 				goto out;
@@ -521,8 +546,6 @@ void kuw_walk(const struct kuw_map *map, const struct kuw_port_regs *regs,
 			 */
 			pc = f.ip - 1;
 		}
-		if (pc - in.lo >= in.len && find_cover(map, pc, &in))
-			continue;
 		if (!w.map || out == frames + 1)
 			begin(&w, map, regs);
 		if (out > frames + 1) {

@@ -5,6 +5,7 @@
 
 #include "kunwind_port.h"
 
+struct kuw_memo;
 struct kuw_map;
 
 /**
@@ -23,6 +24,7 @@ struct kuw_result {
 /**
  * kuw_walk() - walk a user stack
  * @map: the address map of the address space
+ * @memo: what earlier walks found; used by no other walk meanwhile
  * @regs: the user registers of the innermost frame
  * @frames: where to write addresses, innermost first
  * @capacity: how many there is room for
@@ -30,7 +32,8 @@ struct kuw_result {
  *
  * Context: any. The port's word reader must be usable; see kunwind_port.h.
  */
-void kuw_walk(const struct kuw_map *map, const struct kuw_port_regs *regs,
-	      u64 *frames, u32 capacity, struct kuw_result *result);
+void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
+	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
+	      struct kuw_result *result);
 
 #endif /* KUW_WALK_H */

@@ -19,6 +19,7 @@
 #include "space.h"
 #include "stats.h"
 #include "cache.h"
+#include "walks.h"
 
 /* How long hooks and tables stay after the last close of the device. */
 #define LINGER	HZ
@@ -36,12 +37,19 @@ static int bring_up(void)
 	lockdep_assert_held(&consumers_lock);
 	if (is_up)
 		return 0;
+	ret = kw_walks_open();
+	if (ret)
+		return ret;
 	kw_tables_open();
 	ret = kw_hooks_register();
 	if (ret)
-		kw_tables_close();
-	else
-		is_up = true;
+		goto close;
+	is_up = true;
+	return 0;
+
+close:
+	kw_tables_close();
+	kw_walks_close();
 	return ret;
 }
 
@@ -55,6 +63,9 @@ static void take_down(void)
 	/* Snapshots put their tables; then nobody uses them. */
 	kw_snapshots_flush();
 	kw_tables_close();
+	/* A walk that began under a consumer may still be running. */
+	synchronize_rcu();
+	kw_walks_close();
 	is_up = false;
 }
 

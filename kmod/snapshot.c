@@ -24,6 +24,9 @@
 
 static struct workqueue_struct *wq;
 
+/* Every snapshot has a number of its own: 64 bits do not come round. */
+static atomic64_t last_number = ATOMIC64_INIT(0);
+
 /* An executable VMA: made under mmap_lock, used and freed by the same task. */
 struct found {
 	u64 start;
@@ -173,6 +176,7 @@ static struct kw_snapshot *snapshot_init(struct kw_snapshot *snap, u32 count)
 	}
 	memset(snap, 0, sizeof(*snap));
 	refcount_set(&snap->refs, 1);
+	snap->map.number = atomic64_inc_return(&last_number);
 	snap->tables = (void *)&snap->map.mappings[count];
 	kw_gauge_add(maps, 1);
 	return snap;

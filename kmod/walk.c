@@ -2,6 +2,8 @@
 /* From the current task to core/walk.c. */
 #include <linux/export.h>
 #include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -9,10 +11,12 @@
 #include <asm/ptrace.h>
 #include <kunwind/kunwind.h>
 #include "limits.h"
+#include "memo.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
 #include "walk.h"
+#include "walks.h"
 
 /*
  * Whether user memory may be touched here. It must not while the CPU has another
@@ -52,7 +56,60 @@ static void stop_early(const struct pt_regs *regs, u64 *frames, u32 capacity,
 	}
 }
 
-/* Under rcu_read_lock(), with page faults disabled. */
+/*
+ * One memo for each CPU and each context that can interrupt another one. Made
+ * with the first consumer; used by walks, which a consumer stands behind, with
+ * preemption off; freed after the last consumer has gone.
+ */
+enum level {
+	LEVEL_TASK,
+	LEVEL_SOFTIRQ,
+	LEVEL_HARDIRQ,
+	LEVEL_NMI,
+	NR_LEVELS
+};
+
+static struct kuw_memo __percpu *memos[NR_LEVELS];
+
+static struct kuw_memo *own_memo(void)
+{
+	enum level level = LEVEL_TASK;
+
+	if (in_nmi())
+		level = LEVEL_NMI;
+	else if (in_hardirq())
+		level = LEVEL_HARDIRQ;
+	else if (in_serving_softirq())
+		level = LEVEL_SOFTIRQ;
+	return this_cpu_ptr(memos[level]);
+}
+
+void kw_walks_close(void)
+{
+	int i;
+
+	for (i = 0; i < NR_LEVELS; i++) {
+		free_percpu(memos[i]);
+		memos[i] = NULL;
+	}
+}
+
+/* Return: 0, -ENOMEM. */
+int kw_walks_open(void)
+{
+	int i;
+
+	for (i = 0; i < NR_LEVELS; i++) {
+		memos[i] = alloc_percpu(struct kuw_memo);
+		if (!memos[i]) {
+			kw_walks_close();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Under rcu_read_lock(), with page faults and preemption disabled. */
 static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 		       u64 *frames, u32 capacity, struct kuw_result *result)
 {
@@ -72,7 +129,7 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
 		return;
 	}
-	kuw_walk(&snap->map, regs, frames, capacity, result);
+	kuw_walk(&snap->map, own_memo(), regs, frames, capacity, result);
 	if (result->stop == KUNWIND_STOP_NO_MAPPING && coverage == KW_LAGGING)
 		result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
@@ -93,9 +150,11 @@ static void walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 	rcu_read_lock();
 	space = kw_space_find(current->mm);
 	if (space) {
+		preempt_disable();
 		pagefault_disable();
 		walk_space(space, regs, frames, capacity, result);
 		pagefault_enable();
+		preempt_enable();
 	} else {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
 	}

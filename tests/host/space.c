@@ -134,6 +134,7 @@ int host_space_of(struct host_space *space, pid_t pid)
 			       sizeof(space->map->mappings[0]));
 			space->map->count = n;
 			space->map->incomplete = false;
+			space->map->number = 1;
 		}
 		describe(space, pid, &l, &space->map->mappings[n]);
 		space->map->count++;
