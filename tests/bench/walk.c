@@ -12,6 +12,7 @@
 #include <string.h>
 #include "bench.h"
 #include "load.h"
+#include "memo.h"
 #include "walk.h"
 
 #define EVICT_BYTES	(48u << 20)
@@ -34,6 +35,7 @@ struct run {
 };
 
 static struct host_space space;
+static struct kuw_memo memo;
 static int (*libc_backtrace)(void **, int);
 static unsigned char *evict;
 static volatile unsigned long sink;
@@ -57,8 +59,16 @@ static int walk_kunwind(void **frames, int capacity)
 	struct kuw_result result;
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, &regs, (u64 *)frames, (u32)capacity, &result);
+	kuw_walk(space.map, &memo, &regs, (u64 *)frames, (u32)capacity,
+		 &result);
 	return (int)result.count;
+}
+
+/* As after other walks than this one: the memo knows nothing that helps. */
+static int walk_no_memo(void **frames, int capacity)
+{
+	space.map->number++;
+	return walk_kunwind(frames, capacity);
 }
 
 /*
@@ -112,6 +122,7 @@ static int walk_libc(void **frames, int capacity)
 static const struct method methods[] = {
 	{ "frame pointers (the floor)", walk_fp, bench_fp, 0 },
 	{ "kunwind", walk_kunwind, bench_plain, 0 },
+	{ "kunwind, memo empty", walk_no_memo, bench_plain, 0 },
 	{ "kunwind, program with frame pointers", walk_kunwind, bench_fp, 0 },
 	{ "libunwind unw_backtrace", walk_unw_backtrace, bench_plain, 0 },
 	{ "glibc backtrace", walk_libc, bench_plain, 1 },
