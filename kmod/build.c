@@ -80,8 +80,12 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		n = kernel_read(src->file, to, min_t(u32, len, READ_CHUNK), &pos);
+		/*
+		 * Whatever the reason, it says nothing about the bytes: another
+		 * opener of the file may be able to read it. (O_DIRECT: -EINVAL.)
+		 */
 		if (n < 0)
-			return n;
+			return n == -EINTR || n == -ENOMEM ? n : -EIO;
 		/* The file was truncated. */
 		if (!n)
 			return -ESTALE;

@@ -135,19 +135,24 @@ static struct kw_table *table_of(const struct found *f)
 	return f->file ? kw_table_get(f->file) : NULL;
 }
 
-/* Return: 0, or -EINTR. Any other failure costs this mapping its table. */
+/*
+ * A mapping whose table could not be made for want of memory is left out, so that
+ * walks say why they stop there. Any other failure costs it its table.
+ * Return: 0, or -EINTR.
+ */
 static int add_mapping(struct kw_snapshot *snap, const struct found *f)
 {
 	struct kuw_mapping *m = &snap->map.mappings[snap->map.count];
 	struct kw_table *t = table_of(f);
 
-	if (IS_ERR(t)) {
-		if (PTR_ERR(t) == -EINTR)
-			return -EINTR;
-		if (PTR_ERR(t) == -ENOMEM)
-			snap->map.incomplete = true;
-		t = NULL;
+	if (t == ERR_PTR(-EINTR))
+		return -EINTR;
+	if (t == ERR_PTR(-ENOMEM)) {
+		snap->map.incomplete = true;
+		return 0;
 	}
+	if (IS_ERR(t))
+		t = NULL;
 	*m = (struct kuw_mapping) {
 		.start = f->start,
 		.end = f->end,

@@ -419,9 +419,30 @@ static NOINLINE void test_alternate(void)
  * was is not known before, so the truth cannot be noted: the tools must agree.
  */
 
+/* libgcc's; its header does not declare it. */
+struct dwarf_eh_bases {
+	void *text;
+	void *data;
+	void *function;
+};
+
+const void *_Unwind_Find_FDE(void *address, struct dwarf_eh_bases *bases);
+
 static volatile sig_atomic_t timer_taken;
 static volatile sig_atomic_t timer_good;
 static struct live_stacks *volatile timer_bad;
+
+/*
+ * The linker describes the PLT of a dynamic program, but not that of a static one
+ * (for IFUNCs): nobody can prove what called an address without an FDE.
+ */
+static int has_fde(const ucontext_t *uc)
+{
+	struct dwarf_eh_bases bases;
+
+	return _Unwind_Find_FDE((void *)uc->uc_mcontext.gregs[REG_RIP],
+				&bases) != NULL;
+}
 
 static void on_timer(int signal, siginfo_t *info, void *context)
 {
@@ -429,8 +450,7 @@ static void on_timer(int signal, siginfo_t *info, void *context)
 
 	(void)signal;
 	(void)info;
-	(void)context;
-	if (timer_taken == TIMER_STACKS || timer_bad)
+	if (timer_taken == TIMER_STACKS || timer_bad || !has_fde(context))
 		return;
 	live_take(stacks);
 	verdict = live_judge(stacks, LIVE_MAIN);
