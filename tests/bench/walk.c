@@ -6,11 +6,11 @@
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <libunwind.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
+#include "capture.h"
 #include "load.h"
 #include "memo.h"
 #include "walk.h"
@@ -39,19 +39,6 @@ static struct kuw_memo memo;
 static int (*libc_backtrace)(void **, int);
 static unsigned char *evict;
 static volatile unsigned long sink;
-
-/* The registers of the function that this is expanded in. */
-#define CAPTURE(regs) \
-	__asm__ volatile("lea 0(%%rip), %%rax\n\t" \
-			 "mov %%rax, 128(%0)\n\t" \
-			 "mov %%rsp, 56(%0)\n\t" \
-			 "mov %%rbp, 48(%0)\n\t" \
-			 "mov %%rbx, 24(%0)\n\t" \
-			 "mov %%r12, 96(%0)\n\t" \
-			 "mov %%r13, 104(%0)\n\t" \
-			 "mov %%r14, 112(%0)\n\t" \
-			 "mov %%r15, 120(%0)\n\t" \
-			 : : "r"(regs) : "rax", "memory")
 
 static int walk_kunwind(void **frames, int capacity)
 {
@@ -209,21 +196,6 @@ static void print_table(int depth, int cold, int quick)
 	printf("\n");
 }
 
-/* The stack is all that may be read: a frame pointer can be anything at its end. */
-static int set_window(void)
-{
-	pthread_attr_t attr;
-	size_t len;
-	void *lo;
-
-	if (pthread_getattr_np(pthread_self(), &attr))
-		return -1;
-	pthread_attr_getstack(&attr, &lo, &len);
-	pthread_attr_destroy(&attr);
-	kuw_port_set_window((u64)lo, len, 0);
-	return 0;
-}
-
 int bench_walk(int quick)
 {
 	/* -lunwind has a backtrace() of its own. */
@@ -245,7 +217,7 @@ int bench_walk(int quick)
 		fputs("bench: no address map\n", stderr);
 		return 1;
 	}
-	if (set_window()) {
+	if (capture_window()) {
 		fputs("bench: no stack\n", stderr);
 		return 1;
 	}
