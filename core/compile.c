@@ -180,7 +180,7 @@ static int scan(struct kuw_compile *c)
 static int read_header(struct kuw_compile *c)
 {
 	const struct kuw_section *hdr = &c->eh_frame_hdr;
-	struct kuw_cur cur = kuw_cur(hdr->bytes, hdr->len);
+	struct kuw_cur cur;
 	u32 budget = KUW_BATCH_FDES, next;
 	u64 count, start, addr;
 	u8 enc, count_enc;
@@ -189,6 +189,7 @@ static int read_header(struct kuw_compile *c)
 	c->phase = PHASE_SORT0;
 	if (!hdr->len || c->scanned >= c->eh_frame.len)
 		return KUW_AGAIN;
+	cur = kuw_cur(hdr->bytes, hdr->len);
 	if (kuw_u8(&cur) != 1)
 		return KUW_AGAIN;
 	enc = kuw_u8(&cur);
@@ -224,11 +225,12 @@ static int read_header(struct kuw_compile *c)
 static int sort(struct kuw_compile *c)
 {
 	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
-	struct kuw_pair *half = fdes + c->nr_fdes;
 	u32 pass = c->phase - PHASE_SORT0;
+	struct kuw_pair *half;
 
 	if (!c->nr_fdes)
 		return -ENODATA;
+	half = fdes + c->nr_fdes;
 	if (!c->unsorted) {
 		c->phase = PHASE_ROWS;
 	} else {

@@ -127,11 +127,12 @@ static void on_fork(void *data, struct task_struct *parent,
 
 static struct hook {
 	char *function;
+	ftrace_func_t func;
 	struct ftrace_ops ops;
 } hooks[] = {
-	{ "perf_event_mmap", { .func = on_mmap } },
-	{ "copy_vma", { .func = on_move } },
-	{ "exit_mmap", { .func = on_exit } },
+	{ "perf_event_mmap", on_mmap },
+	{ "copy_vma", on_move },
+	{ "exit_mmap", on_exit },
 };
 
 static struct tracepoint *fork_point;
@@ -146,7 +147,11 @@ static int hook_register(struct hook *hook)
 {
 	int ret;
 
-	hook->ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION;
+	/* ftrace_free_filter() leaves pointers to what it freed. */
+	hook->ops = (struct ftrace_ops){
+		.func = hook->func,
+		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION,
+	};
 	ret = ftrace_set_filter(&hook->ops, (unsigned char *)hook->function,
 				strlen(hook->function), 1);
 	if (!ret)

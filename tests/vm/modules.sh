@@ -20,8 +20,8 @@ reload() {
 }
 
 held_open() {
-	modprobe -r kunwind-lttng || return
-	exec 9</dev/kunwind
+	# modprobe -r would take kunwind with it.
+	rmmod kunwind-lttng && exec 9</dev/kunwind || return
 	! rmmod kunwind
 	local status=$?
 	exec 9<&-

@@ -55,6 +55,8 @@ module_make() {
 		cd /usr/src/kunwind
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
 		if [[ -e lttng-integration/Kbuild ]]; then
+			# Makefile.modpost does not depend on KBUILD_EXTRA_SYMBOLS: the versions of kunwind.ko could be old ones.
+			rm -f lttng-integration/Module.symvers
 			make -C "$kernel" M="$PWD/lttng-integration" -j"$(nproc)" LTTNG_MODULES=/usr/src/lttng-modules \
 				KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers /usr/src/lttng-modules/src/Module.symvers" modules
 		fi

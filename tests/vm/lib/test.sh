@@ -57,7 +57,7 @@ host_sum() {
 			name=${trs#"$KUW_BUILD/test-host/"}${name:+: $name}
 			case $kind in
 			PASS | XFAIL) KUW_PASSED=$((KUW_PASSED + 1)) ;;
-			SKIP) skipped "$name" ;;
+			SKIP) skipped "$name: $(sed -n 's/^1\.\.0 # SKIP *//p' "${trs%.trs}.log" | head -n 1)" ;;
 			*)
 				failed "$name"
 				tail -n 30 "${trs%.trs}.log" | sed 's/^/    /' >&2

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * CFA programs in valid records: the input is cut at its 0xff 0xff into a CIE's
+ * program and those of its FDEs, so that every byte is an instruction.
+ */
+#include "build.h"
+#include "fuzz.h"
+
+static struct prog next(const u8 **p, const u8 *end)
+{
+	struct prog prog = { .bytes = *p };
+
+	while (*p < end && !(**p == 0xff && *p + 1 < end && (*p)[1] == 0xff))
+		(*p)++;
+	prog.len = (u32)(*p - prog.bytes);
+	*p = end - *p > 2 ? *p + 2 : end;
+	return prog;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	const u8 *end = data + size;
+	struct cie_spec spec = { 0 };
+	struct buf b = { 0 };
+	struct host_table t;
+	u32 cie, i;
+
+	if (!size)
+		return 0;
+	spec.aug = *data & 1 ? "zRS" : "zR";
+	spec.code_align = 1 + (*data >> 1 & 3);
+	spec.data_align = *data & 8 ? 3 : -8;
+	data++;
+	spec.instrs = next(&data, end);
+	cie = build_cie(&b, &spec);
+	for (i = 0; i < 16 && data < end; i++)
+		build_fde(&b, &spec, cie, FUZZ_TEXT + i * 0x180, 0x200,
+			  next(&data, end));
+	if (!fuzz_compile(&t, b.bytes, b.len, NULL, 0))
+		fuzz_table(&t);
+	host_table_free(&t);
+	buf_free(&b);
+	return 0;
+}

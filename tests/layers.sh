@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+#
+# layers.sh [OBJECT ...]: dependencies point one way (Documentation/design.md).
+# OBJECTs are core/'s, compiled: what they leave undefined is on a list. TAP.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+n=0 failed=0
+
+# check NAME FOUND: nothing may have been found.
+check() {
+	n=$((n + 1))
+	if [[ $2 ]]; then
+		failed=1
+		printf 'not ok %d - %s\n# %s\n' "$n" "$1" "${2//$'\n'/$'\n'# }"
+	else
+		echo "ok $n - $1"
+	fi
+}
+
+# includes DIR ALLOWED: what its files include that does not match ALLOWED.
+includes() {
+	[[ -d $1 ]] || return 0
+	grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include' "$1" |
+		grep -vE "include[[:space:]]+($2)" || true
+}
+
+own() {
+	find "$1" -name '*.h' -printf '%P\n' | sed 's/[.+]/\\&/g' | paste -sd'|'
+}
+
+# calls OBJECT ...: what they need of anybody else.
+calls() {
+	nm -u -P -- "$@" | awk 'NF > 1 { print $1 }' | sort -u |
+		grep -vxFf <(nm --defined-only -P -- "$@" | awk 'NF > 1 { print $1 }') |
+		grep -vxE 'mem(cpy|set|cmp|move)|strlen|kuw_port_.*|_GLOBAL_OFFSET_TABLE_' ||
+		true
+}
+
+check "core includes its own headers and the port's" \
+	"$(includes core "\"(kunwind_port\.h|$(own core))\"")"
+check "core does not ask where it is compiled" \
+	"$(grep -rnE '__KERNEL__|MODULE|CONFIG_|__has_include' core || true)"
+check "kmod includes core, uapi and include/kunwind" \
+	"$(includes kmod '<|"[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
+check "lttng-integration includes include/kunwind alone" \
+	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"')"
+check "libkunwind includes the uapi header alone" \
+	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
+check "neither of the two reaches into core or kmod" \
+	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration libkunwind 2>/dev/null || true)"
+if (($#)); then
+	check "core calls memcpy, memset, memcmp, memmove and strlen alone" \
+		"$(calls "$@")"
+fi
+echo "1..$n"
+exit $failed
