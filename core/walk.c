@@ -31,6 +31,7 @@ struct frame {
  *	instruction, not the one behind a call
  * @first: it is the innermost frame
  * @guessed: the last step had no rule
+ * @replaced: the last step found the frame's true ip, not a frame
  * @switches: downward steps left
  */
 struct walk {
@@ -39,6 +40,7 @@ struct walk {
 	bool inner;
 	bool first;
 	bool guessed;
+	bool replaced;
 	u32 switches;
 };
 
@@ -374,6 +376,27 @@ static u32 step_vsyscall(struct walk *w)
 	return ret;
 }
 
+/*
+ * A function with a uretprobe returns to the kernel's trampoline; the kernel knows
+ * where to from there, by the place of the return address.
+ */
+static bool restore_ra(struct walk *w)
+{
+	const struct kuw_mapping *m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
+	u64 ra;
+
+	if (w->inner || !m || m->kind != KUW_MAPPING_URETPROBE)
+		return false;
+	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] + KUW_RA_OFF, &ra))
+		return false;
+	/* Back into the trampoline would have no end. */
+	if (ra - 1 >= KUW_PORT_USER_END - 1 || ra - m->start < m->end - m->start)
+		return false;
+	w->regs.r[KUW_RA] = ra;
+	w->replaced = true;
+	return true;
+}
+
 /* Do whatever the current frame needs. Return: STEPPED, or the stop reason. */
 static noinline u32 step(struct walk *w)
 {
@@ -383,8 +406,11 @@ static noinline u32 step(struct walk *w)
 	u32 ret;
 
 	w->guessed = false;
+	w->replaced = false;
 	w->regs.unknown = false;
 	if (!m) {
+		if (restore_ra(w))
+			return STEPPED;
 		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN)
 			ret = step_vsyscall(w);
 		else
@@ -440,6 +466,8 @@ static noinline u32 walk_full(struct walk *w, u64 *frames, u32 limit,
 		ret = step(w);
 		if (ret != STEPPED)
 			break;
+		if (w->replaced)
+			n--;
 		if (n == limit) {
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
@@ -567,10 +595,14 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 			out = frames + result->count;
 			goto out;
 		}
-		if (ret == STEPPED && out == last)
-			ret = KUNWIND_STOP_CAPACITY;
 		if (ret != STEPPED)
 			goto out;
+		if (w.replaced)
+			out--;
+		if (out == last) {
+			ret = KUNWIND_STOP_CAPACITY;
+			goto out;
+		}
 		if (w.guessed && !result->proven)
 			result->proven = out - frames;
 		load_frame(&w, &f);
