@@ -124,7 +124,8 @@ main() {
 	setup) setup ;;
 	shell)
 		setup
-		KUW_TIMEOUT=0 KUW_GUEST_STDIN=/dev/stdin guest_run shell "$(guest_directory)"
+		[[ -t 0 ]] || die 125 "shell needs a terminal" "without one, use ./run.sh exec -- CMD"
+		KUW_TIMEOUT=0 guest_run shell "$(guest_directory)"
 		;;
 	esac
 }
