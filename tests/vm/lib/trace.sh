@@ -58,12 +58,12 @@ built_folder() {
 }
 
 subjects_make() {
-	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$(built_folder):/mnt") in_root \
-		make -C /usr/src/subjects OUT=/mnt
+	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$KUW_TOP/include/uapi:/usr/src/uapi" \
+		"$(built_folder):/mnt") in_root make -C /usr/src/subjects OUT=/mnt UAPI=/usr/src/uapi
 }
 
 # subjects_ready: the programs of tests/subjects are there, and not older than their sources.
 subjects_ready() {
 	mkdir -p "$(built_folder)"
-	step "subjects-$KUW_KERNEL" "building the demo" subjects_make
+	step "subjects-$KUW_KERNEL" "building the programs of tests/subjects" subjects_make
 }

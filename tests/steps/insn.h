@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The few x86-64 instructions that a shadow stack must know (Intel SDM, volume 2,
+ * chapter 2). All others move rsp or not, which shows in rsp.
+ */
+#ifndef STEPS_INSN_H
+#define STEPS_INSN_H
+
+#include "kunwind_port.h"
+
+#define INSN_MAX_BYTES	15
+
+enum insn_kind {
+	INSN_OTHER,
+	INSN_CALL,	/* call rel32; call *r/m */
+	INSN_RET,	/* ret; ret imm16 */
+	INSN_SYSCALL,
+	INSN_POP,	/* pop of a register */
+	INSN_PUSH,	/* push of a register */
+};
+
+/**
+ * struct insn - an instruction
+ * @kind: enum insn_kind
+ * @len: of a call, its bytes; else 0
+ */
+struct insn {
+	u8 kind;
+	u8 len;
+};
+
+/* @len: how many of the bytes there are. */
+struct insn insn_decode(const u8 *bytes, u32 len);
+
+#endif /* STEPS_INSN_H */

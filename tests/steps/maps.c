@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdio.h>
+#include <stdlib.h>
+#include "maps.h"
+
+/* Return: the lines of executable mappings, or NULL. */
+static char *executable_lines(pid_t pid)
+{
+	char name[64], *line = NULL, *text = NULL;
+	size_t room = 0, len = 0;
+	FILE *from, *to;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	from = fopen(name, "re");
+	if (!from)
+		return NULL;
+	to = open_memstream(&text, &len);
+	while (to && getline(&line, &room, from) > 0) {
+		const char *perms = strchr(line, ' ');
+
+		if (perms && perms[3] == 'x')
+			fputs(line, to);
+	}
+	if (to)
+		fclose(to);
+	fclose(from);
+	free(line);
+	return text;
+}
+
+int maps_update(struct maps *m, pid_t pid)
+{
+	char *text = executable_lines(pid);
+	int ret;
+
+	if (!text)
+		return -ESRCH;
+	if (m->text && !strcmp(m->text, text)) {
+		free(text);
+		return 0;
+	}
+	free(m->text);
+	m->text = text;
+	host_space_free(&m->space);
+	ret = host_space_of(&m->space, pid);
+	if (ret)
+		return ret;
+	m->space.map->number = ++m->number;
+	return 1;
+}
+
+void maps_free(struct maps *m)
+{
+	host_space_free(&m->space);
+	free(m->text);
+	memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdio.h>
+#include <sys/syscall.h>
+#include "oracle.h"
+
+/* In struct rt_sigframe, from its start: a word, then the struct ucontext. */
+#define FRAME_ALT_SP	(8 + 16)
+#define FRAME_ALT_SIZE	(8 + 32)
+#define FRAME_RSP	(8 + 40 + 15 * 8)
+#define FRAME_RIP	(8 + 40 + 16 * 8)
+
+/* Return: the address of frame @i by the shadow stack, 0 behind the last. */
+static u64 wanted(const struct oracle *o, u32 i)
+{
+	if (!i)
+		return o->tracee.regs.rip;
+	return i <= shadow_count(&o->shadow) ? shadow_ip(&o->shadow, i - 1) : 0;
+}
+
+/* Return: how many of @n frames are those of the shadow stack. */
+static u32 matching(const struct oracle *o, const u64 *frames, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n && frames[i] == wanted(o, i); i++)
+		;
+	return i;
+}
+
+/* Walk, and say how the answer differs. @at: the last right frame. */
+static enum kind compare(struct oracle *o, struct kuw_result *r, u32 *at)
+{
+	struct kuw_port_regs regs = tracee_port_regs(&o->tracee);
+	u32 want = shadow_count(&o->shadow) + 1, same;
+
+	kuw_walk(o->maps.space.map, &o->memo, &regs, o->frames,
+		 ARRAY_SIZE(o->frames), r);
+	same = matching(o, o->frames, r->count);
+	*at = same ? same - 1 : 0;
+	if (same < min_t(u32, r->count, want))
+		return KIND_WRONG;
+	if (r->count > want)
+		return KIND_LONG;
+	if (want > ARRAY_SIZE(o->frames))
+		return r->stop == KUNWIND_STOP_MAX_FRAMES ? KIND_RIGHT :
+							    KIND_SHORT;
+	if (r->count < want)
+		return KIND_SHORT;
+	if (r->stop != KUNWIND_STOP_COMPLETE)
+		return KIND_END;
+	if (r->proven < r->count) {
+		*at = r->proven - 1;
+		return KIND_GUESS;
+	}
+	return KIND_RIGHT;
+}
+
+static enum verdict judge(struct oracle *o, const struct kuw_result *r, u32 at)
+{
+	u32 want = shadow_count(&o->shadow) + 1;
+	u32 n = peer_walk(&o->peer, o->peer_frames, ARRAY_SIZE(o->peer_frames));
+	u32 same = matching(o, o->peer_frames, n);
+
+	if (same == n && n == want)
+		return VERDICT_RIGHT;
+	if (same != at + 1)
+		return VERDICT_WRONG;
+	if (at + 1 == r->count || at + 1 == n)
+		return r->count == n ? VERDICT_SAME : VERDICT_WRONG;
+	return o->frames[at + 1] == o->peer_frames[at + 1] ? VERDICT_SAME :
+							     VERDICT_WRONG;
+}
+
+static void report(struct oracle *o, enum kind kind, const struct kuw_result *r,
+		   u32 at)
+{
+	struct finding f = {
+		.kind = kind,
+		.stop = r->stop,
+		.depth = at,
+		.number = o->steps,
+		.want = wanted(o, at + 1),
+		.got = at + 1 < r->count ? o->frames[at + 1] : 0,
+	};
+
+	peer_use(&o->peer, &o->tracee, o->maps.number);
+	f.place = peer_place(&o->peer, wanted(o, at));
+	if (kind != KIND_GUESS && tally_wants_verdict(&o->tally, &f)) {
+		f.judged = true;
+		f.verdict = judge(o, r, at);
+	}
+	tally_add(&o->tally, &f);
+}
+
+static void check(struct oracle *o)
+{
+	struct kuw_result r;
+	enum kind kind;
+	u32 at;
+
+	if (o->shadow.lost) {
+		o->lost++;
+		return;
+	}
+	if (!view_near(&o->view, &o->tracee, &o->shadow)) {
+		o->lost++;
+		return;
+	}
+	o->checked++;
+	kind = compare(o, &r, &at);
+	if (kind == KIND_RIGHT)
+		return;
+	/* Was it a word that was written from afar, or another thread's mmap? */
+	view_all(&o->view, &o->tracee, &o->shadow);
+	if (maps_update(&o->maps, o->tracee.pid) < 0)
+		return;
+	kind = compare(o, &r, &at);
+	if (kind != KIND_RIGHT)
+		report(o, kind, &r, at);
+}
+
+static int begin(struct oracle *o)
+{
+	int ret = maps_update(&o->maps, o->tracee.pid);
+
+	if (ret < 0)
+		return ret;
+	tracee_forget_insns(&o->tracee);
+	shadow_begin(&o->shadow, o->tracee.regs.rsp);
+	o->execs++;
+	return view_all(&o->view, &o->tracee, &o->shadow) ? 0 : -ENOMEM;
+}
+
+/* Return: 0, or -errno if the program's mappings cannot be read. */
+static int after_syscall(struct oracle *o, u64 number)
+{
+	int ret;
+
+	switch (number) {
+	case SYS_mmap:
+	case SYS_mprotect:
+	case SYS_munmap:
+	case SYS_mremap:
+	case SYS_pkey_mprotect:
+	case SYS_shmat:
+	case SYS_shmdt:
+		ret = maps_update(&o->maps, o->tracee.pid);
+		tracee_forget_insns(&o->tracee);
+		return ret < 0 ? ret : 0;
+	}
+	return 0;
+}
+
+/* Return: whether a handler of the signal that interrupted @was begins now. */
+static bool enter_handler(struct oracle *o, const struct user_regs_struct *was)
+{
+	const struct tracee *t = &o->tracee;
+	u64 frame = t->regs.rsp, ip, alt;
+
+	if (tracee_word(t, frame + FRAME_RSP) != was->rsp)
+		return false;
+	/* Back on the system call, if it is to be made again. */
+	ip = tracee_word(t, frame + FRAME_RIP);
+	if (ip != was->rip && ip != was->rip - 2)
+		return false;
+	alt = tracee_word(t, frame + FRAME_ALT_SP);
+	shadow_signal(&o->shadow, frame, tracee_word(t, frame), ip, was->rsp,
+		      (struct shadow_stack){ .lo = alt, .hi = alt +
+				tracee_word(t, frame + FRAME_ALT_SIZE) });
+	view_all(&o->view, t, &o->shadow);
+	return true;
+}
+
+/* The instruction at @was was executed. */
+static int advance(struct oracle *o, struct insn insn,
+		   const struct user_regs_struct *was)
+{
+	const struct user_regs_struct *now = &o->tracee.regs;
+
+	o->steps++;
+	if (insn.kind == INSN_SYSCALL && was->rax == SYS_rt_sigreturn) {
+		shadow_sigreturn(&o->shadow, was->rsp, now->rsp);
+		return 0;
+	}
+	shadow_step(&o->shadow, insn, was->rip, was->rsp, now->rip, now->rsp);
+	return insn.kind == INSN_SYSCALL ? after_syscall(o, was->rax) : 0;
+}
+
+/* Return: 1, 0 at the program's end, or -errno. */
+static int step(struct oracle *o)
+{
+	struct user_regs_struct was = o->tracee.regs;
+	const struct user_regs_struct *now = &o->tracee.regs;
+	struct insn insn = tracee_insn(&o->tracee);
+	bool delivered = o->tracee.signal;
+	int ret = 0;
+
+	switch (tracee_step(&o->tracee)) {
+	case TRACEE_STEPPED:
+		if (!delivered || !enter_handler(o, &was))
+			ret = advance(o, insn, &was);
+		break;
+	case TRACEE_SIGNALLED:
+		/* Before the instruction, or behind it? */
+		if (now->rip != was.rip || now->rsp != was.rsp)
+			ret = advance(o, insn, &was);
+		break;
+	case TRACEE_EXECED:
+		o->steps++;
+		ret = begin(o);
+		break;
+	case TRACEE_GONE:
+		o->steps++;
+		return 0;
+	case TRACEE_FAILED:
+		return -errno;
+	}
+	return ret ? ret : 1;
+}
+
+int oracle_run(struct oracle *o, char **argv)
+{
+	int ret = tracee_start(&o->tracee, argv);
+
+	if (ret)
+		return ret;
+	ret = begin(o);
+	if (ret)
+		goto kill;
+	do {
+		if (o->steps % o->every == 0)
+			check(o);
+		ret = step(o);
+	} while (ret > 0 && (!o->max || o->steps < o->max));
+	if (!ret)
+		return 0;
+kill:
+	tracee_kill(&o->tracee);
+	return ret < 0 ? ret : 0;
+}
+
+void oracle_free(struct oracle *o)
+{
+	tally_free(&o->tally);
+	peer_free(&o->peer);
+	maps_free(&o->maps);
+	view_free(&o->view);
+	shadow_free(&o->shadow);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The shadow stack: what a thread will return to, known from having seen each
+ * of its instructions. It uses no unwind information.
+ *
+ * An entry is a return address with the slot where it lies. It goes when the
+ * stack pointer has risen past the slot, however that came about: a return, a
+ * longjmp, an exception. Jumps change nothing, so tail calls and PLT entries
+ * need no care. A signal makes two entries: the restorer's address, which the
+ * kernel pushed, and the interrupted address, which goes with rt_sigreturn.
+ */
+#ifndef STEPS_SHADOW_H
+#define STEPS_SHADOW_H
+
+#include "insn.h"
+
+#define SHADOW_MAX_STACKS	32
+
+/**
+ * struct shadow_entry - a frame that is not the innermost
+ * @slot: where its return address lies; of an interrupted frame, where the
+ *	signal frame does
+ * @ip: the return address, or the interrupted one
+ * @stack: index of the stack that @slot lies on
+ * @interrupted: it was interrupted by a signal
+ */
+struct shadow_entry {
+	u64 slot;
+	u64 ip;
+	u32 stack;
+	bool interrupted;
+};
+
+/**
+ * struct shadow_stack - a stack
+ * @lo: its lowest address
+ * @hi: the first address behind
+ * @sp: when it was left for another one: the stack pointer
+ */
+struct shadow_stack {
+	u64 lo;
+	u64 hi;
+	u64 sp;
+};
+
+/**
+ * struct shadow - the shadow stack of one thread
+ * @entries: outermost first
+ * @n: how many
+ * @stacks: the program's, and alternate ones of signal handlers
+ * @nr_stacks: how many
+ * @stack: the one that rsp is on
+ * @lost: rsp is on a stack that is none of these
+ * @held: a return address was popped into a register: its caller's frame is
+ *	still the next one
+ * @held_ip: that address
+ * @held_slot: where it was
+ * @deepest: most entries so far
+ * @signals: handlers entered
+ */
+struct shadow {
+	struct shadow_entry *entries;
+	u32 n;
+	u32 room;
+	struct shadow_stack stacks[SHADOW_MAX_STACKS];
+	u32 nr_stacks;
+	u32 stack;
+	bool lost;
+	bool held;
+	u64 held_ip;
+	u64 held_slot;
+	u32 deepest;
+	u64 signals;
+};
+
+/* A program begins with @sp. */
+void shadow_begin(struct shadow *s, u64 sp);
+void shadow_free(struct shadow *s);
+
+/* One instruction went from @ip and @sp to @to_ip and @to_sp. */
+void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
+		 u64 to_sp);
+
+/* The signal frame at @frame is gone, by rt_sigreturn. */
+void shadow_sigreturn(struct shadow *s, u64 frame, u64 to_sp);
+
+/**
+ * shadow_signal() - a handler begins
+ * @s: the shadow stack
+ * @frame: where the kernel put the signal frame: the new stack pointer
+ * @restorer: the return address in it
+ * @ip: the interrupted address
+ * @sp: and stack pointer
+ * @alt: the alternate stack, or empty; used if @frame lies there
+ */
+void shadow_signal(struct shadow *s, u64 frame, u64 restorer, u64 ip, u64 sp,
+		   struct shadow_stack alt);
+
+/* Return: how many frames there are beside the innermost. */
+u32 shadow_count(const struct shadow *s);
+
+/* Return: the address of one of them, 0 being the next to innermost. */
+u64 shadow_ip(const struct shadow *s, u32 i);
+
+#endif /* STEPS_SHADOW_H */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Disagreements, counted by where the walk took the first wrong step. */
+#ifndef STEPS_TALLY_H
+#define STEPS_TALLY_H
+
+#include "peer.h"
+
+/* How a walk differs from the shadow stack. */
+enum kind {
+	KIND_RIGHT,
+	KIND_SHORT,	/* it stopped early */
+	KIND_WRONG,	/* a frame is another one */
+	KIND_LONG,	/* it goes on behind the outermost frame */
+	KIND_END,	/* all frames are right, and it does not know the end */
+	KIND_GUESS,	/* all is right, but by a step without a rule */
+	NR_KINDS
+};
+
+/* What libdw says of the same instruction. */
+enum verdict {
+	VERDICT_SAME,	/* wrong in the same way */
+	VERDICT_WRONG,	/* wrong in another way */
+	VERDICT_RIGHT,
+	NR_VERDICTS
+};
+
+/**
+ * struct finding - one disagreement
+ * @kind: enum kind
+ * @stop: enum kunwind_stop of the walk
+ * @verdict: enum verdict
+ * @judged: there is a verdict
+ * @place: of the frame whose caller is not right
+ * @depth: its number, 0 being the innermost
+ * @number: of the instruction
+ * @want: the caller's address by the shadow stack, 0 if there is none
+ * @got: by the walk, 0 if there is none
+ */
+struct finding {
+	enum kind kind;
+	u32 stop;
+	enum verdict verdict;
+	bool judged;
+	struct place place;
+	u32 depth;
+	u64 number;
+	u64 want;
+	u64 got;
+};
+
+/**
+ * struct row - findings of one kind in one function
+ * @first: the first of them
+ * @count: how many
+ * @lo: the lowest offset
+ * @hi: the highest offset
+ * @sites: how many addresses
+ * @verdicts: by verdict
+ */
+struct row {
+	struct finding first;
+	u64 count;
+	u64 lo;
+	u64 hi;
+	u32 sites;
+	u64 verdicts[NR_VERDICTS];
+};
+
+struct site {
+	u64 vaddr;
+	u32 row;
+	u32 judged;
+};
+
+struct tally {
+	struct row *rows;
+	u32 nr_rows;
+	struct site *sites;
+	u32 nr_sites;
+};
+
+/* Return: whether it is worth a verdict: few like it have one. */
+bool tally_wants_verdict(const struct tally *t, const struct finding *f);
+void tally_add(struct tally *t, const struct finding *f);
+
+/* Return: how many findings disagree: those that are right by a guess do not. */
+u64 tally_disagreements(const struct tally *t);
+
+/* Return: how many are right by a guess. */
+u64 tally_guesses(const struct tally *t);
+
+/* Return: rows of disagreements that libdw does not share. */
+u32 tally_unexplained(const struct tally *t);
+
+void tally_print(struct tally *t);
+void tally_free(struct tally *t);
+
+#endif /* STEPS_TALLY_H */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "tracee.h"
+
+static void become(char **argv)
+{
+	int null = open("/dev/null", O_WRONLY);
+
+	if (null >= 0)
+		dup2(null, STDOUT_FILENO);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) ||
+	    personality(ADDR_NO_RANDOMIZE) < 0)
+		_exit(127);
+	raise(SIGSTOP);
+	execvp(argv[0], argv);
+	fprintf(stderr, "steps: %s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+static bool is_exec(int status)
+{
+	return WIFSTOPPED(status) &&
+	       status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
+}
+
+int tracee_start(struct tracee *t, char **argv)
+{
+	const long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+
+	memset(t, 0, sizeof(*t));
+	fflush(NULL);
+	t->pid = fork();
+	if (t->pid < 0)
+		return -errno;
+	if (!t->pid)
+		become(argv);
+	if (waitpid(t->pid, &t->status, __WALL) < 0)
+		return -errno;
+	if (!WIFSTOPPED(t->status))
+		return -EPERM;
+	if (ptrace(PTRACE_SETOPTIONS, t->pid, NULL, options) ||
+	    ptrace(PTRACE_CONT, t->pid, NULL, NULL) ||
+	    waitpid(t->pid, &t->status, __WALL) < 0)
+		return -errno;
+	if (!is_exec(t->status))
+		return -ENOENT;
+	return ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
+}
+
+enum tracee_event tracee_step(struct tracee *t)
+{
+	long deliver = t->signal;
+	siginfo_t info;
+	int sig;
+
+	t->signal = 0;
+	if (ptrace(PTRACE_SINGLESTEP, t->pid, NULL, deliver)) {
+		/* Killed while it was stopped. */
+		if (errno != ESRCH)
+			return TRACEE_FAILED;
+	}
+	if (waitpid(t->pid, &t->status, __WALL) < 0)
+		return TRACEE_FAILED;
+	if (!WIFSTOPPED(t->status))
+		return TRACEE_GONE;
+	if (ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs))
+		return errno == ESRCH ? TRACEE_GONE : TRACEE_FAILED;
+	if (is_exec(t->status))
+		return TRACEE_EXECED;
+	sig = WSTOPSIG(t->status);
+	if (sig == SIGTRAP)
+		return TRACEE_STEPPED;
+	/* A group-stop has no siginfo, and delivers nothing. */
+	if (!ptrace(PTRACE_GETSIGINFO, t->pid, NULL, &info))
+		t->signal = sig;
+	return TRACEE_SIGNALLED;
+}
+
+void tracee_kill(struct tracee *t)
+{
+	kill(t->pid, SIGKILL);
+	while (waitpid(t->pid, &t->status, __WALL) >= 0 &&
+	       WIFSTOPPED(t->status))
+		;
+}
+
+u64 tracee_read(const struct tracee *t, u64 addr, void *to, u64 len)
+{
+	struct iovec local = { to, len };
+	struct iovec remote = { (void *)addr, len };
+	ssize_t n = process_vm_readv(t->pid, &local, 1, &remote, 1, 0);
+
+	return n < 0 ? 0 : (u64)n;
+}
+
+u64 tracee_word(const struct tracee *t, u64 addr)
+{
+	u64 word;
+
+	return tracee_read(t, addr, &word, sizeof(word)) == sizeof(word) ?
+		word : 0;
+}
+
+struct insn tracee_insn(struct tracee *t)
+{
+	u64 ip = t->regs.rip, n;
+	struct tracee_insn *known =
+		&t->insns[ip & ((1u << TRACEE_INSN_BITS) - 1)];
+	u8 bytes[INSN_MAX_BYTES];
+
+	if (known->ip == ip)
+		return known->insn;
+	n = tracee_read(t, ip, bytes, sizeof(bytes));
+	/* The next page may be missing. */
+	if (!n)
+		n = tracee_read(t, ip, bytes, min_t(u64, sizeof(bytes),
+						    -ip & 0xfff));
+	known->ip = ip;
+	known->insn = insn_decode(bytes, (u32)n);
+	return known->insn;
+}
+
+void tracee_forget_insns(struct tracee *t)
+{
+	memset(t->insns, 0, sizeof(t->insns));
+}
+
+struct kuw_port_regs tracee_port_regs(const struct tracee *t)
+{
+	const struct user_regs_struct *r = &t->regs;
+
+	return (struct kuw_port_regs){
+		.r = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp,
+		       r->rsp, r->r8, r->r9, r->r10, r->r11, r->r12, r->r13,
+		       r->r14, r->r15 },
+		.ip = r->rip,
+	};
+}

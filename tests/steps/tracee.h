@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* A program that is single-stepped: its main thread, and what it executes. */
+#ifndef STEPS_TRACEE_H
+#define STEPS_TRACEE_H
+
+#include <sys/types.h>
+#include <sys/user.h>
+#include "insn.h"
+
+#define TRACEE_INSN_BITS	16
+
+enum tracee_event {
+	TRACEE_STEPPED,		/* one instruction, or the entry of a handler */
+	TRACEE_SIGNALLED,	/* a signal is to be delivered by the next step */
+	TRACEE_EXECED,		/* another program begins */
+	TRACEE_GONE,		/* it exited or was killed */
+	TRACEE_FAILED,		/* ptrace did; errno says why */
+};
+
+struct tracee_insn {
+	u64 ip;
+	struct insn insn;
+};
+
+/**
+ * struct tracee - the program
+ * @pid: its process, and its main thread
+ * @regs: when it last stopped
+ * @signal: what the next step delivers, or 0
+ * @status: of wait(), at the end
+ * @insns: instructions lately decoded, by address
+ */
+struct tracee {
+	pid_t pid;
+	struct user_regs_struct regs;
+	int signal;
+	int status;
+	struct tracee_insn insns[1u << TRACEE_INSN_BITS];
+};
+
+/* Start a program up to its first instruction, at addresses that do not change
+ * from run to run. Its standard output goes to /dev/null. Return: 0 or -errno.
+ */
+int tracee_start(struct tracee *t, char **argv);
+enum tracee_event tracee_step(struct tracee *t);
+void tracee_kill(struct tracee *t);
+
+/* Return: how many bytes were read. */
+u64 tracee_read(const struct tracee *t, u64 addr, void *to, u64 len);
+
+/* Return: the word there, or 0. */
+u64 tracee_word(const struct tracee *t, u64 addr);
+
+/* The instruction that comes next. */
+struct insn tracee_insn(struct tracee *t);
+
+/* The code may have changed. */
+void tracee_forget_insns(struct tracee *t);
+
+/* The registers as the walk takes them. */
+struct kuw_port_regs tracee_port_regs(const struct tracee *t);
+
+#endif /* STEPS_TRACEE_H */
