@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Hooks: ftrace on perf_event_mmap(), copy_vma() and exit_mmap(), and the
- * tracepoint sched_process_fork. They only note what happened; see pending.c
- * for who does the work.
+ * Hooks: ftrace on perf_event_mmap(), copy_vma(), vma_merge_extend() and
+ * exit_mmap(), and the tracepoint sched_process_fork. They only note what
+ * happened; see pending.c for who does the work.
  *
- * All four places are reached in process context only. FTRACE_OPS_FL_RECURSION
+ * All these places are reached in process context only. FTRACE_OPS_FL_RECURSION
  * makes ftrace call through its helper, which stops recursion and disables
  * preemption, so that unregister_ftrace_function() waits for callbacks that run.
  */
@@ -90,6 +90,21 @@ static void on_move(unsigned long ip, unsigned long parent_ip,
 	note(*vma, start, start + regs_get_kernel_argument(regs, 2), true);
 }
 
+/*
+ * struct vm_area_struct *vma_merge_extend(struct vma_iterator *vmi, struct
+ * vm_area_struct *vma, unsigned long delta), mmap_lock held for writing; from
+ * mremap(), which makes vma longer where it is
+ */
+static void on_extend(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 1);
+	u64 delta = regs_get_kernel_argument(regs, 2);
+
+	note(vma, vma->vm_end, vma->vm_end + delta, true);
+}
+
 /* void exit_mmap(struct mm_struct *mm), the last user of mm has gone */
 static void on_exit(unsigned long ip, unsigned long parent_ip,
 		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -125,13 +140,17 @@ static void on_fork(void *data, struct task_struct *parent,
 	kw_space_put(space);
 }
 
+/* Without an @optional one, a rare way to get new code stays unseen. */
 static struct hook {
 	char *function;
 	ftrace_func_t func;
+	bool optional;
+	bool is_up;
 	struct ftrace_ops ops;
 } hooks[] = {
 	{ "perf_event_mmap", on_mmap },
 	{ "copy_vma", on_move },
+	{ "vma_merge_extend", on_extend, .optional = true },
 	{ "exit_mmap", on_exit },
 };
 
@@ -158,13 +177,17 @@ static int hook_register(struct hook *hook)
 		ret = register_ftrace_function(&hook->ops);
 	if (ret)
 		ftrace_free_filter(&hook->ops);
-	return ret;
+	hook->is_up = !ret;
+	return hook->optional && ret != -ENOMEM ? 0 : ret;
 }
 
 static void hook_unregister(struct hook *hook)
 {
+	if (!hook->is_up)
+		return;
 	unregister_ftrace_function(&hook->ops);
 	ftrace_free_filter(&hook->ops);
+	hook->is_up = false;
 }
 
 /**
