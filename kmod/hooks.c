@@ -43,8 +43,9 @@ static bool matters(struct mm_struct *mm, const struct vm_area_struct *vma,
 	if (space) {
 		const struct kw_snapshot *snap = rcu_dereference(space->snap);
 
-		/* Without a snapshot, one is on its way and may have begun. */
-		overlaps = !snap || kw_snapshot_overlaps(snap, start, end);
+		/* One that is on its way may know more than the published one. */
+		overlaps = !snap || kw_space_coverage(space) != KW_COVERED ||
+			   kw_snapshot_overlaps(snap, start, end);
 	}
 	rcu_read_unlock();
 	return overlaps;
