@@ -282,18 +282,29 @@ static u32 apply_ext(struct walk *w, const struct kuw_table *table,
 	u32 known = w->regs.known, i, stop;
 	const struct kuw_loc *loc;
 	u64 r[KUW_NR_REGS], cfa, old_sp = w->regs.r[KUW_RSP];
-	bool has_ra = false;
+	bool has_ra = false, has_sp = false, may_stay = false;
 	struct frame f;
 
-	for (i = 1; i <= ext->nr_locs; i++)
-		if (ext->locs[i].target == KUW_RA &&
-		    ext->locs[i].how == KUW_UNDEF)
+	for (i = 1; i <= ext->nr_locs; i++) {
+		loc = &ext->locs[i];
+		if (loc->target == KUW_RA && loc->how == KUW_UNDEF)
 			return KUNWIND_STOP_COMPLETE;
+		has_sp |= loc->target == KUW_RSP;
+		/* vfork() has popped the return address; an interrupted
+		 * function can have, and its caller cannot once more.
+		 */
+		may_stay |= loc->target == KUW_RA && loc->how == KUW_REG &&
+			    w->inner;
+	}
 	stop = loc_value(w, table, &ext->locs[0], NULL, &cfa);
 	if (stop)
 		return stop;
 	if (!ext->signal) {
 		stop = check_cfa(cfa, old_sp);
+		/* longjmp()'s CFA is its jmp_buf; where rsp goes is checked. */
+		if (stop == KUNWIND_STOP_CFA_BACK &&
+		    (has_sp || (may_stay && cfa == old_sp)))
+			stop = 0;
 		if (stop)
 			return stop;
 		/* A call saves no other registers than these. */
@@ -318,7 +329,8 @@ static u32 apply_ext(struct walk *w, const struct kuw_table *table,
 	}
 	if (!has_ra && !kuw_read_user(cfa + KUW_RA_OFF, KUW_WORD, &r[KUW_RA]))
 		return KUNWIND_STOP_STACK_FAULT;
-	if (r[KUW_RSP] <= old_sp && !(ext->signal && w->switches--))
+	if (r[KUW_RSP] <= old_sp && !(ext->signal && w->switches--) &&
+	    !(may_stay && r[KUW_RSP] == old_sp))
 		return KUNWIND_STOP_CFA_BACK;
 	stop = commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP]);
 	if (stop != STEPPED)

@@ -21,6 +21,8 @@ enum program_function {
 	P_STILL,	/* rsp+0 */
 	P_ODD,		/* rsp+12 */
 	P_RA_IN_RAX,	/* the RA is in rax, CFA = rsp+8 */
+	P_POPPED,	/* the RA is in rax, CFA = rsp, as in vfork() */
+	P_LEAVES,	/* RA rdx, rsp r8, CFA = rdi, as in longjmp() */
 	P_ENDLESS,	/* an expression that never ends */
 	P_DIVIDES,	/* an expression that divides by 0 */
 	P_LOSES_RBP,	/* rsp+8; rbp is undefined */

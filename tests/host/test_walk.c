@@ -190,6 +190,38 @@ static void test_cfa(void **state)
 	program_check(s, CFA_BACK, P_RA(P_RBP));
 }
 
+/* The stack pointer need not move where the return address was popped. */
+static void test_popped(void **state)
+{
+	begin(P_POPPED);
+	s->regs.r[0] = P_RA(P_RSP);
+	program_push(s, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_POPPED), P_RA(P_RSP), P_RA(P_START));
+	/* A frame that has made a call has not: it could be its own caller. */
+	begin(P_SAVES);
+	program_push(s, 7, P_RA(P_POPPED));
+	program_check(s, CFA_BACK, P_RA(P_SAVES), P_RA(P_POPPED));
+}
+
+/* The CFA is no place on the stack: where the stack pointer goes counts. */
+static void test_leaves(void **state)
+{
+	begin(P_LEAVES);
+	s->regs.r[1] = P_RA(P_RSP);
+	s->regs.r[5] = SYNTH_SP(0) - 64;
+	s->regs.r[7] = SYNTH_SP(4);
+	s->regs.r[8] = SYNTH_SP(10);
+	program_push(s, 10, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_LEAVES), P_RA(P_RSP), P_RA(P_START));
+	/* It is there already. */
+	s->regs.r[7] = SYNTH_SP(10);
+	program_check(s, COMPLETE, P_RA(P_LEAVES), P_RA(P_RSP), P_RA(P_START));
+	s->regs.r[8] = SYNTH_SP(3);
+	program_check(s, CFA_BACK, P_RA(P_LEAVES));
+	s->regs.r[5]++;
+	program_check(s, CFA_BAD, P_RA(P_LEAVES));
+}
+
 /* A frame pointer that leads back to itself. */
 static void test_loop(void **state)
 {
@@ -375,6 +407,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_value),
 	TEST(test_lost_rbp),
 	TEST(test_cfa),
+	TEST(test_popped),
+	TEST(test_leaves),
 	TEST(test_loop),
 	TEST(test_bad_ra),
 	TEST(test_faults),

@@ -318,6 +318,7 @@ static const struct {
 int main(int argc, char **argv)
 {
 	struct image image;
+	int wrong;
 	size_t i;
 
 	for (i = 0; argc == 2 && !strcmp(argv[1], "--list") &&
@@ -330,8 +331,13 @@ int main(int argc, char **argv)
 	library = argv[1];
 	snprintf(damaged, sizeof(damaged), "%s/damaged.so", argv[2]);
 	image_load(&image, library);
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (!strcmp(argv[3], cases[i].name))
-			return cases[i].run(&image);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (strcmp(argv[3], cases[i].name))
+			continue;
+		wrong = cases[i].run(&image);
+		fflush(stdout);
+		/* exit() would run the code of libraries that are gone. */
+		_exit(wrong);
+	}
 	errx(2, "no such case: %s", argv[3]);
 }
