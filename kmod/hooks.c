@@ -25,11 +25,12 @@
  * where it replaces something that has one. A file, or the kernel's special
  * mappings, which have operations, always matter.
  */
-static bool matters(struct mm_struct *mm, const struct vm_area_struct *vma,
-		    u64 start, u64 end)
+static bool is_relevant(struct mm_struct *mm, const struct vm_area_struct *vma,
+			u64 start, u64 end)
 {
+	const struct kw_snapshot *snap;
 	const struct kw_space *space;
-	bool overlaps = false;
+	bool behind, matters = false;
 
 	if (!(vma->vm_flags & VM_EXEC))
 		return false;
@@ -41,13 +42,14 @@ static bool matters(struct mm_struct *mm, const struct vm_area_struct *vma,
 	rcu_read_lock();
 	space = kw_space_find(mm);
 	if (space) {
-		const struct kw_snapshot *snap = rcu_dereference(space->snap);
-
-		/* Without a snapshot, one is on its way and may have begun. */
-		overlaps = !snap || kw_snapshot_overlaps(snap, start, end);
+		/* One that is on its way may know more than the published one. */
+		behind = kw_space_coverage(space) != KW_COVERED;
+		snap = rcu_dereference(space->snap);
+		matters = behind || !snap ||
+			  kw_snapshot_overlaps(snap, start, end);
 	}
 	rcu_read_unlock();
-	return overlaps;
+	return matters;
 }
 
 static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
@@ -55,7 +57,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 	struct mm_struct *mm = vma->vm_mm;
 	struct kw_space *space;
 
-	if (!matters(mm, vma, start, end))
+	if (!is_relevant(mm, vma, start, end))
 		return;
 	space = kw_space_obtain(mm, GFP_ATOMIC);
 	if (IS_ERR_OR_NULL(space))
