@@ -27,6 +27,25 @@ static u32 matching(const struct oracle *o, const u64 *frames, u32 n)
 	return i;
 }
 
+/*
+ * The walk is wrong behind frame @at: was it misled? Functions that leave for
+ * another frame overwrite a return address that they will not use.
+ */
+static enum kind why_wrong(const struct oracle *o, const struct kuw_result *r,
+			   u32 at)
+{
+	u32 i, n = min_t(u32, at + 1, shadow_count(&o->shadow));
+	u64 slot;
+
+	for (i = 0; i < n; i++) {
+		slot = shadow_slot(&o->shadow, i);
+		if (slot && tracee_word(&o->tracee, slot) !=
+		    shadow_ip(&o->shadow, i))
+			return KIND_REPLACED;
+	}
+	return at + 1 < r->proven ? KIND_WRONG : KIND_WRONG_GUESS;
+}
+
 /* Walk, and say how the answer differs. @at: the last right frame. */
 static enum kind compare(struct oracle *o, struct kuw_result *r, u32 *at)
 {
@@ -38,7 +57,7 @@ static enum kind compare(struct oracle *o, struct kuw_result *r, u32 *at)
 	same = matching(o, o->frames, r->count);
 	*at = same ? same - 1 : 0;
 	if (same < min_t(u32, r->count, want))
-		return KIND_WRONG;
+		return why_wrong(o, r, *at);
 	if (r->count > want)
 		return KIND_LONG;
 	if (want > ARRAY_SIZE(o->frames))
@@ -58,7 +77,8 @@ static enum kind compare(struct oracle *o, struct kuw_result *r, u32 *at)
 static enum verdict judge(struct oracle *o, const struct kuw_result *r, u32 at)
 {
 	u32 want = shadow_count(&o->shadow) + 1;
-	u32 n = peer_walk(&o->peer, o->peer_frames, ARRAY_SIZE(o->peer_frames));
+	u32 n = peer_walk(&o->peer, o->peer_frames, NULL,
+			  ARRAY_SIZE(o->peer_frames));
 	u32 same = matching(o, o->peer_frames, n);
 
 	if (same == n && n == want)
@@ -92,6 +112,20 @@ static void report(struct oracle *o, enum kind kind, const struct kuw_result *r,
 	tally_add(&o->tally, &f);
 }
 
+/* Handlers may change where they return to. */
+static void follow_contexts(struct oracle *o)
+{
+	struct shadow_entry *entry;
+	u32 i;
+
+	for (i = 0; i < o->shadow.n; i++) {
+		entry = &o->shadow.entries[i];
+		if (entry->interrupted)
+			entry->ip = tracee_word(&o->tracee, entry->slot - 8 +
+						FRAME_RIP);
+	}
+}
+
 static void check(struct oracle *o)
 {
 	struct kuw_result r;
@@ -112,6 +146,7 @@ static void check(struct oracle *o)
 		return;
 	/* Was it a word that was written from afar, or another thread's mmap? */
 	view_all(&o->view, &o->tracee, &o->shadow);
+	follow_contexts(o);
 	if (maps_update(&o->maps, o->tracee.pid) < 0)
 		return;
 	kind = compare(o, &r, &at);
@@ -129,6 +164,53 @@ static int begin(struct oracle *o)
 	shadow_begin(&o->shadow, o->tracee.regs.rsp);
 	o->execs++;
 	return view_all(&o->view, &o->tracee, &o->shadow) ? 0 : -ENOMEM;
+}
+
+/*
+ * Begin in the middle: the frames, and where their return addresses lie, are
+ * libdw's, once. Return: whether that is a plain stack of calls up to its end.
+ */
+static bool adopt(struct oracle *o)
+{
+	u32 i, n;
+	u64 slot;
+
+	peer_use(&o->peer, &o->tracee, o->maps.number);
+	n = peer_walk(&o->peer, o->peer_frames, o->peer_sps,
+		      KUNWIND_MAX_FRAMES);
+	if (n < 2 || n == KUNWIND_MAX_FRAMES)
+		return false;
+	o->shadow.n = 0;
+	for (i = n - 1; i > 0; i--) {
+		slot = o->peer_sps[i] - 8;
+		if (tracee_word(&o->tracee, slot) != o->peer_frames[i] ||
+		    slot < o->tracee.regs.rsp)
+			return false;
+		shadow_add(&o->shadow, slot, o->peer_frames[i]);
+	}
+	return view_all(&o->view, &o->tracee, &o->shadow);
+}
+
+/* Return: 0, or a negative errno. */
+static int skip(struct oracle *o)
+{
+	u64 sp = o->tracee.regs.rsp;
+	u32 tries;
+	int ret;
+
+	if (tracee_run(&o->tracee, o->skip) != TRACEE_STEPPED)
+		return -ENODATA;
+	shadow_begin(&o->shadow, sp);
+	for (tries = 0; tries < 100; tries++) {
+		ret = maps_update(&o->maps, o->tracee.pid);
+		if (ret < 0)
+			return ret;
+		if (adopt(o))
+			return 0;
+		if (tracee_run(&o->tracee, 1) != TRACEE_STEPPED)
+			return -ENODATA;
+	}
+	return -ENODATA;
 }
 
 /* Return: 0, or -errno if the program's mappings cannot be read. */
@@ -182,6 +264,9 @@ static int advance(struct oracle *o, struct insn insn,
 		shadow_sigreturn(&o->shadow, was->rsp, now->rsp);
 		return 0;
 	}
+	if (shadow_pops(&o->shadow, insn, was->rip, was->rsp))
+		shadow_hold(&o->shadow, tracee_word(&o->tracee, was->rsp),
+			    was->rsp);
 	shadow_step(&o->shadow, insn, was->rip, was->rsp, now->rip, now->rsp);
 	return insn.kind == INSN_SYSCALL ? after_syscall(o, was->rax) : 0;
 }
@@ -225,6 +310,8 @@ int oracle_run(struct oracle *o, char **argv)
 	if (ret)
 		return ret;
 	ret = begin(o);
+	if (!ret && o->skip)
+		ret = skip(o);
 	if (ret)
 		goto kill;
 	do {

@@ -13,6 +13,8 @@
  * struct oracle - one run
  * @every: every how many instructions the walk is compared
  * @max: instructions after which the program is killed, or 0
+ * @skip: system calls to run at full speed first; the shadow stack then begins
+ *	with libdw's frames
  * @steps: instructions executed
  * @checked: instructions at which the walk was compared
  * @lost: instructions on a stack that the shadow stack does not know
@@ -21,6 +23,7 @@
 struct oracle {
 	u64 every;
 	u64 max;
+	u64 skip;
 	u64 steps;
 	u64 checked;
 	u64 lost;
@@ -35,6 +38,7 @@ struct oracle {
 	struct tally tally;
 	u64 frames[KUNWIND_MAX_FRAMES];
 	u64 peer_frames[KUNWIND_MAX_FRAMES + 1];
+	u64 peer_sps[KUNWIND_MAX_FRAMES + 1];
 };
 
 /* Run a program to its end. Return: 0, or a negative errno if it cannot. */

@@ -2,8 +2,12 @@
 #include <stdio.h>
 #include "peer.h"
 
+/* psABI x86-64, figure 3.36. */
+#define RSP	7
+
 struct answer {
 	u64 *frames;
+	u64 *sps;
 	u32 capacity;
 	u32 count;
 };
@@ -89,16 +93,21 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 {
 	struct answer *a = arg;
 	Dwarf_Addr pc;
+	Dwarf_Word sp;
 
 	if (!dwfl_frame_pc(state, &pc, NULL))
 		return DWARF_CB_ABORT;
+	if (a->sps)
+		a->sps[a->count] = dwfl_frame_reg(state, RSP, &sp) ? 0 : sp;
 	a->frames[a->count++] = pc;
 	return a->count == a->capacity ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-u32 peer_walk(struct peer *p, u64 *frames, u32 capacity)
+u32 peer_walk(struct peer *p, u64 *frames, u64 *sps, u32 capacity)
 {
-	struct answer a = { .frames = frames, .capacity = capacity };
+	struct answer a = {
+		.frames = frames, .sps = sps, .capacity = capacity,
+	};
 
 	if (p->dwfl)
 		dwfl_getthread_frames(p->dwfl, p->tracee->pid, take_frame, &a);

@@ -41,8 +41,16 @@ struct place {
 void peer_use(struct peer *p, const struct tracee *t, u64 maps);
 void peer_free(struct peer *p);
 
-/* Unwind. Return: how many frames were written, innermost first. */
-u32 peer_walk(struct peer *p, u64 *frames, u32 capacity);
+/**
+ * peer_walk() - unwind
+ * @p: the peer
+ * @frames: where to write addresses, innermost first
+ * @sps: where to write each frame's stack pointer, or NULL
+ * @capacity: room for how many
+ *
+ * Return: how many frames there are.
+ */
+u32 peer_walk(struct peer *p, u64 *frames, u64 *sps, u32 capacity);
 
 struct place peer_place(struct peer *p, u64 addr);
 

@@ -44,6 +44,11 @@ static void push(struct shadow *s, u64 slot, u64 ip, bool interrupted)
 		s->deepest = s->n;
 }
 
+void shadow_add(struct shadow *s, u64 slot, u64 ip)
+{
+	push(s, slot, ip, false);
+}
+
 static bool on_stack(const struct shadow *s, u32 stack, u64 sp)
 {
 	return sp - s->stacks[stack].lo <=
@@ -76,11 +81,26 @@ static void rise(struct shadow *s, u64 sp)
 		s->n--;
 }
 
+bool shadow_pops(const struct shadow *s, struct insn insn, u64 ip, u64 sp)
+{
+	const struct shadow_entry *top = s->n ? &s->entries[s->n - 1] : NULL;
+
+	/* Not the call of the next instruction, which asks where it is. */
+	return insn.kind == INSN_POP && top && top->slot == sp &&
+	       !top->interrupted && top->ip != ip;
+}
+
+void shadow_hold(struct shadow *s, u64 popped, u64 sp)
+{
+	s->n--;
+	s->held = true;
+	s->held_ip = popped;
+	s->held_slot = sp;
+}
+
 void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		 u64 to_sp)
 {
-	const struct shadow_entry *top;
-
 	if (!on_stack(s, s->stack, to_sp) || s->lost) {
 		switch_stack(s, to_sp);
 		s->held = false;
@@ -99,17 +119,8 @@ void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		if (s->held_ip == to_ip || to_sp != s->held_slot + 8)
 			s->held = false;
 	}
-	if (to_sp <= sp)
-		return;
-	top = s->n ? &s->entries[s->n - 1] : NULL;
-	/* Not the call of the next instruction, which asks where it is. */
-	if (insn.kind == INSN_POP && to_sp == sp + 8 && top &&
-	    top->slot == sp && !top->interrupted && top->ip != ip) {
-		s->held = true;
-		s->held_ip = top->ip;
-		s->held_slot = sp;
-	}
-	rise(s, to_sp);
+	if (to_sp > sp)
+		rise(s, to_sp);
 }
 
 void shadow_sigreturn(struct shadow *s, u64 frame, u64 to_sp)
@@ -158,4 +169,14 @@ u64 shadow_ip(const struct shadow *s, u32 i)
 	if (s->held && !i--)
 		return s->held_ip;
 	return s->entries[s->n - 1 - i].ip;
+}
+
+u64 shadow_slot(const struct shadow *s, u32 i)
+{
+	const struct shadow_entry *entry;
+
+	if (s->held && !i--)
+		return 0;
+	entry = &s->entries[s->n - 1 - i];
+	return entry->interrupted ? 0 : entry->slot;
 }

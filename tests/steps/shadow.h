@@ -77,6 +77,15 @@ struct shadow {
 void shadow_begin(struct shadow *s, u64 sp);
 void shadow_free(struct shadow *s);
 
+/* One more frame, found otherwise, outermost first. */
+void shadow_add(struct shadow *s, u64 slot, u64 ip);
+
+/* Return: whether @insn at @ip, with @sp, pops a return address. */
+bool shadow_pops(const struct shadow *s, struct insn insn, u64 ip, u64 sp);
+
+/* One did, and the address was @popped: a function may have replaced it. */
+void shadow_hold(struct shadow *s, u64 popped, u64 sp);
+
 /* One instruction went from @ip and @sp to @to_ip and @to_sp. */
 void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		 u64 to_sp);
@@ -101,5 +110,8 @@ u32 shadow_count(const struct shadow *s);
 
 /* Return: the address of one of them, 0 being the next to innermost. */
 u64 shadow_ip(const struct shadow *s, u32 i);
+
+/* Return: where that address lies, or 0 if it is not there by a call. */
+u64 shadow_slot(const struct shadow *s, u32 i);
 
 #endif /* STEPS_SHADOW_H */

@@ -3,7 +3,7 @@
  * Single-steps a program and compares the walk of core/ with what the program
  * will really return to; see Documentation/steps.md.
  *
- * usage: steps [--every N] [--max N] [--tap] -- COMMAND ARGUMENT...
+ * usage: steps [--every N] [--max N] [--skip N] [--tap] -- COMMAND ARGUMENT...
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -25,7 +25,11 @@ static double seconds(void)
 
 static int usage(void)
 {
-	fputs("usage: steps [--every N] [--max N] [--tap] -- COMMAND ARGUMENT...\n",
+	fputs("usage: steps [--every N] [--max N] [--skip N] [--tap] -- COMMAND ARGUMENT...\n"
+	      "  --every N  compare at every N-th instruction\n"
+	      "  --max N    end after N instructions\n"
+	      "  --skip N   begin behind the N-th system call\n"
+	      "  --tap      any disagreement is a failure\n",
 	      stderr);
 	return 2;
 }
@@ -90,6 +94,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "every", required_argument, NULL, 'e' },
 		{ "max", required_argument, NULL, 'm' },
+		{ "skip", required_argument, NULL, 's' },
 		{ "tap", no_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -104,6 +109,9 @@ int main(int argc, char **argv)
 			break;
 		case 'm':
 			o.max = strtoull(optarg, NULL, 0);
+			break;
+		case 's':
+			o.skip = strtoull(optarg, NULL, 0);
 			break;
 		case 't':
 			tap = true;

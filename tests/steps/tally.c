@@ -11,9 +11,11 @@ static const char *const kinds[NR_KINDS] = {
 	[KIND_RIGHT] = "right",
 	[KIND_SHORT] = "too short",
 	[KIND_WRONG] = "wrong frame",
+	[KIND_WRONG_GUESS] = "wrong guess",
+	[KIND_REPLACED] = "replaced",
 	[KIND_LONG] = "too long",
 	[KIND_END] = "no end",
-	[KIND_GUESS] = "(guess)",
+	[KIND_GUESS] = "right guess",
 };
 
 static const char *stop_name(u32 stop)

@@ -10,6 +10,8 @@ enum kind {
 	KIND_RIGHT,
 	KIND_SHORT,	/* it stopped early */
 	KIND_WRONG,	/* a frame is another one */
+	KIND_WRONG_GUESS,	/* and the walk said that it is a guess */
+	KIND_REPLACED,	/* the program overwrote a return address before it */
 	KIND_LONG,	/* it goes on behind the outermost frame */
 	KIND_END,	/* all frames are right, and it does not know the end */
 	KIND_GUESS,	/* all is right, but by a step without a rule */

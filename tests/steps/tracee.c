@@ -33,7 +33,8 @@ static bool is_exec(int status)
 
 int tracee_start(struct tracee *t, char **argv)
 {
-	const long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+	const long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL |
+			     PTRACE_O_TRACESYSGOOD;
 
 	memset(t, 0, sizeof(*t));
 	fflush(NULL);
@@ -55,18 +56,17 @@ int tracee_start(struct tracee *t, char **argv)
 	return ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
 }
 
-enum tracee_event tracee_step(struct tracee *t)
+/* Go on until the next stop. */
+static enum tracee_event resume(struct tracee *t, int request)
 {
 	long deliver = t->signal;
 	siginfo_t info;
 	int sig;
 
 	t->signal = 0;
-	if (ptrace(PTRACE_SINGLESTEP, t->pid, NULL, deliver)) {
-		/* Killed while it was stopped. */
-		if (errno != ESRCH)
-			return TRACEE_FAILED;
-	}
+	/* ESRCH: killed while it was stopped. */
+	if (ptrace(request, t->pid, NULL, deliver) && errno != ESRCH)
+		return TRACEE_FAILED;
 	if (waitpid(t->pid, &t->status, __WALL) < 0)
 		return TRACEE_FAILED;
 	if (!WIFSTOPPED(t->status))
@@ -76,12 +76,30 @@ enum tracee_event tracee_step(struct tracee *t)
 	if (is_exec(t->status))
 		return TRACEE_EXECED;
 	sig = WSTOPSIG(t->status);
-	if (sig == SIGTRAP)
+	if (sig == SIGTRAP || sig == (SIGTRAP | 0x80))
 		return TRACEE_STEPPED;
 	/* A group-stop has no siginfo, and delivers nothing. */
 	if (!ptrace(PTRACE_GETSIGINFO, t->pid, NULL, &info))
 		t->signal = sig;
 	return TRACEE_SIGNALLED;
+}
+
+enum tracee_event tracee_step(struct tracee *t)
+{
+	return resume(t, PTRACE_SINGLESTEP);
+}
+
+enum tracee_event tracee_run(struct tracee *t, u64 n)
+{
+	enum tracee_event event = TRACEE_STEPPED;
+
+	/* One stop at its begin and one at its end. */
+	for (n *= 2; n; n -= event == TRACEE_STEPPED) {
+		event = resume(t, PTRACE_SYSCALL);
+		if (event == TRACEE_GONE || event == TRACEE_FAILED)
+			break;
+	}
+	return event;
 }
 
 void tracee_kill(struct tracee *t)

@@ -43,6 +43,9 @@ struct tracee {
  */
 int tracee_start(struct tracee *t, char **argv);
 enum tracee_event tracee_step(struct tracee *t);
+
+/* Run at full speed up to the end of the @n-th system call from here. */
+enum tracee_event tracee_run(struct tracee *t, u64 n);
 void tracee_kill(struct tracee *t);
 
 /* Return: how many bytes were read. */
