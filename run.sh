@@ -13,6 +13,7 @@ KUW_CPUS=2
 KUW_MEMORY=2G
 KUW_LOAD=yes
 KUW_EVENTS=()
+KUW_NATIVE=
 kernel=6.12
 # shellcheck source=tests/vm/lib/say.sh
 . "$KUW_TOP/tests/vm/lib/say.sh"
@@ -24,6 +25,8 @@ kernel=6.12
 . "$KUW_TOP/tests/vm/lib/module.sh"
 # shellcheck source=tests/vm/lib/guest.sh
 . "$KUW_TOP/tests/vm/lib/guest.sh"
+# shellcheck source=tests/vm/lib/native.sh
+. "$KUW_TOP/tests/vm/lib/native.sh"
 # shellcheck source=tests/vm/lib/trace.sh
 . "$KUW_TOP/tests/vm/lib/trace.sh"
 # shellcheck source=tests/vm/lib/test.sh
@@ -62,6 +65,7 @@ clean_up() {
 	local status=$?
 	trap '' INT TERM
 	stop_child
+	native_unload
 	job_clean
 	exit "$status"
 }
@@ -69,7 +73,12 @@ trap clean_up EXIT
 trap 'say interrupted; exit 130' INT
 trap 'exit 143' TERM
 
+# setup: makes what is missing, and nothing else.
 setup() {
+	if [[ $KUW_NATIVE ]]; then
+		native_setup
+		return
+	fi
 	host_needs "$KUW_NEED_GUEST"
 	mkdir -p "$KUW_CACHE"
 	kernel_select "$kernel"
@@ -88,6 +97,15 @@ setup() {
 	exec {lock}>&-
 }
 
+# run_batch DIRECTORY COMMAND...: there, in a guest or here.
+run_batch() {
+	if [[ $KUW_NATIVE ]]; then
+		native_run "$@"
+	else
+		guest_run batch "$@"
+	fi
+}
+
 main() {
 	local job=$1 words=()
 	shift
@@ -97,6 +115,7 @@ main() {
 		--timeout) KUW_TIMEOUT=${2?"--timeout needs seconds"} && shift ;;
 		--event) KUW_EVENTS+=("${2?"--event needs a name"}") && shift ;;
 		--no-module) KUW_LOAD= ;;
+		--native) KUW_NATIVE=yes ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
 		-?*) die 125 "unknown option $1" "./run.sh --help tells the options" ;;
@@ -110,11 +129,14 @@ main() {
 		setup
 		main_job
 		;;
-	test) test_job "${words[@]}" ;;
+	test)
+		[[ -z $KUW_NATIVE ]] || die 125 "tests run in a guest only: they load, break and remove modules"
+		test_job "${words[@]}"
+		;;
 	exec)
 		((${#words[@]})) || die 125 "exec needs a command" "for example: ./run.sh exec -- uname -a"
 		setup
-		guest_run batch "$(guest_directory)" "${words[@]}"
+		run_batch "$(guest_directory)" "${words[@]}"
 		;;
 	trace)
 		((${#words[@]})) || die 125 "trace needs a command" "for example: ./run.sh trace -- ls -l"
@@ -123,8 +145,10 @@ main() {
 		;;
 	setup) setup ;;
 	shell)
+		[[ -z $KUW_NATIVE ]] || die 125 "you have a shell of this machine already" "use ./run.sh exec --native -- CMD"
 		setup
-		KUW_TIMEOUT=0 KUW_GUEST_STDIN=/dev/stdin guest_run shell "$(guest_directory)"
+		[[ -t 0 ]] || die 125 "shell needs a terminal" "without one, use ./run.sh exec -- CMD"
+		KUW_TIMEOUT=0 guest_run shell "$(guest_directory)"
 		;;
 	esac
 }

@@ -143,6 +143,7 @@ struct kuw_compile {
 	u32 nr_chunks;
 	u32 nr_regs;
 	u32 nr_rules;
+	u32 nr_ranked;
 	u32 nr_saves;
 	u32 nr_locs;
 	u32 nr_rare;

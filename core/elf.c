@@ -56,8 +56,8 @@ int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len)
 		*len = elf->phnum * PHDR_LEN;
 		return 1;
 	case STATE_NOTES:
-		*off = elf->notes.off;
-		*len = elf->notes.len;
+		*off = elf->notes[elf->note].off;
+		*len = elf->notes[elf->note].len;
 		return 1;
 	case STATE_EH_HDR:
 		*off = elf->eh_frame_hdr.off;
@@ -94,10 +94,14 @@ static int next_state(struct kuw_elf *elf)
 		return 0;
 	case STATE_PHDRS:
 		elf->state = STATE_NOTES;
-		if (elf->notes.len)
+		if (elf->nr_notes)
 			return 0;
 		fallthrough;
 	case STATE_NOTES:
+		if (!elf->build_id_len && elf->note + 1 < elf->nr_notes) {
+			elf->note++;
+			return 0;
+		}
 		elf->state = STATE_EH_HDR;
 		if (elf->eh_frame_hdr.len)
 			return 0;
@@ -206,6 +210,7 @@ static bool find_vaddr(const struct kuw_elf *elf, u64 vaddr,
 static int feed_phdrs(struct kuw_elf *elf, struct kuw_cur *c)
 {
 	u64 off, vaddr, filesz, hdr_vaddr = 0, hdr_len = 0;
+	struct kuw_range *note;
 	u32 i, type, flags;
 	int ret;
 
@@ -225,10 +230,12 @@ static int feed_phdrs(struct kuw_elf *elf, struct kuw_cur *c)
 		} else if (type == PT_GNU_EH_FRAME) {
 			hdr_vaddr = vaddr;
 			hdr_len = filesz;
-		} else if (type == PT_NOTE && !elf->notes.len &&
+		} else if (type == PT_NOTE && filesz &&
+			   elf->nr_notes < KUW_MAX_NOTE_SEGMENTS &&
 			   in_file(elf, off, filesz)) {
-			elf->notes.off = off;
-			elf->notes.len = min_t(u64, filesz, KUW_MAX_NOTES);
+			note = &elf->notes[elf->nr_notes++];
+			note->off = off;
+			note->len = min_t(u64, filesz, KUW_MAX_NOTES);
 		}
 	}
 	if (c->bad)

@@ -62,7 +62,9 @@ struct kuw_elf {
 	u64 shoff;
 	u32 shnum;
 	u32 shstrndx;
-	struct kuw_range notes;
+	struct kuw_range notes[KUW_MAX_NOTE_SEGMENTS];
+	u32 nr_notes;
+	u32 note;
 	struct kuw_range names;
 	struct kuw_segment loads[KUW_MAX_SEGMENTS];
 	u32 nr_loads;

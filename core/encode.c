@@ -117,7 +117,7 @@ static int rank_rules(struct kuw_compile *c)
 	/* Rules of rows that were taken back are used by none. */
 	while (n && !rules[pairs[n - 1].value].uses)
 		n--;
-	c->nr_rules = n + 1;
+	c->nr_ranked = n + 1;
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static void count_rules(struct kuw_compile *c)
 	/* The layout runs again when an area has grown. */
 	for (i = 0; i < c->nr_regs; i++)
 		sets[i].saves = KUW_NO_SAVES;
-	for (i = 1; i < c->nr_rules; i++) {
+	for (i = 1; i < c->nr_ranked; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
 		if (i >= KUW_CODE_RARE)
@@ -200,7 +200,7 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 	u32 i, nr_locs = 0;
 
 	table->rules[0].bits = KUW_KIND_NONE;
-	for (i = 1; i < c->nr_rules; i++) {
+	for (i = 1; i < c->nr_ranked; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
 		if (plain_rule(rule, regs) && regs->saves != KUW_NO_SAVES) {
@@ -236,7 +236,7 @@ int kuw_encode_layout(struct kuw_compile *c)
 	c->nr_rare = 0;
 	count_rules(c);
 	chunks = chunks_bytes(c);
-	bytes = sizeof(*table) + (u64)c->nr_rules * sizeof(struct kuw_rule);
+	bytes = sizeof(*table) + (u64)c->nr_ranked * sizeof(struct kuw_rule);
 	blocks_off = take(&bytes, (u64)blocks * sizeof(struct kuw_block));
 	locs_off = take(&bytes, (u64)c->nr_locs * sizeof(struct kuw_loc));
 	segments_off = take(&bytes, (u64)c->elf->nr_segments *
@@ -262,7 +262,7 @@ int kuw_encode_layout(struct kuw_compile *c)
 	table->entry = c->elf->entry;
 	table->bytes = bytes;
 	table->nr_rows = c->nr_rows;
-	table->nr_rules = c->nr_rules;
+	table->nr_rules = c->nr_ranked;
 	table->nr_rare = c->nr_rare;
 	table->nr_fdes = c->nr_fdes;
 	table->nr_bad = c->nr_bad;

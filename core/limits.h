@@ -16,7 +16,9 @@
 #define KUW_MAX_SEGMENTS	64
 /* Bytes of section names; seen: 600 in what is mapped. */
 #define KUW_MAX_NAMES		65536
-/* Bytes of the notes searched for a build ID; seen: 200. */
+/* PT_NOTE segments searched for a build ID; seen: 2, and it in the second. */
+#define KUW_MAX_NOTE_SEGMENTS	4
+/* Bytes of each searched for a build ID; seen: 200. */
 #define KUW_MAX_NOTES		4096
 /* Bytes of .eh_frame; seen: 24 MB (chromium). The address span of one table
  * is 4 GiB at most, and so is what a 32-bit offset can name.

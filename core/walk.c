@@ -31,6 +31,7 @@ struct frame {
  *	instruction, not the one behind a call
  * @first: it is the innermost frame
  * @guessed: the last step had no rule
+ * @replaced: the last step found the frame's true ip, not a frame
  * @switches: downward steps left
  */
 struct walk {
@@ -39,6 +40,7 @@ struct walk {
 	bool inner;
 	bool first;
 	bool guessed;
+	bool replaced;
 	u32 switches;
 };
 
@@ -68,22 +70,22 @@ static __always_inline u32 commit(struct frame *f, u64 ip, u64 sp, u64 bp)
 	return STEPPED;
 }
 
-/* Apply a rule of KUW_KIND_RSP or KUW_KIND_RBP. */
-static __always_inline u32 apply(struct kuw_rule rule, struct frame *f)
+/*
+ * Apply a rule of KUW_KIND_RSP or KUW_KIND_RBP: @cfa bytes from @base to the CFA,
+ * @saved bytes from there to rbp, 0 if it is unchanged.
+ */
+static __always_inline u32 apply(u64 base, s64 cfa, s64 saved, struct frame *f)
 {
-	u64 cfa = (kuw_rule_kind(rule) == KUW_KIND_RBP ? f->bp : f->sp) +
-		  kuw_rule_cfa(rule);
-	s64 saved = kuw_rule_rbp(rule);
-	u64 ra, bp = f->bp;
-	u32 stop = check_cfa(cfa, f->sp);
+	u64 at = base + cfa, ra, bp = f->bp;
+	u32 stop = check_cfa(at, f->sp);
 
 	if (unlikely(stop))
 		return stop;
-	if (unlikely(kuw_port_read(cfa + KUW_RA_OFF, &ra)))
+	if (unlikely(kuw_port_read(at + KUW_RA_OFF, &ra)))
 		return KUNWIND_STOP_STACK_FAULT;
-	if (saved && unlikely(kuw_port_read(cfa + saved, &bp)))
+	if (saved && unlikely(kuw_port_read(at + saved, &bp)))
 		return KUNWIND_STOP_STACK_FAULT;
-	return commit(f, ra, cfa, bp);
+	return commit(f, ra, at, bp);
 }
 
 static void load_frame(const struct walk *w, struct frame *f)
@@ -359,7 +361,8 @@ static u32 apply_full(struct walk *w, const struct kuw_table *table,
 		return KUNWIND_STOP_REG_UNKNOWN;
 	}
 	load_frame(w, &f);
-	ret = apply(rule, &f);
+	ret = apply(kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp,
+		    kuw_rule_cfa(rule), kuw_rule_rbp(rule), &f);
 	if (ret != STEPPED)
 		return ret;
 	store_frame(w, &f);
@@ -380,17 +383,36 @@ static u32 apply_full(struct walk *w, const struct kuw_table *table,
 /* The vsyscall page has no file; each of its entries is called and returns. */
 static u32 step_vsyscall(struct walk *w)
 {
-	/* One word up, nothing saved. */
-	const struct kuw_rule rule = { .bits = KUW_KIND_RSP | 1 << 16 };
 	struct frame f;
 	u32 ret;
 
 	load_frame(w, &f);
-	ret = apply(rule, &f);
+	ret = apply(f.sp, KUW_WORD, 0, &f);
 	store_frame(w, &f);
 	w->regs.known &= KUW_CALLEE_SAVED | KNOWN_FAST;
 	w->inner = false;
 	return ret;
+}
+
+/*
+ * A function with a uretprobe returns to the kernel's trampoline; the kernel knows
+ * where to from there, by the place of the return address.
+ */
+static bool restore_ra(struct walk *w)
+{
+	const struct kuw_mapping *m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
+	u64 ra;
+
+	if (w->inner || !m || m->kind != KUW_MAPPING_URETPROBE)
+		return false;
+	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] + KUW_RA_OFF, &ra))
+		return false;
+	/* Back into the trampoline would have no end. */
+	if (ra - 1 >= KUW_PORT_USER_END - 1 || ra - m->start < m->end - m->start)
+		return false;
+	w->regs.r[KUW_RA] = ra;
+	w->replaced = true;
+	return true;
 }
 
 /* Do whatever the current frame needs. Return: STEPPED, or the stop reason. */
@@ -402,8 +424,11 @@ static noinline u32 step(struct walk *w)
 	u32 ret;
 
 	w->guessed = false;
+	w->replaced = false;
 	w->regs.unknown = false;
 	if (!m) {
+		if (restore_ra(w))
+			return STEPPED;
 		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN)
 			ret = step_vsyscall(w);
 		else
@@ -459,6 +484,8 @@ static noinline u32 walk_full(struct walk *w, u64 *frames, u32 limit,
 		ret = step(w);
 		if (ret != STEPPED)
 			break;
+		if (w->replaced)
+			n--;
 		if (n == limit) {
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
@@ -501,16 +528,24 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 }
 
 /*
- * The rule for @pc, which is not in the memo. Return: false if it is not one
- * that the loop can apply.
+ * Fill the memo's @entry for @pc. Return: false if the rule is not one that the
+ * loop can apply.
  */
-static noinline bool find_rule(const struct kuw_map *map, u64 pc,
-			       struct cover *in, struct kuw_rule *rule)
+static noinline bool fill_entry(const struct kuw_map *map, u64 pc, u16 epoch,
+				struct cover *in, struct kuw_memo_entry *entry)
 {
+	struct kuw_rule rule;
+
 	if (pc - in->lo >= in->len && !find_cover(map, pc, in))
 		return false;
-	*rule = kuw_table_look(in->table, in->blocks, pc - in->text);
-	return kuw_rule_kind(*rule) <= KUW_KIND_RBP;
+	rule = kuw_table_look(in->table, in->blocks, pc - in->text);
+	if (kuw_rule_kind(rule) > KUW_KIND_RBP)
+		return false;
+	entry->pc = pc;
+	entry->cfa = kuw_rule_cfa(rule);
+	entry->rbp = kuw_rule_rbp(rule);
+	entry->tag = epoch + (kuw_rule_kind(rule) == KUW_KIND_RBP);
+	return true;
 }
 
 void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
@@ -520,10 +555,9 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	u64 *out = frames, *last, pc;
 	struct cover in = { .len = 0 };
 	struct kuw_memo_entry *entry;
-	struct kuw_rule rule;
 	struct frame f;
 	struct walk w;
-	u32 ret, epoch;
+	u32 ret, epoch, by_rbp;
 
 	result->count = 0;
 	result->proven = 0;
@@ -537,21 +571,18 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	pc = f.ip;
 	*out++ = f.ip;
 	w.map = NULL;
-	kuw_memo_use(memo, map);
-	epoch = memo->epoch;
+	epoch = kuw_memo_use(memo, map);
 	for (;;) {
 		for (;;) {
 			entry = kuw_memo_slot(memo, pc);
-			rule = entry->rule;
-			if (unlikely(entry->pc != pc ||
-				     entry->epoch != epoch)) {
-				if (!find_rule(map, pc, &in, &rule))
+			by_rbp = entry->tag - epoch;
+			if (unlikely(entry->pc != pc || by_rbp > 1)) {
+				if (!fill_entry(map, pc, epoch, &in, entry))
 					break;
-				entry->pc = pc;
-				entry->epoch = epoch;
-				entry->rule = rule;
+				by_rbp = entry->tag - epoch;
 			}
-			ret = apply(rule, &f);
+			ret = apply(by_rbp ? f.bp : f.sp, entry->cfa, entry->rbp,
+				    &f);
 			if (unlikely(ret != STEPPED))
 				goto out;
 			if (unlikely(out == last)) {
@@ -582,10 +613,14 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 			out = frames + result->count;
 			goto out;
 		}
-		if (ret == STEPPED && out == last)
-			ret = KUNWIND_STOP_CAPACITY;
 		if (ret != STEPPED)
 			goto out;
+		if (w.replaced)
+			out--;
+		if (out == last) {
+			ret = KUNWIND_STOP_CAPACITY;
+			goto out;
+		}
 		if (w.guessed && !result->proven)
 			result->proven = out - frames;
 		load_frame(&w, &f);

@@ -5,6 +5,7 @@
  * of the task that builds, and all builds together to kw_build_budget: a user
  * may map as many files as he likes at once.
  */
+#include <linux/elf.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -204,10 +205,17 @@ static int run(struct build *b)
 int kw_build(const struct kw_source *src, struct kw_built *built)
 {
 	struct kuw_area *table;
+	char magic[SELFMAG];
 	struct build *b;
 	int ret, i;
 
 	might_sleep();
+	/* JIT compilers map a lot of files that are no ELF files. */
+	ret = read_bytes(src, magic, 0, sizeof(magic));
+	if (ret)
+		return ret;
+	if (memcmp(magic, ELFMAG, SELFMAG))
+		return -ENOEXEC;
 	b = kvzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!b) {
 		kw_count(allocation_failures);

@@ -24,6 +24,9 @@
 /* How long hooks and tables stay after the last close of the device. */
 #define LINGER	HZ
 
+/* How long, in all, who attaches waits for others who are taking a snapshot. */
+#define PATIENCE	(2 * HZ)
+
 static DEFINE_MUTEX(consumers_lock);
 /* Under consumers_lock: */
 static bool is_up;
@@ -154,15 +157,15 @@ static unsigned int list_mms(struct mm_struct **mms, unsigned int capacity)
 	return count;
 }
 
-static int cover(struct mm_struct *mm)
+static int cover(struct mm_struct *mm, unsigned long deadline)
 {
 	int ret;
 
 	if (!mmget_not_zero(mm))
 		return 0;
-	ret = kw_space_cover(mm);
+	ret = kw_space_cover(mm, deadline);
 	mmput(mm);
-	/* One that cannot be covered, for want of memory, says so in its walks. */
+	/* One that cannot be covered, for want of memory or time, says so in its walks. */
 	return ret == -EINTR ? ret : 0;
 }
 
@@ -173,6 +176,7 @@ static int cover(struct mm_struct *mm)
  */
 static int cover_system(void)
 {
+	unsigned long deadline = jiffies + PATIENCE;
 	unsigned int capacity = 1024, count, i;
 	struct mm_struct **mms;
 	int ret = 0;
@@ -190,7 +194,7 @@ static int cover_system(void)
 	}
 	for (i = 0; i < count; i++) {
 		if (!ret)
-			ret = cover(mms[i]);
+			ret = cover(mms[i], deadline);
 		mmdrop(mms[i]);
 		cond_resched();
 	}

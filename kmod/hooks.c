@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Hooks: ftrace on perf_event_mmap(), copy_vma() and exit_mmap(), and the
- * tracepoint sched_process_fork. They only note what happened; see pending.c
- * for who does the work.
+ * Hooks: ftrace on perf_event_mmap(), copy_vma(), vma_merge_extend() and
+ * exit_mmap(), and the tracepoint sched_process_fork. They only note what
+ * happened; see pending.c for who does the work.
  *
- * All four places are reached in process context only. FTRACE_OPS_FL_RECURSION
+ * All these places are reached in process context only. FTRACE_OPS_FL_RECURSION
  * makes ftrace call through its helper, which stops recursion and disables
  * preemption, so that unregister_ftrace_function() waits for callbacks that run.
  */
@@ -25,11 +25,12 @@
  * where it replaces something that has one. A file, or the kernel's special
  * mappings, which have operations, always matter.
  */
-static bool matters(struct mm_struct *mm, const struct vm_area_struct *vma,
-		    u64 start, u64 end)
+static bool is_relevant(struct mm_struct *mm, const struct vm_area_struct *vma,
+			u64 start, u64 end)
 {
+	const struct kw_snapshot *snap;
 	const struct kw_space *space;
-	bool overlaps = false;
+	bool behind, matters = false;
 
 	if (!(vma->vm_flags & VM_EXEC))
 		return false;
@@ -41,13 +42,14 @@ static bool matters(struct mm_struct *mm, const struct vm_area_struct *vma,
 	rcu_read_lock();
 	space = kw_space_find(mm);
 	if (space) {
-		const struct kw_snapshot *snap = rcu_dereference(space->snap);
-
-		/* Without a snapshot, one is on its way and may have begun. */
-		overlaps = !snap || kw_snapshot_overlaps(snap, start, end);
+		/* One that is on its way may know more than the published one. */
+		behind = kw_space_coverage(space) != KW_COVERED;
+		snap = rcu_dereference(space->snap);
+		matters = behind || !snap ||
+			  kw_snapshot_overlaps(snap, start, end);
 	}
 	rcu_read_unlock();
-	return overlaps;
+	return matters;
 }
 
 static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
@@ -55,7 +57,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 	struct mm_struct *mm = vma->vm_mm;
 	struct kw_space *space;
 
-	if (!matters(mm, vma, start, end))
+	if (!is_relevant(mm, vma, start, end))
 		return;
 	space = kw_space_obtain(mm, GFP_ATOMIC);
 	if (IS_ERR_OR_NULL(space))
@@ -88,6 +90,21 @@ static void on_move(unsigned long ip, unsigned long parent_ip,
 	u64 start = regs_get_kernel_argument(regs, 1);
 
 	note(*vma, start, start + regs_get_kernel_argument(regs, 2), true);
+}
+
+/*
+ * struct vm_area_struct *vma_merge_extend(struct vma_iterator *vmi, struct
+ * vm_area_struct *vma, unsigned long delta), mmap_lock held for writing; from
+ * mremap(), which makes vma longer where it is
+ */
+static void on_extend(unsigned long ip, unsigned long parent_ip,
+		      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 1);
+	u64 delta = regs_get_kernel_argument(regs, 2);
+
+	note(vma, vma->vm_end, vma->vm_end + delta, true);
 }
 
 /* void exit_mmap(struct mm_struct *mm), the last user of mm has gone */
@@ -125,13 +142,17 @@ static void on_fork(void *data, struct task_struct *parent,
 	kw_space_put(space);
 }
 
+/* Without an @optional one, a rare way to get new code stays unseen. */
 static struct hook {
 	char *function;
 	ftrace_func_t func;
+	bool optional;
+	bool is_up;
 	struct ftrace_ops ops;
 } hooks[] = {
 	{ "perf_event_mmap", on_mmap },
 	{ "copy_vma", on_move },
+	{ "vma_merge_extend", on_extend, .optional = true },
 	{ "exit_mmap", on_exit },
 };
 
@@ -158,13 +179,17 @@ static int hook_register(struct hook *hook)
 		ret = register_ftrace_function(&hook->ops);
 	if (ret)
 		ftrace_free_filter(&hook->ops);
-	return ret;
+	hook->is_up = !ret;
+	return hook->optional && ret != -ENOMEM ? 0 : ret;
 }
 
 static void hook_unregister(struct hook *hook)
 {
+	if (!hook->is_up)
+		return;
 	unregister_ftrace_function(&hook->ops);
 	ftrace_free_filter(&hook->ops);
+	hook->is_up = false;
 }
 
 /**

@@ -58,6 +58,12 @@ bool kw_identity_of(struct file *file, struct kw_identity *id)
 	return is_trusted(inode->i_sb) && !inode_is_open_for_write(inode);
 }
 
+/* Whether a user decides how long reading @file takes. */
+bool kw_identity_may_hang(struct file *file)
+{
+	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+}
+
 /* Whether a mapping of @inode can be what @id was taken from. */
 bool kw_identity_is_inode(const struct kw_identity *id, const struct inode *inode)
 {

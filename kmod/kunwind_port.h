@@ -79,4 +79,13 @@ fault:
 	return -EFAULT;
 }
 
+/*
+ * Find the return address that uretprobes replaced, if they did so at @slot.
+ * In the middle of a return the list of current->utask begins with entries that
+ * are already freed (handle_trampoline()), so it is read as if it could fault,
+ * and believed only where it names the slot.
+ */
+bool kw_uretprobe(u64 slot, u64 *ra);
+#define kuw_port_uretprobe	kw_uretprobe
+
 #endif /* KUNWIND_PORT_H */

@@ -11,7 +11,7 @@
  *
  *  - Every item holds a reference to the module. Once rmmod has got past that,
  *    no item is pending, and none can be made: try_module_get() fails from then
- *    on. A task that is stuck makes rmmod say EBUSY; killing it helps.
+ *    on. A task that is stuck makes rmmod say EBUSY.
  *  - The item's function gives the reference back, and is then still executing
  *    the module's text. It does not sleep after that, so that
  *    synchronize_rcu_tasks(), which waits until every task has slept, has been in

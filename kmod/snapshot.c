@@ -128,26 +128,34 @@ static int list_mm(struct mm_struct *mm, struct listing *l)
 	}
 }
 
-static struct kw_table *table_of(const struct found *f)
+/*
+ * A file that can keep its reader waiting for ever is read by its own processes
+ * only: who attaches goes on without it.
+ */
+static struct kw_table *table_of(const struct found *f, bool own)
 {
 	if (f->vdso)
 		return kw_table_get_vdso(f->vdso);
-	return f->file ? kw_table_get(f->file) : NULL;
+	if (!f->file)
+		return NULL;
+	if (!own && kw_identity_may_hang(f->file))
+		return ERR_PTR(-EAGAIN);
+	return kw_table_get(f->file);
 }
 
 /*
- * A mapping whose table could not be made for want of memory is left out, so that
- * walks say why they stop there. Any other failure costs it its table.
+ * A mapping whose table could not be made for want of memory, or of time, is left
+ * out, so that walks say why they stop there. Any other failure costs it its table.
  * Return: 0, or -EINTR.
  */
-static int add_mapping(struct kw_snapshot *snap, const struct found *f)
+static int add_mapping(struct kw_snapshot *snap, const struct found *f, bool own)
 {
 	struct kuw_mapping *m = &snap->map.mappings[snap->map.count];
-	struct kw_table *t = table_of(f);
+	struct kw_table *t = table_of(f, own);
 
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
-	if (t == ERR_PTR(-ENOMEM)) {
+	if (t == ERR_PTR(-ENOMEM) || t == ERR_PTR(-EAGAIN)) {
 		snap->map.incomplete = true;
 		return 0;
 	}
@@ -229,7 +237,7 @@ struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm)
 	}
 	snap->map.incomplete = l.overflow;
 	for (i = 0; i < l.count; i++) {
-		ret = add_mapping(snap, &l.found[i]);
+		ret = add_mapping(snap, &l.found[i], mm == current->mm);
 		if (ret)
 			goto free;
 		cond_resched();

@@ -9,6 +9,7 @@
  */
 #include <linux/fs.h>
 #include <linux/hash.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
@@ -302,15 +303,42 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
 	return ret;
 }
 
-/* Cover an mm, whose users the caller holds, as far as it is mapped now. */
-int kw_space_cover(struct mm_struct *mm)
+/* Return: 0, -EINTR, -ETIMEDOUT. */
+static int lock_until(struct kw_space *space, unsigned long deadline)
+{
+	while (!mutex_trylock(&space->lock)) {
+		if (time_after(jiffies, deadline))
+			return -ETIMEDOUT;
+		schedule_timeout_killable(1);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
+/**
+ * kw_space_cover() - cover an mm as far as it is mapped now
+ * @mm: an mm whose users the caller holds
+ * @deadline: in jiffies: how long to wait for tasks of @mm that catch up
+ *	themselves, and may be waiting for their own slow file
+ *
+ * Context: process context, sleeps.
+ * Return: 0; -EINTR after a fatal signal; -ETIMEDOUT; -ENOMEM.
+ */
+int kw_space_cover(struct mm_struct *mm, unsigned long deadline)
 {
 	struct kw_space *space = kw_space_obtain(mm, GFP_KERNEL);
 	int ret;
 
 	if (IS_ERR_OR_NULL(space))
 		return PTR_ERR_OR_ZERO(space);
-	ret = kw_space_catch_up(space, mm, atomic64_read(&space->wanted));
+	ret = lock_until(space, deadline);
+	if (ret)
+		goto put;
+	if (!knows_of(space, atomic64_read(&space->wanted)))
+		ret = take_latest(space, mm);
+	mutex_unlock(&space->lock);
+put:
 	kw_space_put(space);
 	return ret;
 }

@@ -61,7 +61,7 @@ struct kw_space *kw_space_obtain(struct mm_struct *mm, gfp_t gfp);
 void kw_space_put(struct kw_space *space);
 enum kw_coverage kw_space_coverage(const struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event);
-int kw_space_cover(struct mm_struct *mm);
+int kw_space_cover(struct mm_struct *mm, unsigned long deadline);
 s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		   u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent);

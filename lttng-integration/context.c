@@ -126,13 +126,17 @@ static const struct lttng_kernel_event_field *stack_field =
  */
 static int append(struct lttng_kernel_ctx **ctx, struct kunwind_consumer *consumer)
 {
+	unsigned int before = *ctx ? (*ctx)->nr_fields : 0;
 	struct lttng_kernel_ctx_field *fields;
 	int ret;
 
 	ret = lttng_add_callstack_to_ctx(ctx, LTTNG_KERNEL_ABI_CONTEXT_CALLSTACK_USER);
 	if (ret)
 		return ret;
-	fields = &(*ctx)->fields[(*ctx)->nr_fields - 2];
+	/* Another LTTng than the one that this was written for: leave it its own. */
+	if (WARN_ON_ONCE((*ctx)->nr_fields != before + 2))
+		return -ENXIO;
+	fields = &(*ctx)->fields[before];
 	if (fields[1].destroy)
 		fields[1].destroy(fields[1].priv);
 	fields[0] = (struct lttng_kernel_ctx_field) {

@@ -64,11 +64,11 @@ libdir=$dir/root$(PKG_CONFIG_SYSROOT_DIR='' "$PKG_CONFIG" --variable=libdir libk
 
 	echo '#include <libkunwind.h>' >"$dir/header.c"
 	cp "$dir/header.c" "$dir/header.cc"
-	check "the header alone, C99" $CC -std=c99 $warnings $cflags -c "$dir/header.c" \
-		-o "$dir/header.o"
+	check "the header alone, C99" $CC -std=c99 $warnings $cflags -fsyntax-only \
+		"$dir/header.c"
 	if [ -n "$CXX" ]; then
 		check "the header alone, C++11" $CXX -std=c++11 $warnings $cflags \
-			-c "$dir/header.cc" -o "$dir/header.o"
+			-fsyntax-only "$dir/header.cc"
 	fi
 }
 

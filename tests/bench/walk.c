@@ -6,12 +6,13 @@
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <libunwind.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "bench.h"
+#include "capture.h"
 #include "load.h"
+#include "memo.h"
 #include "walk.h"
 
 #define EVICT_BYTES	(48u << 20)
@@ -34,22 +35,10 @@ struct run {
 };
 
 static struct host_space space;
+static struct kuw_memo memo;
 static int (*libc_backtrace)(void **, int);
 static unsigned char *evict;
 static volatile unsigned long sink;
-
-/* The registers of the function that this is expanded in. */
-#define CAPTURE(regs) \
-	__asm__ volatile("lea 0(%%rip), %%rax\n\t" \
-			 "mov %%rax, 128(%0)\n\t" \
-			 "mov %%rsp, 56(%0)\n\t" \
-			 "mov %%rbp, 48(%0)\n\t" \
-			 "mov %%rbx, 24(%0)\n\t" \
-			 "mov %%r12, 96(%0)\n\t" \
-			 "mov %%r13, 104(%0)\n\t" \
-			 "mov %%r14, 112(%0)\n\t" \
-			 "mov %%r15, 120(%0)\n\t" \
-			 : : "r"(regs) : "rax", "memory")
 
 static int walk_kunwind(void **frames, int capacity)
 {
@@ -57,8 +46,16 @@ static int walk_kunwind(void **frames, int capacity)
 	struct kuw_result result;
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, &regs, (u64 *)frames, (u32)capacity, &result);
+	kuw_walk(space.map, &memo, &regs, (u64 *)frames, (u32)capacity,
+		 &result);
 	return (int)result.count;
+}
+
+/* As after other walks than this one: the memo knows nothing that helps. */
+static int walk_no_memo(void **frames, int capacity)
+{
+	space.map->number++;
+	return walk_kunwind(frames, capacity);
 }
 
 /*
@@ -112,6 +109,7 @@ static int walk_libc(void **frames, int capacity)
 static const struct method methods[] = {
 	{ "frame pointers (the floor)", walk_fp, bench_fp, 0 },
 	{ "kunwind", walk_kunwind, bench_plain, 0 },
+	{ "kunwind, memo empty", walk_no_memo, bench_plain, 0 },
 	{ "kunwind, program with frame pointers", walk_kunwind, bench_fp, 0 },
 	{ "libunwind unw_backtrace", walk_unw_backtrace, bench_plain, 0 },
 	{ "glibc backtrace", walk_libc, bench_plain, 1 },
@@ -198,21 +196,6 @@ static void print_table(int depth, int cold, int quick)
 	printf("\n");
 }
 
-/* The stack is all that may be read: a frame pointer can be anything at its end. */
-static int set_window(void)
-{
-	pthread_attr_t attr;
-	size_t len;
-	void *lo;
-
-	if (pthread_getattr_np(pthread_self(), &attr))
-		return -1;
-	pthread_attr_getstack(&attr, &lo, &len);
-	pthread_attr_destroy(&attr);
-	kuw_port_set_window((u64)lo, len, 0);
-	return 0;
-}
-
 int bench_walk(int quick)
 {
 	/* -lunwind has a backtrace() of its own. */
@@ -234,7 +217,7 @@ int bench_walk(int quick)
 		fputs("bench: no address map\n", stderr);
 		return 1;
 	}
-	if (set_window()) {
+	if (capture_window()) {
 		fputs("bench: no stack\n", stderr);
 		return 1;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdlib.h>
 #include "fuzz.h"
+#include "memo.h"
 
 static u8 *copy_of(const u8 *bytes, u32 len)
 {
@@ -49,11 +50,14 @@ static void walk_from(const struct host_table *t, u64 vaddr)
 	static u64 room[16];
 	struct kuw_map *map = (struct kuw_map *)room;
 	static u64 stack[FUZZ_WORDS], frames[64];
+	static struct kuw_memo memo;
+	static u64 number;
 	struct kuw_port_regs regs;
 	struct kuw_result result;
 	u64 bias = FUZZ_BIAS;
 	u32 i;
 
+	map->number = ++number;
 	map->count = 1;
 	map->mappings[0] = (struct kuw_mapping){
 		.start = t->table->base + bias,
@@ -69,7 +73,7 @@ static void walk_from(const struct host_table *t, u64 vaddr)
 	regs.r[7] = FUZZ_STACK;
 	regs.ip = vaddr + bias;
 	kuw_port_set_window(FUZZ_STACK, sizeof(stack), (u64)stack - FUZZ_STACK);
-	kuw_walk(map, &regs, frames, ARRAY_SIZE(frames), &result);
+	kuw_walk(map, &memo, &regs, frames, ARRAY_SIZE(frames), &result);
 	must(result.count >= 1 && result.count <= ARRAY_SIZE(frames));
 	must(result.proven <= result.count);
 	must(result.stop < KUNWIND_NR_STOPS);

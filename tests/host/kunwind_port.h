@@ -196,4 +196,19 @@ static kuw_port_reader int kuw_port_read(u64 addr, u64 *word)
 	return 0;
 }
 
+/*
+ * Find the return address that uretprobes replaced, if they did so at @slot: here,
+ * if a test says so.
+ */
+extern __thread u64 kuw_port_uretprobe_slot;	/* 0: nowhere */
+extern __thread u64 kuw_port_uretprobe_ra;
+
+static inline bool kuw_port_uretprobe(u64 slot, u64 *ra)
+{
+	if (!kuw_port_uretprobe_slot || slot != kuw_port_uretprobe_slot)
+		return false;
+	*ra = kuw_port_uretprobe_ra;
+	return true;
+}
+
 #endif /* KUNWIND_PORT_H */

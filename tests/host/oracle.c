@@ -15,7 +15,6 @@
 /* Registers up to 125 have a number in the psABI (k7); ms_abi code saves xmm. */
 #define TABLE_SIZE	126
 /* Beyond all of them. */
-#define UNSPECIFIED	2001
 #define UNDEFINED	2002
 #define SAME		2003
 #define CFA		2004
@@ -127,9 +126,10 @@ int oracle_open(const char *path, struct oracle **oracle, const char **why)
 		return ret == DW_DLV_NO_ENTRY ? 1 : -1;
 	}
 	dwarf_set_frame_rule_table_size(o->dbg, TABLE_SIZE);
-	dwarf_set_frame_rule_initial_value(o->dbg, UNSPECIFIED);
 	dwarf_set_frame_undefined_value(o->dbg, UNDEFINED);
 	dwarf_set_frame_same_value(o->dbg, SAME);
+	/* One of the two it must be. */
+	dwarf_set_frame_rule_initial_value(o->dbg, SAME);
 	dwarf_set_frame_cfa_value(o->dbg, CFA);
 	o->regs.rt3_reg_table_size = TABLE_SIZE;
 	o->regs.rt3_rules = calloc(TABLE_SIZE, sizeof(*o->regs.rt3_rules));
@@ -213,9 +213,7 @@ static void convert(struct equation *e, const Dwarf_Regtable_Entry3 *from)
 		e->kind = EQ_VAL_EXPR;
 		return;
 	}
-	if (from->dw_regnum == UNSPECIFIED) {
-		e->kind = EQ_UNSPECIFIED;
-	} else if (from->dw_regnum == UNDEFINED) {
+	if (from->dw_regnum == UNDEFINED) {
 		e->kind = EQ_UNDEFINED;
 	} else if (from->dw_regnum == SAME) {
 		e->kind = EQ_SAME;
@@ -245,6 +243,9 @@ int oracle_row(struct oracle *o, const struct oracle_fde *fde, uint64_t addr,
 	row->signal = fde->signal;
 	for (i = 0; i < EQ_REGS; i++)
 		convert(&row->regs[i], &o->regs.rt3_rules[i]);
+	/* Nobody's rsp is the same in the caller; the CFA is what is meant. */
+	if (row->regs[EQ_SP].kind == EQ_SAME)
+		row->regs[EQ_SP].kind = EQ_UNSPECIFIED;
 
 	convert(&row->cfa, cfa);
 	switch (row->cfa.kind) {

@@ -15,3 +15,6 @@ bool kuw_port_inject(u64 addr)
 	return ++kuw_port_reads == kuw_port_fail_nth;
 }
 #endif
+
+__thread u64 kuw_port_uretprobe_slot;
+__thread u64 kuw_port_uretprobe_ra;

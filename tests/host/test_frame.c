@@ -262,15 +262,15 @@ static void test_absptr(void **state)
 /* Signs: a library's text may lie below its .eh_frame, by more than 2 GiB. */
 static void test_signs(void **state)
 {
-	const struct cie_spec s8 = { .enc = DW_EH_PE_pcrel | DW_EH_PE_sdata8 };
+	const struct cie_spec wide = { .enc = DW_EH_PE_pcrel | DW_EH_PE_sdata8 };
 	const struct cie_spec u4 = { .enc = DW_EH_PE_pcrel | DW_EH_PE_udata4 };
 	const struct cie_spec s4 = { .enc = DW_EH_PE_pcrel | DW_EH_PE_sdata4 };
 	const u64 far = 3ULL << 30;
 	struct kuw_fde fde;
 
-	assert_int_equal(parse_fde(&s8, BUILD_EH + far, 1, &fde), 0);
+	assert_int_equal(parse_fde(&wide, BUILD_EH + far, 1, &fde), 0);
 	assert_true(fde.start == BUILD_EH + far);
-	assert_int_equal(parse_fde(&s8, BUILD_EH - far, 1, &fde), 0);
+	assert_int_equal(parse_fde(&wide, BUILD_EH - far, 1, &fde), 0);
 	assert_true(fde.start == BUILD_EH - far);
 	assert_int_equal(parse_fde(&u4, BUILD_EH + far, 1, &fde), 0);
 	assert_true(fde.start == BUILD_EH + far);

@@ -313,6 +313,37 @@ static void test_null_frame_pointer(void **state)
 	program_check(s, COMPLETE, P_RA(P_PUSHED), P_RA(P_NO_FDE));
 }
 
+/* A function with a uretprobe seems to return to the kernel's trampoline. */
+static void test_uretprobe(void **state)
+{
+	const u64 trampoline = 0x7fffffffe000;
+
+	begin(P_RSP);
+	s->map->count = 2;
+	s->map->mappings[1] = (struct kuw_mapping){
+		.start = trampoline, .end = trampoline + 0x1000,
+		.kind = KUW_MAPPING_URETPROBE,
+	};
+	program_push(s, 0, P_RA(P_RSP), trampoline, P_RA(P_START));
+	kuw_port_uretprobe_slot = SYNTH_SP(1);
+	kuw_port_uretprobe_ra = P_RA(P_RSP);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_RSP),
+		      P_RA(P_START));
+	assert_int_equal(s->result.proven, 4);
+	/* With room for no more than the frame that is replaced. */
+	synth_walk(s, 3);
+	assert_stop(s->result.stop, CAPACITY);
+	assert_int_equal(s->result.count, 3);
+	assert_true(s->frames[2] == P_RA(P_RSP));
+	/* Another slot's, or the trampoline itself: no way on. */
+	kuw_port_uretprobe_slot = SYNTH_SP(2);
+	program_check(s, NO_MAPPING, P_RA(P_RSP), P_RA(P_RSP), trampoline);
+	kuw_port_uretprobe_slot = SYNTH_SP(1);
+	kuw_port_uretprobe_ra = trampoline;
+	program_check(s, NO_MAPPING, P_RA(P_RSP), P_RA(P_RSP), trampoline);
+	kuw_port_uretprobe_slot = 0;
+}
+
 /* Code without an FDE that keeps a frame pointer: believed, and marked. */
 static void test_guess(void **state)
 {
@@ -401,6 +432,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_expression_faults),
 	TEST(test_nowhere),
 	TEST(test_null_frame_pointer),
+	TEST(test_uretprobe),
 	TEST(test_guess),
 	TEST(test_guess_leaf),
 	TEST(test_bad_call),

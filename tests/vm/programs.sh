@@ -5,34 +5,28 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 
-# Automake's driver leaves a line per test in *.trs; programs that print TAP have several.
-results() {
-	local file found=0 kind name
-	for file in "$1"/*.trs "$1"/*/*.trs; do
-		[[ -e $file ]] || continue
-		while read -r _ kind name; do
-			found=1
-			tap_number=$((tap_number + 1))
-			name="${file#"$1"/}: $name"
-			case $kind in
-			PASS | XFAIL) echo "ok $tap_number - $name" ;;
-			SKIP) echo "ok $tap_number - $name # SKIP ${name#*# SKIP}" ;;
-			*)
-				echo "not ok $tap_number - $name ($kind)"
-				tap_failed=$((tap_failed + 1))
-				tail -n 30 "${file%.trs}.log" | sed 's/^/# /'
-				;;
-			esac
-		done < <(grep '^:test-result:' "$file")
-	done
-	((found)) || ok "results of ${1##*/}" false
-}
-
 for folder in libkunwind tests/ioctl; do
-	[[ -e $BUILT/source/$folder/Makefile ]] || continue
-	find "$BUILT/source/$folder" -name '*.trs' -delete
-	ok "make check in $folder ends" timeout 1200 make -k -C "$BUILT/source/$folder" check
-	results "$BUILT/source/$folder"
+	built=$BUILT/source/$folder
+	[[ -e $built/Makefile ]] || continue
+	find "$built" -name '*.trs' -delete
+	timeout 1500 make -k -C "$built" check >"$SCRATCH/said" 2>&1
+	found=0
+	while read -r kind name; do
+		found=1
+		case $kind in
+		PASS) ok "$name" true ;;
+		SKIP) skip "${name%% - *}" "${name#* - }" ;;
+		*)
+			ok "$name ($kind)" false
+			# What a failing test prints behind its result tells why.
+			grep -rhF -A 12 "FAIL: ${name#"$folder"/}" "$built" --include='*.log' | head -n 14 | sed 's/^/# /'
+			;;
+		esac
+	done < <("$TOP/tests/vm/lib/automake-results" "$built")
+	((found)) || {
+		ok "make check in $folder has results" false
+		tail -n 30 "$SCRATCH/said" | sed 's/^/# /'
+	}
 done
 ((tap_number)) || skip_all "libkunwind is not there"
 done_testing

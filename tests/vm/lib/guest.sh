@@ -17,7 +17,7 @@ guest_directory() {
 
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
-	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() limit=0
+	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() limit=0 stdin stdout
 	shift 2
 	mkdir -p "$KUW_BUILD/job" "$KUW_BUILD/log"
 	job=$(mktemp -d "$KUW_BUILD/job/XXXXXX")
@@ -34,7 +34,9 @@ guest_run() {
 	mkfifo "$job/stdout" "$job/stderr"
 	: >"$job/console"
 
+	stdin=/dev/null stdout=$job/qemu
 	if [[ $mode == shell ]]; then
+		stdin=/dev/stdin stdout=/dev/stdout
 		consoles=(-chardev stdio,id=tty,signal=off -device virtconsole,chardev=tty)
 	fi
 	# The guest itself ends the command in time; if even that fails, its end is here. Set-up takes 10 s on an idle machine.
@@ -45,7 +47,8 @@ guest_run() {
 	readers[$!]=yes
 	# A group of its own, so that a Ctrl-C on the terminal reaches only this script, which then ends the guest in order;
 	# and no guest outlives the script, whatever ends it.
-	set -m
+	# But only who is in the terminal's own group can read from it.
+	[[ $mode == shell ]] || set -m
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 		-machine pc -accel tcg,thread=multi -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
@@ -60,7 +63,7 @@ guest_run() {
 		-virtfs "local,path=${job//,/,,},mount_tag=job,security_model=none,multidevs=remap" \
 		-virtfs "local,path=${KUW_TOP//,/,,},mount_tag=top,security_model=none,readonly=on,multidevs=remap" \
 		-virtfs "local,path=${KUW_BUILD//,/,,},mount_tag=build,security_model=none,multidevs=remap" \
-		<"${KUW_GUEST_STDIN:-/dev/null}" >"$job/qemu" 2>&1 &
+		<"$stdin" >"$stdout" 2>"$job/qemu" &
 	KUW_CHILD=$!
 	set +m
 	while [[ -z $qemu_status ]]; do
@@ -96,7 +99,7 @@ guest_run() {
 	elif ((qemu_status == 141)); then
 		status=141
 	else
-		tail -n 15 "$log" "$job/qemu" | sed 's/^/    /' >&2
+		cat "$job/qemu" <(tail -n 15 "$log") | sed 's/^/    /' >&2
 		say "the guest ended without a verdict (qemu: $qemu_status); its kernel log is $log"
 		status=125
 	fi
@@ -107,7 +110,7 @@ guest_run() {
 # stop_child: ends what runs in the background, with all that it started.
 stop_child() {
 	if [[ -n $KUW_CHILD ]]; then
-		kill -TERM -- "-$KUW_CHILD" 2>/dev/null || true
+		kill -TERM -- "-$KUW_CHILD" 2>/dev/null || kill -TERM "$KUW_CHILD" 2>/dev/null || true
 		wait "$KUW_CHILD" 2>/dev/null || true
 		KUW_CHILD=
 	fi

@@ -2,13 +2,13 @@
 # shellcheck shell=bash
 # What this machine must have: checks for commands and files, and installs the distribution's packages for them.
 
-# Each line: what is looked for (a command, or a file if it has a slash), and Debian's package of it.
+# Each line: what is looked for (a command, or a file, a pattern of one, if it has a slash), and Debian's package of it.
 KUW_NEED_GUEST='
 qemu-system-x86_64 qemu-system-x86
 /usr/share/qemu/linuxboot_dma.bin qemu-system-data
 mmdebstrap mmdebstrap
 mke2fs e2fsprogs
-/usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
+/usr/share/keyrings/debian-archive-keyring.gpg|/usr/share/keyrings/debian-archive-keyring.pgp debian-archive-keyring
 flock util-linux
 setpriv util-linux
 '
@@ -17,6 +17,7 @@ gcc gcc
 g++ g++
 make make
 clang clang
+/usr/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a libclang-rt-dev
 autoreconf autoconf
 automake automake
 libtoolize libtool
@@ -24,14 +25,14 @@ pkg-config pkgconf
 python3 python3
 gdb gdb
 openssl openssl
-bash bash
+mandoc mandoc
+git git
 /usr/include/libdwarf.h|/usr/include/libdwarf/libdwarf.h|/usr/include/libdwarf-0/libdwarf.h libdwarf-dev
 /usr/include/libelf.h libelf-dev
 /usr/include/elfutils/libdw.h libdw-dev
 /usr/include/x86_64-linux-gnu/libunwind.h|/usr/include/libunwind.h libunwind-dev
 /usr/include/cmocka.h libcmocka-dev
 '
-# Where to see more: the fuzzer's runtime is a package of its own, named after clang's version.
 
 is_debian() {
 	[[ -r /etc/os-release ]] && grep -Eq '^(ID|ID_LIKE)=.*debian' /etc/os-release && command -v apt-get >/dev/null
@@ -43,11 +44,16 @@ has() {
 	IFS='|' read -r -a all <<<"$1"
 	for each in "${all[@]}"; do
 		case $each in
-		*/*) [[ -e $each ]] && return 0 ;;
+		*/*) compgen -G "$each" >/dev/null && return 0 ;;
 		*) command -v "$each" >/dev/null && return 0 ;;
 		esac
 	done
 	return 1
+}
+
+# is_installed PACKAGE: the same question for a package of Debian: files move between releases.
+is_installed() {
+	is_debian && [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
 apt_install() {
@@ -63,7 +69,7 @@ apt_install() {
 host_needs() {
 	local what package missing=() lacking=()
 	while read -r what package; do
-		if [[ -n $what ]] && ! has "$what"; then
+		if [[ -n $what ]] && ! has "$what" && ! is_installed "$package"; then
 			missing+=("${what%%|*}")
 			lacking+=("$package")
 		fi

@@ -55,6 +55,8 @@ module_make() {
 		cd /usr/src/kunwind
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
 		if [[ -e lttng-integration/Kbuild ]]; then
+			# modpost does not look at the age of KBUILD_EXTRA_SYMBOLS, and kunwind may have other checksums now.
+			rm -f lttng-integration/Module.symvers lttng-integration/*.mod.c
 			make -C "$kernel" M="$PWD/lttng-integration" -j"$(nproc)" LTTNG_MODULES=/usr/src/lttng-modules \
 				KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers /usr/src/lttng-modules/src/Module.symvers" modules
 		fi

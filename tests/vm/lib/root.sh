@@ -38,10 +38,14 @@ finish() {
 # in_root COMMAND...: runs it in a chroot of the guest's root, with /proc, and each DIR:PLACE of KUW_BINDS mounted there.
 # The mounts live in a mount namespace of their own and end with the command.
 in_root() {
-	# shellcheck disable=SC2016
-	unshare --mount --propagation private -- bash -euc '
+	unshare --mount --propagation unchanged -- bash -euc '
 		root=$1 binds=$2
 		shift 2
+		# Where / is no mount, in a chroot, only what is below the root can be kept private.
+		mount --make-rprivate / 2>/dev/null || {
+			mount --bind "$root" "$root"
+			mount --make-rprivate "$root"
+		}
 		mount -t proc proc "$root/proc"
 		mount --bind /dev "$root/dev"
 		mount -t tmpfs tmpfs "$root/tmp"
@@ -59,7 +63,6 @@ root_make() {
 	packages=$(IFS=,; echo "${KUW_PACKAGES[*]}")
 	rm -rf -- "$new"
 	# The package of lttng-modules is only fetched: installing it would try to build it, which fails; see lttng-integration/.
-	# shellcheck disable=SC2016
 	mmdebstrap --variant=important --include="$packages" \
 		--customize-hook='cd "$1/usr/src" && APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get download lttng-modules-dkms' \
 		--customize-hook='chroot "$1" groupadd --force --system tracing' \

@@ -10,12 +10,16 @@ trace_run() {
 		options+=(--event "$event")
 	done
 	mkdir -p "${folder%/*}"
-	guest_run batch "$(guest_directory)" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
+	run_batch "$(guest_directory)" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
 }
 
 # trace_show FOLDER: babeltrace2's text.
 trace_show() {
-	KUW_BINDS=$1:/mnt in_root babeltrace2 /mnt
+	if [[ $KUW_NATIVE ]]; then
+		babeltrace2 "$1"
+	else
+		KUW_BINDS=$1:/mnt in_root babeltrace2 /mnt
+	fi
 }
 
 # trace_folder: a new name for a trace.
@@ -43,7 +47,7 @@ main_job() {
 	folder=$(trace_folder)
 	mkdir -p "$folder"
 	subjects_ready
-	guest_run batch "$KUW_TOP" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
+	run_batch "$KUW_TOP" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
 		"$record" "$folder" "$(built_folder)"
 	say "the demo, tests/subjects/demo.c:"
 	trace_show "$folder/demo"
@@ -58,12 +62,16 @@ built_folder() {
 }
 
 subjects_make() {
-	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$(built_folder):/mnt") in_root \
-		make -C /usr/src/subjects OUT=/mnt
+	if [[ $KUW_NATIVE ]]; then
+		make -C "$KUW_TOP/tests/subjects" OUT="$(built_folder)"
+		return
+	fi
+	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$KUW_TOP/include/uapi:/usr/src/uapi" \
+		"$(built_folder):/mnt") in_root make -C /usr/src/subjects OUT=/mnt UAPI=/usr/src/uapi
 }
 
 # subjects_ready: the programs of tests/subjects are there, and not older than their sources.
 subjects_ready() {
 	mkdir -p "$(built_folder)"
-	step "subjects-$KUW_KERNEL" "building the demo" subjects_make
+	step "subjects-$KUW_KERNEL" "building the programs of tests/subjects" subjects_make
 }

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Whole sections: order, overlaps, gaps, damage, and memory that runs out. */
+#include <dwarf.h>
+#include <stdlib.h>
+#include "test.h"
+#include "synth.h"
+
+#define RSP	7
+
+static struct host_table table;
+static struct buf eh;
+static const struct cie_spec usual;
+
+static int drop(void **state)
+{
+	host_table_free(&table);
+	buf_free(&eh);
+	return 0;
+}
+
+static void compile(void)
+{
+	host_table_free(&table);
+	assert_int_equal(synth_compile(&table, &eh), 0);
+}
+
+/* An FDE of @len bytes at @off whose CFA is rsp+@cfa. */
+static void put_fde(u32 cie, u64 off, u64 len, u8 cfa)
+{
+	build_fde(&eh, &usual, cie, BUILD_TEXT + off, len,
+		  PROG(DW_CFA_def_cfa_offset, cfa));
+}
+
+/* The CFA's offset from rsp at @off; -1 if there is no rule. */
+static s64 cfa_at(u64 off)
+{
+	struct kuw_rules rules = synth_rules(&table, off);
+
+	if (rules.kind == KUW_RULES_NONE)
+		return -1;
+	assert_int_equal(rules.cfa.how, KUW_REG);
+	assert_int_equal(rules.cfa.reg, RSP);
+	return rules.cfa.off;
+}
+
+/* FDEs in any order of addresses. */
+static void test_order(void **state)
+{
+	u32 cie, i;
+
+	drop(NULL);
+	cie = build_cie(&eh, &usual);
+	for (i = 0; i < 100; i++)
+		put_fde(cie, (i * 37 % 100) * 0x100, 0x100,
+			(u8)(8 + 8 * (i * 37 % 10)));
+	compile();
+	assert_int_equal(table.table->nr_fdes, 100);
+	for (i = 0; i < 100; i++) {
+		assert_int_equal(cfa_at(i * 0x100), 8 + 8 * (i % 10));
+		assert_int_equal(cfa_at(i * 0x100 + 0xff), 8 + 8 * (i % 10));
+	}
+	assert_int_equal(cfa_at(100 * 0x100), -1);
+}
+
+/* Gaps have no rule, but for the padding before an aligned function. */
+static void test_gaps(void **state)
+{
+	u32 cie;
+
+	cie = build_cie(&eh, &usual);
+	put_fde(cie, 0x000, 0x21, 16);
+	put_fde(cie, 0x030, 0x11, 24);
+	put_fde(cie, 0x060, 0x10, 32);
+	put_fde(cie, 0x40000, 0x10, 40);
+	compile();
+	assert_int_equal(cfa_at(0x20), 16);
+	assert_int_equal(cfa_at(0x30), 24);
+	assert_int_equal(cfa_at(0x40), 24);
+	assert_int_equal(cfa_at(0x50), -1);
+	assert_int_equal(cfa_at(0x5f), -1);
+	assert_int_equal(cfa_at(0x60), 32);
+	assert_int_equal(cfa_at(0x70), -1);
+}
+
+/* Whole blocks without a row, and rows on both sides of their edges. */
+static void test_blocks(void **state)
+{
+	static const u64 at[] = {
+		0, 0xff, 0x100, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff,
+	};
+	u32 cie = build_cie(&eh, &usual), i;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++)
+		put_fde(cie, at[i], (i + 1 < ARRAY_SIZE(at) ? at[i + 1] :
+				     BUILD_TEXT_LEN) - at[i], (u8)(8 + 8 * i));
+	compile();
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		assert_int_equal(cfa_at(at[i]), 8 + 8 * i);
+		if (i)
+			assert_int_equal(cfa_at(at[i] - 1), 8 * i);
+	}
+	assert_int_equal(cfa_at(BUILD_TEXT_LEN - 1), 8 * i);
+	assert_int_equal(cfa_at(BUILD_TEXT_LEN), -1);
+}
+
+/* A row at every byte, and more rules than there are codes. */
+static void test_dense(void **state)
+{
+	struct buf p = { 0 };
+	u32 i;
+
+	for (i = 1; i < 2000; i++) {
+		buf_uint(&p, DW_CFA_advance_loc | 1, 1);
+		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+		buf_uleb(&p, 8 + 8 * (i % 700));
+	}
+	build_one(&eh, BUILD_TEXT, 2000, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	compile();
+	for (i = 0; i < 2000; i++)
+		assert_int_equal(cfa_at(i), 8 + 8 * (i % 700));
+	assert_true(table.table->nr_rare > 0);
+}
+
+/* libgcc: where FDEs overlap, the one that begins last is right. */
+static void test_overlap(void **state)
+{
+	u32 cie = build_cie(&eh, &usual);
+
+	put_fde(cie, 0x000, 0x100, 16);
+	put_fde(cie, 0x080, 0x100, 24);
+	put_fde(cie, 0x200, 0x100, 32);
+	/* Inside another one. */
+	put_fde(cie, 0x240, 0x010, 40);
+	compile();
+	assert_int_equal(cfa_at(0x7f), 16);
+	assert_int_equal(cfa_at(0x80), 24);
+	assert_int_equal(cfa_at(0x17f), 24);
+	assert_int_equal(cfa_at(0x23f), 32);
+	assert_int_equal(cfa_at(0x240), 40);
+}
+
+static void test_outside(void **state)
+{
+	u32 cie = build_cie(&eh, &usual);
+
+	/* Dropped by the linker; before, across and behind the text. */
+	put_fde(cie, -BUILD_TEXT, 0x10, 16);
+	put_fde(cie, -8ULL, 0x10, 24);
+	put_fde(cie, BUILD_TEXT_LEN - 8, 0x10, 32);
+	put_fde(cie, BUILD_TEXT_LEN + 0x100, 0x10, 40);
+	put_fde(cie, 0x100, 0, 48);
+	put_fde(cie, 0x200, ~0U >> 1, 56);
+	compile();
+	assert_int_equal(cfa_at(0), -1);
+	assert_int_equal(cfa_at(0x100), -1);
+	assert_int_equal(cfa_at(0x200), 56);
+	assert_int_equal(cfa_at(BUILD_TEXT_LEN - 1), 32);
+	assert_int_equal(cfa_at(BUILD_TEXT_LEN), -1);
+}
+
+/* Two object files that were each closed by a terminator. */
+static void test_terminator(void **state)
+{
+	struct kuw_rules rules;
+	u32 cie = build_cie(&eh, &usual);
+
+	put_fde(cie, 0x000, 0x80, 16);
+	build_terminator(&eh);
+	cie = build_cie(&eh, &usual);
+	put_fde(cie, 0x100, 0x80, 24);
+	assert_int_equal(synth_compile(&table, &eh), 0);
+	assert_int_equal(cfa_at(0), 16);
+	/* The section's length is known: what follows may count, or not. */
+	rules = synth_rules(&table, 0x100);
+	if (rules.kind != KUW_RULES_NONE)
+		assert_int_equal(cfa_at(0x100), 24);
+}
+
+/* A damaged record costs itself, and is counted. */
+static void test_damage(void **state)
+{
+	const struct cie_spec foreign = { .ra = 30 };
+	u32 cie = build_cie(&eh, &usual), bad;
+
+	put_fde(cie, 0x000, 0x80, 16);
+	bad = build_cie(&eh, &foreign);
+	put_fde(bad, 0x100, 0x80, 24);
+	put_fde(cie, 0x200, 0x80, 32);
+	/* Its CIE is an FDE. */
+	put_fde(bad + 0x18, 0x300, 0x80, 40);
+	put_fde(cie, 0x400, 0x80, 48);
+	compile();
+	assert_int_equal(cfa_at(0x000), 16);
+	assert_int_equal(cfa_at(0x100), -1);
+	assert_int_equal(cfa_at(0x200), 32);
+	assert_int_equal(cfa_at(0x300), -1);
+	assert_int_equal(cfa_at(0x400), 48);
+	assert_int_equal(table.table->nr_bad, 2);
+}
+
+/* Behind a damaged length nothing is known; what came before stays. */
+static void test_damaged_length(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), pos;
+
+	put_fde(cie, 0x000, 0x80, 16);
+	pos = eh.len;
+	put_fde(cie, 0x100, 0x80, 24);
+	buf_set32(&eh, pos, 0x7ffffff0);
+	compile();
+	assert_int_equal(cfa_at(0x000), 16);
+	assert_int_equal(cfa_at(0x100), -1);
+	assert_int_equal(table.table->nr_bad, 1);
+}
+
+static void check_nothing(void)
+{
+	host_table_free(&table);
+	assert_int_equal(synth_compile(&table, &eh), -ENODATA);
+}
+
+static void test_nothing(void **state)
+{
+	/* No byte; a terminator; a CIE alone; garbage. */
+	check_nothing();
+	build_terminator(&eh);
+	check_nothing();
+	buf_free(&eh);
+	build_cie(&eh, &usual);
+	check_nothing();
+	buf_free(&eh);
+	buf_put(&eh, "\xfe\xff\xff\x7f garbage", 12);
+	check_nothing();
+}
+
+/* Cut anywhere: rules that are left are the right ones. */
+static void test_cut(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), whole, len, i;
+
+	for (i = 0; i < 8; i++)
+		put_fde(cie, i * 0x100, 0x100, (u8)(8 + 8 * i));
+	whole = eh.len;
+	for (len = 0; len < whole; len++) {
+		eh.len = len;
+		host_table_free(&table);
+		if (synth_compile(&table, &eh))
+			continue;
+		for (i = 0; i < 8; i++)
+			if (cfa_at(i * 0x100) != -1)
+				assert_int_equal(cfa_at(i * 0x100), 8 + 8 * i);
+	}
+}
+
+/* Each byte of a section in turn is another one. */
+static void test_flips(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), pos, bit, off;
+
+	put_fde(cie, 0x000, 0x80, 16);
+	build_fde(&eh, &usual, cie, BUILD_TEXT + 0x100, 0x100,
+		  PROG(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+		       DW_CFA_offset | 6, 2, DW_CFA_remember_state,
+		       DW_CFA_advance_loc | 3, DW_CFA_def_cfa_expression, 3,
+		       DW_OP_breg6, 0x78, DW_OP_deref, DW_CFA_advance_loc1,
+		       0x20, DW_CFA_restore_state));
+	for (pos = 0; pos < eh.len; pos++)
+		for (bit = 0; bit < 8; bit++) {
+			eh.bytes[pos] ^= (u8)(1 << bit);
+			host_table_free(&table);
+			if (!synth_compile(&table, &eh))
+				for (off = 0; off < 0x200; off += 16)
+					synth_rules(&table, off);
+			eh.bytes[pos] ^= (u8)(1 << bit);
+		}
+}
+
+/* Whoever compiles may stop at any request for memory. */
+static void test_no_memory(void **state)
+{
+	struct kuw_image image;
+	struct kuw_compile *c;
+	u32 allowed, grown, i;
+	int ret;
+
+	build_one(&eh, BUILD_TEXT, 0x100, PROG(DW_CFA_remember_state,
+		  DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 1,
+		  DW_OP_lit1));
+	compile();
+	image = (struct kuw_image){ &table.elf, table.eh_frame, NULL };
+	for (allowed = 0; ; allowed++) {
+		c = calloc(1, sizeof(*c));
+		assert_non_null(c);
+		kuw_compile_init(c, &image);
+		grown = 0;
+		while ((ret = kuw_compile_step(c)) > 0) {
+			struct kuw_area *area = &c->areas[c->grow];
+
+			if (ret != KUW_GROW)
+				continue;
+			if (grown++ == allowed)
+				break;
+			area->mem = realloc(area->mem, c->grow_bytes);
+			area->bytes = c->grow_bytes;
+		}
+		for (i = 0; i < KUW_NR_AREAS; i++)
+			free(c->areas[i].mem);
+		free(c);
+		if (!ret)
+			break;
+	}
+	assert_int_equal(allowed, table.grown);
+	assert_true(allowed >= KUW_NR_AREAS - 1);
+}
+
+#define TEST(name)	cmocka_unit_test_teardown(name, drop)
+
+static const struct CMUnitTest tests[] = {
+	TEST(test_order),
+	TEST(test_gaps),
+	TEST(test_blocks),
+	TEST(test_dense),
+	TEST(test_overlap),
+	TEST(test_outside),
+	TEST(test_terminator),
+	TEST(test_damage),
+	TEST(test_damaged_length),
+	TEST(test_nothing),
+	TEST(test_cut),
+	TEST(test_flips),
+	TEST(test_no_memory),
+};
+
+TEST_MAIN(tests)

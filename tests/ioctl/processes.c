@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/* A process sees its own stack through /dev/kunwind, and no other may use its file. */
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "request.h"
+
+#define NOBODY		65534
+
+static int fd;
+
+static long ask(int file)
+{
+	static struct request request;
+
+	request.stack = good_stack(64);
+	return raw_ioctl(file, KUNWIND_IOC_STACK, &request);
+}
+
+/* Children tell an error number as their exit status. */
+static long child_result(pid_t child)
+{
+	int status;
+
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		tap_bail("fork: %s", strerror(errno));
+	if (!WIFEXITED(status))
+		return WTERMSIG(status);
+	return -WEXITSTATUS(status);
+}
+
+static void send_file(int socket, int file)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	char byte = 0;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(head), &file, sizeof(file));
+	if (sendmsg(socket, &message, 0) != 1)
+		tap_bail("sendmsg: %s", strerror(errno));
+}
+
+static int receive_file(int socket)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	char byte;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	int file = -1;
+
+	if (recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
+		memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(file));
+	return file;
+}
+
+static void test_other_processes(const char *self)
+{
+	int sockets[2], file;
+	pid_t child;
+
+	child = fork();
+	if (child == 0)
+		_exit(-ask(fd));
+	expect(child_result(child), -EXDEV, "a child of fork()");
+
+	child = fork();
+	if (child == 0) {
+		file = open(DEVICE, O_RDONLY | O_CLOEXEC);
+		_exit(file < 0 ? errno : -ask(file));
+	}
+	expect(child_result(child), 0, "a child of fork() that opens the device itself");
+
+	child = fork();
+	if (child == 0) {
+		if (setgid(NOBODY) || setuid(NOBODY))
+			_exit(255);
+		file = open(DEVICE, O_RDONLY | O_CLOEXEC);
+		_exit(file < 0 ? errno : -ask(file));
+	}
+	if (geteuid() == 0)
+		expect(child_result(child), 0, "a process without any privilege");
+	else
+		waitpid(child, NULL, 0);
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
+		tap_bail("socketpair: %s", strerror(errno));
+	child = fork();
+	if (child == 0)
+		_exit(-ask(receive_file(sockets[1])));
+	file = open(DEVICE, O_RDONLY | O_CLOEXEC);
+	send_file(sockets[0], file);
+	expect(child_result(child), -EXDEV, "a file received from another process");
+	close(file);
+	close(sockets[0]);
+	close(sockets[1]);
+
+	child = fork();
+	if (child == 0) {
+		char number[16];
+
+		file = open(DEVICE, O_RDONLY);
+		snprintf(number, sizeof(number), "%d", file);
+		execl(self, self, "--ask", number, NULL);
+		_exit(255);
+	}
+	expect(child_result(child), -EXDEV, "a file from before execve()");
+
+	child = vfork();
+	if (child == 0)
+		_exit(-ask(fd));
+	expect(child_result(child), 0, "a child of vfork(), in the same address space");
+
+	/* The children have closed their files: ours is open all the same. */
+	expect(ask(fd), 0, "afterwards");
+}
+
+/* The system call of 32-bit programs, made by this one. */
+
+static long ioctl_32(int file, uint32_t number, void *arg)
+{
+	long ret;
+
+	/* Linux leaves all registers but rax alone; psABI says that r8 to r11 may go. */
+	__asm__ volatile("int $0x80"
+			 : "=a"(ret)
+			 : "0"(54L), "b"((long)file), "c"((unsigned long)number),
+			   "d"(arg)
+			 : "r8", "r9", "r10", "r11", "memory");
+	return (int)ret;
+}
+
+static void test_compat(void)
+{
+	struct request *request = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	struct kunwind_version *version = (struct kunwind_version *)request;
+	long ret;
+
+	if (request == MAP_FAILED)
+		tap_bail("mmap: %s", strerror(errno));
+	version->size = sizeof(*version);
+	ret = ioctl_32(fd, KUNWIND_IOC_VERSION, version);
+	if (ret == -ENOSYS) {
+		tap_skip("32-bit system calls", "this kernel has none");
+		return;
+	}
+	expect(ret, 0, "32-bit system call: version");
+	tap_ok(version->abi == KUNWIND_ABI_VERSION, "32-bit system call: the ABI is %d",
+	       KUNWIND_ABI_VERSION);
+
+	memset(request, 0, sizeof(*version));
+	request->stack = good_stack(64);
+	expect(ioctl_32(fd, KUNWIND_IOC_STACK, request), 0, "32-bit system call: stack");
+	tap_ok(request->stack.stop == KUNWIND_STOP_COMPLETE && request->stack.count >= 4,
+	       "32-bit system call: COMPLETE");
+	request->stack.size = 1;
+	expect(ioctl_32(fd, KUNWIND_IOC_STACK, request), -EINVAL,
+	       "32-bit system call: size 1");
+	expect(ioctl_32(fd, KUNWIND_IOC_STACK, (void *)0xfffff000), -EFAULT,
+	       "32-bit system call: a bad pointer");
+	munmap(request, 8 * PAGE);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "--ask"))
+		return -ask(atoi(argv[2]));
+
+	fd = open_device();
+	test_other_processes("/proc/self/exe");
+	test_compat();
+	return tap_done();
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Bad input by a user without privilege: the stack ends with a reason, the system goes on, nothing is left behind.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+
+figures=/sys/kernel/kunwind
+
+# What is bound to consumers; hooks and tables stay for a second after the last one.
+nothing_left() {
+	local name left round
+	for ((round = 0; round < 50; round++)); do
+		left=
+		for name in consumers spaces maps tables table_bytes build_bytes pending; do
+			[[ $(<"$figures/$name") == 0 ]] || left+=" $name=$(<"$figures/$name")"
+		done
+		[[ $left ]] || return 0
+		sleep 0.1
+	done
+	echo "left:$left"
+	return 1
+}
+
+folder=$(mktemp -d)
+chmod 777 "$folder"
+ok "nothing is there without a consumer" nothing_left
+for name in $("$BUILT/hostile" --list); do
+	ok "$name" setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILT/hostile" "$BUILT/hostile-lib.so" "$folder" "$name"
+done
+ok "nothing is left" nothing_left
+ok "no allocation failed, no builder was refused" [ "$(<$figures/allocation_failures)$(<$figures/table_refusals)" = 00 ]
+rm -rf "$folder"
+done_testing

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# The option --native: the same jobs with the kernel of this machine; builds, installs and loads modules there, after asking.
+
+# What there is to undo.
+KUW_NATIVE_LOADED=
+KUW_NATIVE_SESSIOND=
+
+# native_ask: explains, and takes a yes from the terminal only.
+native_ask() {
+	local answer
+	say "--native loads kernel modules into the kernel of this machine ($(uname -r)), not into a guest's:" \
+		"lttng-modules (built here and installed below /lib/modules, if they are not there yet), kunwind and kunwind-lttng"
+	say "kunwind's are removed again at the end. A bug in them can stop this machine or damage what is on it."
+	[[ -t 0 ]] || die 125 "--native asks first, and there is no terminal to answer" "run it from a terminal, or without --native"
+	read -r -p "kunwind: load them here? [y/N] " answer
+	[[ $answer == [yY]* ]] || die 125 "not loaded; without --native everything runs in a guest"
+}
+
+# native_select: names all that depends on this machine's kernel.
+native_select() {
+	KUW_KREL=$(uname -r)
+	KUW_KERNEL=native
+	KUW_KDIR=/lib/modules/$KUW_KREL/build
+	KUW_LTTNG=$KUW_CACHE/lttng-modules-$KUW_KREL
+	KUW_MODULE=$KUW_BUILD/module-native-$KUW_KREL
+	KUW_NEED_NATIVE="
+	gcc gcc
+	make make
+	modprobe kmod
+	perl perl-base
+	unshare util-linux
+	lttng lttng-tools
+	babeltrace2 babeltrace2
+	$KUW_KDIR/Makefile linux-headers-$KUW_KREL
+	"
+}
+
+native_lttng_make() {
+	local new=$KUW_LTTNG.new
+	rm -rf -- "$new" "$new.deb"
+	mkdir -p "$new.deb"
+	(cd "$new.deb" && apt-get download lttng-modules-dkms && dpkg-deb -x lttng-modules-dkms_*.deb .)
+	mv -- "$new.deb"/usr/src/lttng-modules-* "$new"
+	rm -r -- "$new.deb"
+	"$KUW_TOP/lttng-integration/fix-lttng-modules" "$new" "$KUW_KDIR"
+	make -C "$new" -j"$(nproc)" KERNELDIR="$KUW_KDIR" modules
+	finish "$new" "$KUW_LTTNG" "$1"
+}
+
+native_lttng_install() {
+	make -C "$KUW_LTTNG" KERNELDIR="$KUW_KDIR" INSTALL_MOD_DIR=updates/lttng modules_install
+	depmod "$KUW_KREL"
+}
+
+native_module_make() {
+	local source=$KUW_MODULE/src
+	rm -f -- "$KUW_MODULE/stamp"
+	module_farm "$source"
+	make -C "$KUW_KDIR" M="$source" -j"$(nproc)" modules
+	rm -f -- "$source"/lttng-integration/{Module.symvers,*.mod.c}
+	make -C "$KUW_KDIR" M="$source/lttng-integration" -j"$(nproc)" LTTNG_MODULES="$KUW_LTTNG" \
+		KBUILD_EXTRA_SYMBOLS="$source/Module.symvers $KUW_LTTNG/src/Module.symvers" modules
+	printf '%s\n' "$1" >"$KUW_MODULE/stamp"
+}
+
+native_load() {
+	local source=$KUW_MODULE/src
+	if [[ $KUW_LOAD ]]; then
+		modprobe -r kunwind-lttng kunwind 2>/dev/null || rmmod kunwind_lttng kunwind 2>/dev/null || true
+		modprobe -a lttng-lib-ring-buffer lttng-tracer
+		insmod "$source/kunwind.ko"
+		insmod "$source/lttng-integration/kunwind-lttng.ko"
+	fi
+	[[ -z $KUW_NATIVE_SESSIOND ]] || lttng-sessiond --daemonize --quiet
+}
+
+native_unload() {
+	if [[ $KUW_NATIVE_SESSIOND && -e /run/lttng/lttng-sessiond.pid ]]; then
+		kill "$(</run/lttng/lttng-sessiond.pid)" 2>/dev/null || true
+		KUW_NATIVE_SESSIOND=
+	fi
+	if [[ $KUW_NATIVE_LOADED ]]; then
+		rmmod kunwind_lttng kunwind 2>/dev/null || say "kunwind's modules are still in use; remove them with: rmmod kunwind_lttng kunwind"
+		KUW_NATIVE_LOADED=
+	fi
+}
+
+# native_setup: what `setup` is for a guest.
+native_setup() {
+	local stamp file files=()
+	native_ask
+	native_select
+	host_needs "$KUW_NEED_NATIVE"
+	[[ -e $KUW_KDIR/Makefile ]] || die 125 "there are no headers of the running kernel, $KUW_KREL" \
+		"install the package of them, or start the kernel that you have headers of"
+	is_debian || die 125 "--native takes lttng-modules from Debian's packages, and this is another distribution" \
+		"without --native everything runs in a guest; README.md tells how to build by hand"
+	mkdir -p "$KUW_CACHE"
+	if [[ $KUW_LOAD ]]; then
+		stamp=$(digest "$KUW_KREL" "$KUW_TOP/lttng-integration/fix-lttng-modules")
+		is_made "$KUW_LTTNG" "$stamp" || step lttng-native "building lttng-modules for kernel $KUW_KREL (about 2 min)" \
+			native_lttng_make "$stamp"
+		modinfo -k "$KUW_KREL" lttng-tracer >/dev/null 2>&1 || step lttng-install \
+			"installing lttng-modules below /lib/modules/$KUW_KREL/updates/lttng" native_lttng_install
+		while read -r file; do
+			files+=("$KUW_TOP/$file")
+		done < <(module_sources)
+		stamp=$(digest "$stamp" native "${files[@]}")
+		[[ -e $KUW_MODULE/stamp && $(<"$KUW_MODULE/stamp") == "$stamp" ]] || step module-native \
+			"building kunwind's modules for kernel $KUW_KREL" native_module_make "$stamp"
+	fi
+	[[ -z $KUW_LOAD ]] || KUW_NATIVE_LOADED=yes
+	lttng --no-sessiond list >/dev/null 2>&1 || KUW_NATIVE_SESSIOND=yes
+	step native-load "loading them" native_load
+}
+
+# native_run DIRECTORY COMMAND...: what guest_run is for a guest.
+native_run() {
+	cd -- "$1"
+	shift
+	timeout --foreground --kill-after=5 "$KUW_TIMEOUT" "$@" </dev/null
+}
