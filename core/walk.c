@@ -154,8 +154,11 @@ static u32 guess_by_frame_pointer(struct walk *w, u32 why)
 	return STEPPED;
 }
 
-/* A call of an address where there is no code: only the call has happened. */
-static u32 guess_bad_call(struct walk *w, u32 why)
+/*
+ * A call of an address where there is no code, or a function that has pushed
+ * nothing: only the call has happened.
+ */
+static u32 guess_call(struct walk *w, u32 why)
 {
 	u64 sp = w->regs.r[KUW_RSP], ra;
 
@@ -211,7 +214,7 @@ static u32 step_without_rule(struct walk *w, const struct kuw_mapping *m,
 	u64 vaddr;
 
 	if (!m)
-		return w->first ? guess_bad_call(w, why) :
+		return w->first ? guess_call(w, why) :
 				  guess_by_frame_pointer(w, why);
 	if (at_restorer(w))
 		return step_sigframe(w);
@@ -222,6 +225,9 @@ static u32 step_without_rule(struct walk *w, const struct kuw_mapping *m,
 		if (m->kind == KUW_MAPPING_TABLE &&
 		    vaddr - m->table->entry < KUW_ENTRY_BYTES)
 			return KUNWIND_STOP_COMPLETE;
+	} else if (w->first && m->kind == KUW_MAPPING_TABLE) {
+		/* Start files, PLTs and assembly, most of which push nothing. */
+		return guess_call(w, why);
 	}
 	return guess_by_frame_pointer(w, why);
 }

@@ -362,6 +362,23 @@ static void test_guess(void **state)
 	assert_int_equal(s->result.proven, 2);
 }
 
+/* The innermost function without an FDE has most likely pushed nothing. */
+static void test_guess_leaf(void **state)
+{
+	begin(P_NO_FDE);
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_NO_FDE), P_RA(P_RSP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 1);
+	/* But the first code of a thread has no caller. */
+	s->regs.r[6] = 0;
+	program_check(s, NO_RULE, P_RA(P_NO_FDE));
+	/* It has pushed the frame pointer. */
+	s->regs.r[6] = SYNTH_SP(0);
+	program_push(s, 0, SYNTH_SP(9), P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_NO_FDE), P_RA(P_RSP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 1);
+}
+
 /* A call of a null pointer, or of any other place without code. */
 static void test_bad_call(void **state)
 {
@@ -417,6 +434,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_null_frame_pointer),
 	TEST(test_uretprobe),
 	TEST(test_guess),
+	TEST(test_guess_leaf),
 	TEST(test_bad_call),
 	TEST(test_vsyscall),
 };

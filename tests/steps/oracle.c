@@ -102,8 +102,11 @@ static void report(struct oracle *o, enum kind kind, const struct kuw_result *r,
 		.want = wanted(o, at + 1),
 		.got = at + 1 < r->count ? o->frames[at + 1] : 0,
 	};
+	const struct kuw_mapping *m =
+		kuw_map_find(o->maps.space.map, wanted(o, at) - !!at);
 
 	peer_use(&o->peer, &o->tracee, o->maps.number);
+	f.no_table = m && m->kind == KUW_MAPPING_NO_TABLE;
 	f.place = peer_place(&o->peer, wanted(o, at));
 	if (kind != KIND_GUESS && tally_wants_verdict(&o->tally, &f)) {
 		f.judged = true;
@@ -271,7 +274,7 @@ static int advance(struct oracle *o, struct insn insn,
 	return insn.kind == INSN_SYSCALL ? after_syscall(o, was->rax) : 0;
 }
 
-/* Return: 1, 0 at the program's end, or -errno. */
+/* Return: 1, or 2 if nothing has changed; 0 at the program's end, or -errno. */
 static int step(struct oracle *o)
 {
 	struct user_regs_struct was = o->tracee.regs;
@@ -287,8 +290,9 @@ static int step(struct oracle *o)
 		break;
 	case TRACEE_SIGNALLED:
 		/* Before the instruction, or behind it? */
-		if (now->rip != was.rip || now->rsp != was.rsp)
-			ret = advance(o, insn, &was);
+		if (now->rip == was.rip && now->rsp == was.rsp)
+			return 2;
+		ret = advance(o, insn, &was);
 		break;
 	case TRACEE_EXECED:
 		o->steps++;
@@ -314,8 +318,9 @@ int oracle_run(struct oracle *o, char **argv)
 		ret = skip(o);
 	if (ret)
 		goto kill;
+	ret = 1;
 	do {
-		if (o->steps % o->every == 0)
+		if (ret == 1 && o->steps % o->every == 0)
 			check(o);
 		ret = step(o);
 	} while (ret > 0 && (!o->max || o->steps < o->max));

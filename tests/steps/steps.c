@@ -81,6 +81,8 @@ static int run(struct oracle *o, char **argv, bool tap)
 	good = o->checked && !tally_unexplained(&o->tally);
 	if (tap) {
 		good = o->checked && !o->lost &&
+		       WIFEXITED(o->tracee.status) &&
+		       !WEXITSTATUS(o->tracee.status) &&
 		       !tally_disagreements(&o->tally);
 		printf("%sok 1 - the walk is right at each of %" PRIu64
 		       " instructions\n1..1\n", good ? "" : "not ",

@@ -6,6 +6,7 @@
 
 /* Verdicts at one address; further ones would be the same. */
 #define VERDICTS_PER_SITE	4
+#define ROWS_PRINTED		40
 
 static const char *const kinds[NR_KINDS] = {
 	[KIND_RIGHT] = "right",
@@ -128,7 +129,8 @@ u64 tally_guesses(const struct tally *t)
 
 static bool unexplained(const struct row *row)
 {
-	return row->first.kind != KIND_GUESS && row->verdicts[VERDICT_RIGHT];
+	return row->first.kind != KIND_GUESS && !row->first.no_table &&
+	       row->verdicts[VERDICT_RIGHT];
 }
 
 u32 tally_unexplained(const struct tally *t)
@@ -147,37 +149,46 @@ static int by_count(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
+static void print_row(const struct row *row)
+{
+	const struct finding *f = &row->first;
+
+	printf("  %8" PRIu64 " %5u  %-11s %-14s %5" PRIu64 " %5" PRIu64 " %5" PRIu64
+	       "  %s%s %s+%#" PRIx64 "..%#" PRIx64 "\n", (uint64_t)row->count,
+	       row->sites, kinds[f->kind], stop_name(f->stop),
+	       (uint64_t)row->verdicts[VERDICT_SAME],
+	       (uint64_t)row->verdicts[VERDICT_WRONG],
+	       (uint64_t)row->verdicts[VERDICT_RIGHT], f->place.file,
+	       f->no_table ? " (no .eh_frame)" : "", f->place.function,
+	       (uint64_t)row->lo, (uint64_t)row->hi);
+	if (f->kind == KIND_GUESS)
+		return;
+	printf("%18sinstruction %" PRIu64 ": frame %u is at %s+%#" PRIx64
+	       ", its caller %#" PRIx64 ", the walk says %#" PRIx64 "\n",
+	       "", (uint64_t)f->number, f->depth, f->place.file,
+	       (uint64_t)f->place.vaddr, (uint64_t)f->want, (uint64_t)f->got);
+}
+
 void tally_print(struct tally *t)
 {
-	const struct row *row;
-	char where[160];
+	u64 rest = 0;
 	u32 i;
 
 	if (!t->nr_rows)
 		return;
 	/* Sites know their row by its number: there are no more to add. */
 	qsort(t->rows, t->nr_rows, sizeof(*t->rows), by_count);
-	printf("  %8s %5s  %-11s %-12s %-20s %s\n", "count", "sites", "kind",
-	       "stop", "libdw same/wrong/right", "where");
+	printf("%42slibdw is:\n  %8s %5s  %-11s %-14s %5s %5s %5s  %s\n", "",
+	       "count", "sites", "kind", "stop", "same", "wrong", "right",
+	       "the step from");
 	for (i = 0; i < t->nr_rows; i++) {
-		row = &t->rows[i];
-		snprintf(where, sizeof(where), "%s %s+%#" PRIx64 "..%#" PRIx64,
-			 row->first.place.file, row->first.place.function,
-			 (uint64_t)row->lo, (uint64_t)row->hi);
-		printf("  %8" PRIu64 " %5u  %-11s %-12s %6" PRIu64 " %6" PRIu64
-		       " %6" PRIu64 "  %s\n", (uint64_t)row->count, row->sites,
-		       kinds[row->first.kind], stop_name(row->first.stop),
-		       (uint64_t)row->verdicts[VERDICT_SAME],
-		       (uint64_t)row->verdicts[VERDICT_WRONG],
-		       (uint64_t)row->verdicts[VERDICT_RIGHT], where);
-		if (row->first.kind == KIND_GUESS)
-			continue;
-		printf("%19sinstruction %" PRIu64 ": frame %u is at %s+%#" PRIx64
-		       ", its caller %#" PRIx64 ", the walk says %#" PRIx64 "\n",
-		       "", (uint64_t)row->first.number, row->first.depth,
-		       row->first.place.file, (uint64_t)row->first.place.vaddr,
-		       (uint64_t)row->first.want, (uint64_t)row->first.got);
+		if (i < ROWS_PRINTED || unexplained(&t->rows[i]))
+			print_row(&t->rows[i]);
+		else
+			rest += t->rows[i].count;
 	}
+	if (rest)
+		printf("  %8" PRIu64 "        in rarer rows\n", (uint64_t)rest);
 }
 
 void tally_free(struct tally *t)

@@ -32,6 +32,7 @@ enum verdict {
  * @stop: enum kunwind_stop of the walk
  * @verdict: enum verdict
  * @judged: there is a verdict
+ * @no_table: the frame's file has no .eh_frame
  * @place: of the frame whose caller is not right
  * @depth: its number, 0 being the innermost
  * @number: of the instruction
@@ -43,6 +44,7 @@ struct finding {
 	u32 stop;
 	enum verdict verdict;
 	bool judged;
+	bool no_table;
 	struct place place;
 	u32 depth;
 	u64 number;
@@ -91,9 +93,13 @@ u64 tally_disagreements(const struct tally *t);
 /* Return: how many are right by a guess. */
 u64 tally_guesses(const struct tally *t);
 
-/* Return: rows of disagreements that libdw does not share. */
+/*
+ * Return: rows of disagreements that libdw does not share. It also reads
+ * .debug_frame, which a file without .eh_frame may have.
+ */
 u32 tally_unexplained(const struct tally *t);
 
+/* The most frequent rows first, not all of them if they are many. */
 void tally_print(struct tally *t);
 void tally_free(struct tally *t);
 
