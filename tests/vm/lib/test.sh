@@ -22,7 +22,7 @@ source_farm() {
 	local dir=$1 file
 	mkdir -p "$dir"
 	(cd "$KUW_TOP" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
-		find . -path ./build -prune -o -type f -printf '%P\n'; }) | grep -v '\.deb$' >"$dir.list"
+		find . -path ./build -prune -o -type f -printf '%P\n'; }) >"$dir.list"
 	while read -r file; do
 		if [[ -f $KUW_TOP/$file ]] && ! cmp -s "$KUW_TOP/$file" "$dir/$file"; then
 			mkdir -p "$(dirname "$dir/$file")"
