@@ -12,32 +12,34 @@ die() {
 	exit "$1"
 }
 
-# attempt NAME TEXT COMMAND...: runs a command or function that takes a while; its output goes to a log of that name.
-# Returns 1 and shows the log's end if it fails.
-attempt() {
+# run_step NAME TEXT COMMAND...: runs a command or function that takes a while; its output goes to a log of that name.
+# Sets KUW_STATUS to 1 and shows the log's end if it fails. Never call it in a condition: errexit is off then in all of the
+# function, background or not, and a failed build would count as done.
+run_step() {
 	local text=$2 log=$KUW_BUILD/log/setup-$1.log start=$SECONDS
 	shift 2
 	mkdir -p "$KUW_BUILD/log"
 	say "$text ..."
-	# In the background, because errexit is off in whatever stands in a condition; a process group of its own, because
-	# bash lets background jobs ignore SIGINT otherwise and Ctrl-C must end all of it.
+	# A process group of its own, because bash lets background jobs ignore SIGINT otherwise and Ctrl-C must end all of it.
 	set -m
 	"$@" </dev/null >"$log" 2>&1 &
 	KUW_CHILD=$!
 	set +m
-	if ! wait "$KUW_CHILD"; then
-		KUW_CHILD=
+	KUW_STATUS=0
+	wait "$KUW_CHILD" || KUW_STATUS=1
+	KUW_CHILD=
+	if ((KUW_STATUS)); then
 		tail -n 20 "$log" | sed 's/^/    /' >&2
 		say "failed: $text" "the whole output is in $log"
-		return 1
+	else
+		say "    done in $((SECONDS - start)) s"
 	fi
-	KUW_CHILD=
-	say "    done in $((SECONDS - start)) s"
 }
 
 # step NAME TEXT COMMAND...: the same, and ends the script if it fails.
 step() {
-	attempt "$@" || die 125 "what was finished before is kept: mend the cause and run the same command again"
+	run_step "$@"
+	((KUW_STATUS == 0)) || die 125 "what was finished before is kept: mend the cause and run the same command again"
 }
 
 # digest FILE-OR-TEXT...: one name for the contents of all files and the texts given.

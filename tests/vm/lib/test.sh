@@ -66,11 +66,13 @@ host_sum() {
 
 test_host() {
 	host_needs "$KUW_NEED_HOST"
-	attempt host-build "building the host tests, with ASan and UBSan" host_build || {
+	run_step host-build "building the host tests, with ASan and UBSan" host_build
+	if ((KUW_STATUS)); then
 		failed "the host tests cannot be built"
 		return 0
-	}
-	attempt host-check "running the host tests" host_check || failed "the host tests cannot be run"
+	fi
+	run_step host-check "running the host tests" host_check
+	((KUW_STATUS == 0)) || failed "the host tests cannot be run"
 	host_sum
 }
 
@@ -129,10 +131,11 @@ test_vm() {
 	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh)
 	setup
 	mkdir -p "$(built_folder)"
-	attempt "vm-build-$KUW_KERNEL" "building the guest tests' programs" vm_build "$(built_folder)" || {
+	run_step "vm-build-$KUW_KERNEL" "building the guest tests' programs" vm_build "$(built_folder)"
+	if ((KUW_STATUS)); then
 		failed "the guest tests' programs cannot be built"
 		return 0
-	}
+	fi
 	# Each test has its limit; the guest's covers all of them.
 	KUW_TIMEOUT=$((KUW_TEST_LIMIT * ${#tests[@]} + 120))
 	while ((${#tests[@]})); do
