@@ -65,12 +65,13 @@ clean_up() {
 	local status=$?
 	trap '' INT TERM
 	stop_child
+	test_ended
 	native_unload
 	job_clean
 	exit "$status"
 }
 trap clean_up EXIT
-trap 'say interrupted; exit 130' INT
+trap 'say "interrupted"; exit 130' INT
 trap 'exit 143' TERM
 
 # setup: makes what is missing, and nothing else.

@@ -9,6 +9,7 @@
  * preemption, so that unregister_ftrace_function() waits for callbacks that run.
  */
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -144,7 +145,7 @@ static void on_fork(void *data, struct task_struct *parent,
 
 /* Without an @optional one, a rare way to get new code stays unseen. */
 static struct hook {
-	char *function;
+	const char *function;
 	ftrace_func_t func;
 	bool optional;
 	bool is_up;
@@ -164,17 +165,38 @@ static void match_fork_point(struct tracepoint *tp, void *unused)
 		fork_point = tp;
 }
 
+/*
+ * Where a function of the kernel is: kprobes can look that up. By name, ftrace
+ * would look up the names of all that it can trace, for seconds if there are
+ * modules with large symbol tables. Return: 0 if there is none.
+ */
+static unsigned long address_of(const char *function)
+{
+	struct kprobe probe = {
+		.symbol_name = function,
+		.flags = KPROBE_FLAG_DISABLED,
+	};
+	unsigned long addr;
+
+	if (register_kprobe(&probe))
+		return 0;
+	addr = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	return addr;
+}
+
 static int hook_register(struct hook *hook)
 {
-	int ret;
+	unsigned long addr = address_of(hook->function);
+	int ret = -EOPNOTSUPP;
 
 	/* ftrace_free_filter() leaves pointers to what it freed. */
 	hook->ops = (struct ftrace_ops){
 		.func = hook->func,
 		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION,
 	};
-	ret = ftrace_set_filter(&hook->ops, (unsigned char *)hook->function,
-				strlen(hook->function), 1);
+	if (addr)
+		ret = ftrace_set_filter_ip(&hook->ops, addr, 0, 1);
 	if (!ret)
 		ret = register_ftrace_function(&hook->ops);
 	if (ret)

@@ -42,6 +42,16 @@
 #define KUW_SIGRETURN_LO	0x0f0000000fc0c748ULL
 #define KUW_SIGRETURN_HI	0x05
 
+/* The syscall instruction's two bytes, as a word. */
+#define KUW_SYSCALL_INSN	0x050f
+#define KUW_SYSCALL_LEN		2
+
+/*
+ * Words that the kernel's uretprobe trampoline may have pushed when it is
+ * interrupted: rax, rcx and r11, around its system call (Linux 6.11).
+ */
+#define KUW_TRAMPOLINE_WORDS	3
+
 /* Bytes from the struct ucontext that rsp then points at to its registers. */
 #define KUW_SIGFRAME_OFF { \
 	[0] = 144, [1] = 136, [2] = 152, [3] = 128, [4] = 112, [5] = 104, \

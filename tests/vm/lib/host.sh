@@ -11,6 +11,10 @@ mke2fs e2fsprogs
 /usr/share/keyrings/debian-archive-keyring.gpg|/usr/share/keyrings/debian-archive-keyring.pgp debian-archive-keyring
 flock util-linux
 setpriv util-linux
+unshare util-linux
+mount mount
+xz xz-utils
+dpkg-deb dpkg
 '
 KUW_NEED_HOST='
 gcc gcc

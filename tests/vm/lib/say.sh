@@ -3,22 +3,19 @@
 # What run.sh tells people: everything goes to stderr, long steps say how long they took.
 
 say() {
-	printf 'kunwind: %s\n' "$*" >&2
+	printf 'kunwind: %s\n' "$@" >&2
 }
 
 # die STATUS MESSAGE...: the first line says what is wrong, the others what to do next.
 die() {
-	local status=$1 line
-	shift
-	for line in "$@"; do
-		say "$line"
-	done
-	exit "$status"
+	say "${@:2}"
+	exit "$1"
 }
 
-# step NAME TEXT COMMAND...: runs a command or function that takes a while. Its output goes to a log of that name.
-step() {
-	local name=$1 text=$2 log=$KUW_BUILD/log/setup-$1.log start=$SECONDS
+# attempt NAME TEXT COMMAND...: runs a command or function that takes a while; its output goes to a log of that name.
+# Returns 1 and shows the log's end if it fails.
+attempt() {
+	local text=$2 log=$KUW_BUILD/log/setup-$1.log start=$SECONDS
 	shift 2
 	mkdir -p "$KUW_BUILD/log"
 	say "$text ..."
@@ -31,10 +28,16 @@ step() {
 	if ! wait "$KUW_CHILD"; then
 		KUW_CHILD=
 		tail -n 20 "$log" | sed 's/^/    /' >&2
-		die 125 "failed: $text" "the whole output is in $log" "what was finished before is kept: mend the cause and run the same command again"
+		say "failed: $text" "the whole output is in $log"
+		return 1
 	fi
 	KUW_CHILD=
 	say "    done in $((SECONDS - start)) s"
+}
+
+# step NAME TEXT COMMAND...: the same, and ends the script if it fails.
+step() {
+	attempt "$@" || die 125 "what was finished before is kept: mend the cause and run the same command again"
 }
 
 # digest FILE-OR-TEXT...: one name for the contents of all files and the texts given.

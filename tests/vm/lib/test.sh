@@ -5,6 +5,7 @@
 KUW_PASSED=0
 KUW_FAILED=0
 KUW_SKIPPED=0
+KUW_TESTING=
 
 failed() {
 	KUW_FAILED=$((KUW_FAILED + 1))
@@ -21,7 +22,7 @@ source_farm() {
 	local dir=$1 file
 	mkdir -p "$dir"
 	(cd "$KUW_TOP" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
-		find . -path ./build -prune -o -type f -printf '%P\n'; }) | grep -v '\.deb$' >"$dir.list"
+		find . -path ./build -prune -o -type f -printf '%P\n'; }) >"$dir.list"
 	while read -r file; do
 		if [[ -f $KUW_TOP/$file ]] && ! cmp -s "$KUW_TOP/$file" "$dir/$file"; then
 			mkdir -p "$(dirname "$dir/$file")"
@@ -65,8 +66,11 @@ host_sum() {
 
 test_host() {
 	host_needs "$KUW_NEED_HOST"
-	step host-build "building the host tests, with ASan and UBSan" host_build
-	step host-check "running the host tests" host_check
+	attempt host-build "building the host tests, with ASan and UBSan" host_build || {
+		failed "the host tests cannot be built"
+		return 0
+	}
+	attempt host-check "running the host tests" host_check || failed "the host tests cannot be run"
 	host_sum
 }
 
@@ -125,7 +129,10 @@ test_vm() {
 	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh)
 	setup
 	mkdir -p "$(built_folder)"
-	step "vm-build-$KUW_KERNEL" "building the guest tests' programs" vm_build "$(built_folder)"
+	attempt "vm-build-$KUW_KERNEL" "building the guest tests' programs" vm_build "$(built_folder)" || {
+		failed "the guest tests' programs cannot be built"
+		return 0
+	}
 	# Each test has its limit; the guest's covers all of them.
 	KUW_TIMEOUT=$((KUW_TEST_LIMIT * ${#tests[@]} + 120))
 	while ((${#tests[@]})); do
@@ -148,19 +155,40 @@ test_job() {
 	local what=${1-all}
 	shift || true
 	case $what in
+	host | vm | all) ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm and all" ;;
+	esac
+	# Whatever ends the script from here on, the last line tells.
+	KUW_TESTING=yes
+	case $what in
 	host) test_host ;;
 	vm) test_vm "$@" ;;
 	all)
 		test_host
 		test_vm
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm and all" ;;
 	esac
 	if ((KUW_PASSED + KUW_FAILED == 0)); then
 		failed "nothing passed and nothing failed"
 	fi
-	printf '%d passed, %d failed' "$KUW_PASSED" "$KUW_FAILED"
-	((KUW_SKIPPED)) && printf ', %d skipped' "$KUW_SKIPPED"
-	printf '\n'
+	test_sum
 	((KUW_FAILED == 0))
+}
+
+# test_sum: the last line.
+test_sum() {
+	KUW_TESTING=
+	printf '%d passed, %d failed' "$KUW_PASSED" "$KUW_FAILED"
+	if ((KUW_SKIPPED)); then
+		printf ', %d skipped' "$KUW_SKIPPED"
+	fi
+	printf '\n'
+}
+
+# test_ended: the script ends before the tests did.
+test_ended() {
+	if [[ $KUW_TESTING ]]; then
+		failed "the tests did not come to their end"
+		test_sum
+	fi
 }

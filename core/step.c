@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* One step with any rule there is, following all registers that are known. */
+#include "step.h"
+#include "limits.h"
+
+/* Apply a frequent rule, and follow the callee-saved registers as well. */
+u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
+		   struct kuw_rule rule)
+{
+	static const u8 regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
+	const struct kuw_saves *saves = kuw_table_at(table, table->saves_off);
+	struct kuw_frame f;
+	u32 i, ret, known = w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST);
+
+	if (kuw_rule_kind(rule) == KUW_KIND_RBP && !(known & 1u << KUW_RBP)) {
+		w->regs.unknown = true;
+		return KUNWIND_STOP_REG_UNKNOWN;
+	}
+	kuw_load_frame(w, &f);
+	ret = kuw_apply(kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp,
+		    kuw_rule_cfa(rule), kuw_rule_rbp(rule), &f);
+	if (ret != KUW_STEPPED)
+		return ret;
+	kuw_store_frame(w, &f);
+	saves += kuw_rule_saves(rule);
+	for (i = 0; i < KUW_NR_SAVES; i++) {
+		if (!saves->word[i])
+			continue;
+		known |= 1u << regs[i];
+		if (kuw_port_read(f.sp + saves->word[i] * KUW_WORD,
+				  &w->regs.r[regs[i]]))
+			known &= ~(1u << regs[i]);
+	}
+	w->regs.known = known;
+	w->inner = false;
+	return KUW_STEPPED;
+}
+
+/* Return: 0 and the value of a loc, or the stop reason. */
+static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
+		     const struct kuw_loc *loc, const u64 *cfa, u64 *value)
+{
+	const u8 *expr;
+	u64 reg = 0;
+	u32 len, stop;
+
+	if (loc->how == KUW_REG || loc->how == KUW_MEM || loc->how == KUW_PLT) {
+		if (!(w->regs.known & 1u << loc->reg)) {
+			w->regs.unknown = true;
+			return KUNWIND_STOP_REG_UNKNOWN;
+		}
+		reg = w->regs.r[loc->reg] + loc->off;
+	}
+	switch (loc->how) {
+	case KUW_AT_CFA:
+		return kuw_read_user(*cfa + loc->off, KUW_WORD, value) ?
+			0 : KUNWIND_STOP_STACK_FAULT;
+	case KUW_CFA_PLUS:
+		*value = *cfa + loc->off;
+		return 0;
+	case KUW_REG:
+		*value = reg;
+		return 0;
+	case KUW_MEM:
+		if (!kuw_read_user(reg, KUW_WORD, value))
+			return KUNWIND_STOP_STACK_FAULT;
+		*value += loc->arg;
+		return 0;
+	case KUW_PLT:
+		if ((w->regs.r[KUW_RA] & 15) >= loc->arg)
+			reg += KUW_WORD;
+		*value = reg;
+		return 0;
+	case KUW_EXPR:
+	case KUW_EXPR_MEM:
+		expr = kuw_table_expr(table, loc, &len);
+		if (!expr)
+			return KUNWIND_STOP_RULE_BAD;
+		stop = kuw_expr_eval(expr, len, &w->regs, cfa, value);
+		if (!stop && loc->how == KUW_EXPR_MEM &&
+		    !kuw_read_user(*value, KUW_WORD, value))
+			return KUNWIND_STOP_STACK_FAULT;
+		return stop;
+	}
+	return KUNWIND_STOP_RULE_BAD;
+}
+
+/* Apply a rule in full. All is computed before any register changes. */
+static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
+		     const struct kuw_ext *ext)
+{
+	u32 known = w->regs.known, i, stop;
+	const struct kuw_loc *loc;
+	u64 r[KUW_NR_REGS], cfa, old_sp = w->regs.r[KUW_RSP];
+	bool has_ra = false, has_sp = false, may_stay = false;
+	struct kuw_frame f;
+
+	for (i = 1; i <= ext->nr_locs; i++) {
+		loc = &ext->locs[i];
+		if (loc->target == KUW_RA && loc->how == KUW_UNDEF)
+			return KUNWIND_STOP_COMPLETE;
+		has_sp |= loc->target == KUW_RSP;
+		/* vfork() has popped the return address; an interrupted
+		 * function can have, and its caller cannot once more.
+		 */
+		may_stay |= loc->target == KUW_RA && loc->how == KUW_REG &&
+			    w->inner;
+	}
+	stop = loc_value(w, table, &ext->locs[0], NULL, &cfa);
+	if (stop)
+		return stop;
+	if (!ext->signal) {
+		stop = kuw_check_cfa(cfa, old_sp);
+		/* longjmp()'s CFA is its jmp_buf; where rsp goes is checked. */
+		if (stop == KUNWIND_STOP_CFA_BACK &&
+		    (has_sp || (may_stay && cfa == old_sp)))
+			stop = 0;
+		if (stop)
+			return stop;
+		/* A call saves no other registers than these. */
+		known &= KUW_CALLEE_SAVED;
+	}
+	memcpy(r, w->regs.r, sizeof(r));
+	r[KUW_RSP] = cfa;
+	known |= 1u << KUW_RSP;
+	for (i = 1; i <= ext->nr_locs; i++) {
+		loc = &ext->locs[i];
+		known &= ~(1u << loc->target);
+		if (loc->how == KUW_UNDEF)
+			continue;
+		stop = loc_value(w, table, loc, &cfa, &r[loc->target]);
+		/* The walk can go on without most of them. */
+		if (!stop)
+			known |= 1u << loc->target;
+		else if (loc->target == KUW_RA || loc->target == KUW_RSP ||
+			 stop == KUNWIND_STOP_EXPR_BUDGET)
+			return stop;
+		has_ra |= loc->target == KUW_RA;
+	}
+	if (!has_ra && !kuw_read_user(cfa + KUW_RA_OFF, KUW_WORD, &r[KUW_RA]))
+		return KUNWIND_STOP_STACK_FAULT;
+	if (r[KUW_RSP] <= old_sp && !(ext->signal && w->switches--) &&
+	    !(may_stay && r[KUW_RSP] == old_sp))
+		return KUNWIND_STOP_CFA_BACK;
+	stop = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP]);
+	if (stop != KUW_STEPPED)
+		return stop;
+	memcpy(w->regs.r, r, sizeof(r));
+	w->regs.known = known | 1u << KUW_RA;
+	w->inner = ext->signal;
+	return KUW_STEPPED;
+}
+
+/* The vsyscall page has no file; each of its entries is called and returns. */
+static u32 step_vsyscall(struct kuw_state *w)
+{
+	struct kuw_frame f;
+	u32 ret;
+
+	kuw_load_frame(w, &f);
+	ret = kuw_apply(f.sp, KUW_WORD, 0, &f);
+	kuw_store_frame(w, &f);
+	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
+	w->inner = false;
+	return ret;
+}
+
+/*
+ * A function with a uretprobe returns to the kernel's trampoline; the kernel knows
+ * where to from there, by the place of the return address.
+ */
+static bool restore_ra(struct kuw_state *w)
+{
+	const struct kuw_mapping *m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
+	u64 ra;
+
+	if (w->inner || !m || m->kind != KUW_MAPPING_URETPROBE)
+		return false;
+	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] + KUW_RA_OFF, &ra))
+		return false;
+	/* Back into the trampoline would have no end. */
+	if (ra - 1 >= KUW_PORT_USER_END - 1 || ra - m->start < m->end - m->start)
+		return false;
+	w->regs.r[KUW_RA] = ra;
+	w->replaced = true;
+	return true;
+}
+
+/* Do whatever the current frame needs. Return: KUW_STEPPED, or the stop reason. */
+u32 kuw_step(struct kuw_state *w)
+{
+	u64 pc = w->regs.r[KUW_RA] - !w->inner, off;
+	const struct kuw_mapping *m = kuw_map_find(w->map, pc);
+	struct kuw_rule rule;
+	u32 ret;
+
+	w->guessed = false;
+	w->replaced = false;
+	w->regs.unknown = false;
+	if (!m) {
+		if (restore_ra(w))
+			return KUW_STEPPED;
+		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN)
+			ret = step_vsyscall(w);
+		else
+			ret = kuw_step_without_rule(w, NULL, w->map->incomplete ?
+						KUNWIND_STOP_INCOMPLETE_MAP :
+						KUNWIND_STOP_NO_MAPPING);
+	} else if (m->kind != KUW_MAPPING_TABLE) {
+		ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
+	} else {
+		off = pc - m->bias - m->table->base;
+		rule = off < m->table->span ? kuw_table_find(m->table, off) :
+					      m->table->rules[0];
+		switch (kuw_rule_kind(rule)) {
+		case KUW_KIND_RSP:
+		case KUW_KIND_RBP:
+			ret = kuw_apply_full(w, m->table, rule);
+			break;
+		case KUW_KIND_EXT:
+			ret = apply_ext(w, m->table,
+					kuw_table_ext(m->table, kuw_rule_ext(rule)));
+			break;
+		default:
+			ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
+			break;
+		}
+	}
+	w->first = false;
+	return ret;
+}

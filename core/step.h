@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * One step of a walk: its state, the checks, and what the files that step share.
+ * walk.c has the loop, step.c the rules, norule.c code that has none.
+ */
+#ifndef KUW_STEP_H
+#define KUW_STEP_H
+
+#include "expr.h"
+#include "map.h"
+#include "table.h"
+
+/* What a step returns beside a stop reason. */
+#define KUW_STEPPED		(~0u)
+
+/* The part of the state that every walk follows. */
+struct kuw_frame {
+	u64 ip;
+	u64 sp;
+	u64 bp;
+};
+
+/**
+ * struct kuw_state - a walk with everything it may need
+ * @map: the address map
+ * @regs: all registers, and which of them are known
+ * @inner: the frame was interrupted, not left by a call: its ip is the next
+ *	instruction, not the one behind a call
+ * @first: it is the innermost frame
+ * @guessed: the last step had no rule
+ * @replaced: the last step found the frame's true ip, not a frame
+ * @switches: downward steps left
+ */
+struct kuw_state {
+	const struct kuw_map *map;
+	struct kuw_expr_regs regs;
+	bool inner;
+	bool first;
+	bool guessed;
+	bool replaced;
+	u32 switches;
+};
+
+#define KUW_KNOWN_FAST	(1u << KUW_RBP | 1u << KUW_RSP | 1u << KUW_RA)
+#define KUW_KNOWN_ALL	((1u << KUW_NR_REGS) - 1)
+
+/* Return: 0 if a frame may have this CFA, else the stop reason. */
+static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp)
+{
+	/* Whether it is a user address shows when the return address is read. */
+	if (unlikely(cfa & (KUW_WORD - 1)))
+		return KUNWIND_STOP_CFA_BAD;
+	if (unlikely(cfa <= sp))
+		return KUNWIND_STOP_CFA_BACK;
+	return 0;
+}
+
+/* Make the caller the current frame. Return: KUW_STEPPED, or the stop reason. */
+static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 bp)
+{
+	/* Null is no user address either. */
+	if (unlikely(ip - 1 >= KUW_PORT_USER_END - 1))
+		return KUNWIND_STOP_RA_BAD;
+	f->ip = ip;
+	f->sp = sp;
+	f->bp = bp;
+	return KUW_STEPPED;
+}
+
+/*
+ * Apply a rule of KUW_KIND_RSP or KUW_KIND_RBP: @cfa bytes from @base to the CFA,
+ * @saved bytes from there to rbp, 0 if it is unchanged.
+ */
+static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, struct kuw_frame *f)
+{
+	u64 at = base + cfa, ra, bp = f->bp;
+	u32 stop = kuw_check_cfa(at, f->sp);
+
+	if (unlikely(stop))
+		return stop;
+	if (unlikely(kuw_port_read(at + KUW_RA_OFF, &ra)))
+		return KUNWIND_STOP_STACK_FAULT;
+	if (saved && unlikely(kuw_port_read(at + saved, &bp)))
+		return KUNWIND_STOP_STACK_FAULT;
+	return kuw_commit(f, ra, at, bp);
+}
+
+static inline void kuw_load_frame(const struct kuw_state *w, struct kuw_frame *f)
+{
+	f->ip = w->regs.r[KUW_RA];
+	f->sp = w->regs.r[KUW_RSP];
+	f->bp = w->regs.r[KUW_RBP];
+}
+
+static inline void kuw_store_frame(struct kuw_state *w, const struct kuw_frame *f)
+{
+	w->regs.r[KUW_RA] = f->ip;
+	w->regs.r[KUW_RSP] = f->sp;
+	w->regs.r[KUW_RBP] = f->bp;
+}
+
+/* Apply a frequent rule, and follow the callee-saved registers as well. */
+u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
+		   struct kuw_rule rule);
+
+/*
+ * No rule says how to go on. @m is the mapping of the frame's code, or NULL; @why
+ * the reason to stop if nothing else is found. Return: KUW_STEPPED, or a reason.
+ */
+u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
+			  u32 why);
+
+/* Do whatever the current frame needs. Return: KUW_STEPPED, or the stop reason. */
+u32 kuw_step(struct kuw_state *w);
+
+#endif /* KUW_STEP_H */
