@@ -4,6 +4,8 @@
 
 /* The red zone, and what a function popped just now. */
 #define BELOW		256
+/* Without a rule, the walk looks at a few bytes of code. */
+#define CODE		64
 /* Frames of more bytes than this are rare. */
 #define NEAR		4096
 
@@ -37,17 +39,23 @@ static u64 lowest(const struct shadow *s)
 	return lo;
 }
 
-static bool prepare(struct view *v, const struct shadow *s, u64 sp)
+/* Present the addresses from @lo up to the end of the main stack. */
+static bool present(struct view *v, const struct shadow *s, u64 lo)
+{
+	if (!make_room(v, lo, s->stacks[0].hi))
+		return false;
+	kuw_port_set_window(lo, s->stacks[0].hi - lo, (u64)v->mirror - v->lo);
+	return true;
+}
+
+static bool present_stacks(struct view *v, const struct shadow *s, u64 sp)
 {
 	u64 lo = lowest(s);
 
-	if (!make_room(v, lo, s->stacks[0].hi))
-		return false;
-	if (s->nr_stacks == 1)
-		lo = max_t(u64, lo, (sp - BELOW) & ~7ULL);
-	kuw_port_set_window(lo, s->stacks[0].hi - lo,
-			    (u64)v->mirror - v->lo);
-	return true;
+	/* Make room for all of it at once. */
+	return make_room(v, lo, s->stacks[0].hi) &&
+	       present(v, s, s->nr_stacks == 1 ?
+		       max_t(u64, lo, (sp - BELOW) & ~7ULL) : lo);
 }
 
 static void copy(struct view *v, const struct tracee *t, u64 lo, u64 hi)
@@ -66,7 +74,7 @@ bool view_near(struct view *v, const struct tracee *t, const struct shadow *s)
 	const struct shadow_stack *in = &s->stacks[s->stack];
 	u64 sp = t->regs.rsp;
 
-	if (!prepare(v, s, sp))
+	if (!present_stacks(v, s, sp))
 		return false;
 	copy(v, t, max_t(u64, sp - BELOW, in->lo), min_t(u64, sp + NEAR, in->hi));
 	return true;
@@ -75,11 +83,15 @@ bool view_near(struct view *v, const struct tracee *t, const struct shadow *s)
 bool view_all(struct view *v, const struct tracee *t, const struct shadow *s)
 {
 	const struct shadow_stack *in;
-	u64 sp;
+	u64 sp, code = (t->regs.rip - CODE) & ~7ULL;
+	bool has_code;
 	u32 i;
 
-	if (!prepare(v, s, t->regs.rsp))
+	has_code = present(v, s, min_t(u64, code, lowest(s)));
+	if (!has_code && !present_stacks(v, s, t->regs.rsp))
 		return false;
+	if (has_code)
+		copy(v, t, code, code + 2 * CODE);
 	for (i = 0; i <= s->stack; i++) {
 		in = &s->stacks[i];
 		sp = i < s->stack ? in->sp : t->regs.rsp;
