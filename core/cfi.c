@@ -47,7 +47,7 @@ static void fail(struct machine *m, int err)
 static s32 fit(struct machine *m, s64 off)
 {
 	if (unlikely(off != (s32)off))
-		fail(m, -ENOSYS);
+		fail(m, -EOPNOTSUPP);
 	return off;
 }
 
@@ -56,7 +56,7 @@ static s32 scaled(struct machine *m, s64 factor, s64 align)
 	s64 off;
 
 	if (unlikely(__builtin_mul_overflow(factor, align, &off)))
-		fail(m, -ENOSYS);
+		fail(m, -EOPNOTSUPP);
 	return fit(m, off);
 }
 
@@ -110,7 +110,7 @@ static void set_loc(struct machine *m)
 static void set_cfa(struct machine *m, u64 reg, s32 off)
 {
 	if (unlikely(reg >= KUW_RA)) {
-		fail(m, -ENOSYS);
+		fail(m, -EOPNOTSUPP);
 		return;
 	}
 	m->cfi->cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
@@ -165,7 +165,7 @@ static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 static void set_from_reg(struct machine *m, u64 reg, u64 from)
 {
 	if (from >= KUW_NR_REGS)
-		fail(m, -ENOSYS);
+		fail(m, -EOPNOTSUPP);
 	else
 		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
 }
@@ -190,7 +190,7 @@ static u64 take_expr(struct machine *m, u8 how)
 	if (!bytes)
 		return 0;
 	if (!kuw_expr_check(bytes, len)) {
-		fail(m, -ENOSYS);
+		fail(m, -EOPNOTSUPP);
 		return 0;
 	}
 	if (kuw_expr_simplify(bytes, len, &value)) {
@@ -213,7 +213,7 @@ static void remember(struct machine *m)
 	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
 
 	if (m->nr_states == KUW_MAX_STATES) {
-		fail(m, -ENOSYS);
+		fail(m, -EOPNOTSUPP);
 		return;
 	}
 	if (!kuw_compile_room(m->c, KUW_AREA_STATES,
@@ -312,7 +312,7 @@ static void rare_op(struct machine *m, u8 op)
 	case DW_CFA_GNU_window_save:
 		/* SPARC's windows, arm64's signed addresses. */
 	default:
-		fail(m, -ENOSYS);
+		fail(m, -EOPNOTSUPP);
 		break;
 	}
 }

@@ -35,7 +35,7 @@ struct kuw_cfi {
  * @loc: where the first row begins, as an offset from the table's base
  * @end: where the FDE ends
  *
- * Return: 0; -EINVAL if the program is damaged; -ENOSYS if it says what a
+ * Return: 0; -EINVAL if the program is damaged; -EOPNOTSUPP if it says what a
  *	table cannot; -ENOSPC if an area must grow: c->grow says which.
  */
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,

@@ -17,6 +17,11 @@ enum phase {
 
 bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
 {
+	/* What ordinary files need, so that large areas are not copied. */
+	if (area == KUW_AREA_ROWS)
+		bytes = max_t(u64, bytes, c->eh_frame.len * 3ULL / 2);
+	if (area == KUW_AREA_FDES)
+		bytes = max_t(u64, bytes, c->eh_frame.len / 3);
 	c->grow = area;
 	c->grow_bytes = max_t(u64, bytes, 2 * c->areas[area].bytes);
 	c->grow_bytes = max_t(u64, c->grow_bytes, 1024);

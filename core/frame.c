@@ -143,7 +143,7 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		return -EINVAL;
 	version = kuw_u8(c);
 	if (version != 1 && version != 3 && version != 4)
-		return -ENOSYS;
+		return -EOPNOTSUPP;
 	aug = c->p;
 	while (kuw_u8(c))
 		;
@@ -158,7 +158,7 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	if (version == 4) {
 		/* Address size, segment selector size. */
 		if (kuw_u8(c) != KUW_WORD || kuw_u8(c))
-			return -ENOSYS;
+			return -EOPNOTSUPP;
 	}
 	cie->code_align = kuw_uleb(c);
 	cie->data_align = kuw_sleb(c);
@@ -167,11 +167,11 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	if (aug[0] == 'z')
 		parse_augmentation(section, c, aug + 1, cie);
 	else if (aug[0])
-		return -ENOSYS;
+		return -EOPNOTSUPP;
 	if (c->bad)
 		return -EINVAL;
 	if (ra != KUW_RA)
-		return -ENOSYS;
+		return -EOPNOTSUPP;
 	cie->instrs = *c;
 	return 0;
 }

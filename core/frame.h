@@ -104,7 +104,7 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
 int kuw_read_record(const struct kuw_section *section, u32 pos,
 		    struct kuw_record *record);
 
-/* Return: 0, -EINVAL if it is damaged, -ENOSYS if it is for another machine. */
+/* Return: 0, -EINVAL if it is damaged, -EOPNOTSUPP if it is for another machine. */
 int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		  struct kuw_cie *cie);
 

@@ -18,7 +18,7 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	}
 	kuw_load_frame(w, &f);
 	ret = kuw_apply(kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp,
-		    kuw_rule_cfa(rule), kuw_rule_rbp(rule), &f);
+			kuw_rule_cfa(rule), kuw_rule_rbp(rule), &f);
 	if (ret != KUW_STEPPED)
 		return ret;
 	kuw_store_frame(w, &f);

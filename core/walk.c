@@ -133,8 +133,8 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 					break;
 				by_rbp = entry->tag - epoch;
 			}
-			ret = kuw_apply(by_rbp ? f.bp : f.sp, entry->cfa, entry->rbp,
-				    &f);
+			ret = kuw_apply(by_rbp ? f.bp : f.sp, entry->cfa,
+					entry->rbp, &f);
 			if (unlikely(ret != KUW_STEPPED))
 				goto out;
 			if (unlikely(out == last)) {

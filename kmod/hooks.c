@@ -72,8 +72,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 static void on_mmap(unsigned long ip, unsigned long parent_ip,
 		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
 
 	note(vma, vma->vm_start, vma->vm_end, false);
 }
@@ -86,11 +85,10 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip,
 static void on_move(unsigned long ip, unsigned long parent_ip,
 		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct vm_area_struct **vma = (void *)regs_get_kernel_argument(regs, 0);
-	u64 start = regs_get_kernel_argument(regs, 1);
+	struct vm_area_struct **vma = (void *)ftrace_regs_get_argument(fregs, 0);
+	u64 start = ftrace_regs_get_argument(fregs, 1);
 
-	note(*vma, start, start + regs_get_kernel_argument(regs, 2), true);
+	note(*vma, start, start + ftrace_regs_get_argument(fregs, 2), true);
 }
 
 /*
@@ -101,9 +99,8 @@ static void on_move(unsigned long ip, unsigned long parent_ip,
 static void on_extend(unsigned long ip, unsigned long parent_ip,
 		      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 1);
-	u64 delta = regs_get_kernel_argument(regs, 2);
+	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 1);
+	u64 delta = ftrace_regs_get_argument(fregs, 2);
 
 	note(vma, vma->vm_end, vma->vm_end + delta, true);
 }
@@ -112,9 +109,7 @@ static void on_extend(unsigned long ip, unsigned long parent_ip,
 static void on_exit(unsigned long ip, unsigned long parent_ip,
 		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-
-	kw_space_exit((void *)regs_get_kernel_argument(regs, 0));
+	kw_space_exit((void *)ftrace_regs_get_argument(fregs, 0));
 }
 
 /* The child does not run yet, so that its mm stays. */
@@ -193,7 +188,7 @@ static int hook_register(struct hook *hook)
 	/* ftrace_free_filter() leaves pointers to what it freed. */
 	hook->ops = (struct ftrace_ops){
 		.func = hook->func,
-		.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RECURSION,
+		.flags = FTRACE_OPS_FL_RECURSION,
 	};
 	if (addr)
 		ret = ftrace_set_filter_ip(&hook->ops, addr, 0, 1);

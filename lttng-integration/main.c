@@ -21,18 +21,16 @@
 static void redirect(unsigned long ip, unsigned long parent_ip,
 		     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
-
-	if ((int)regs_get_kernel_argument(regs, 1) ==
+	if ((int)ftrace_regs_get_argument(fregs, 1) ==
 		    LTTNG_KERNEL_ABI_CONTEXT_CALLSTACK_USER &&
 	    !within_module(parent_ip, THIS_MODULE))
-		instruction_pointer_set(regs, (unsigned long)context_add);
+		ftrace_regs_set_instruction_pointer(fregs,
+						    (unsigned long)context_add);
 }
 
 static struct ftrace_ops ops = {
 	.func = redirect,
-	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY |
-		 FTRACE_OPS_FL_RECURSION,
+	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION,
 };
 
 static int __init kunwind_lttng_init(void)

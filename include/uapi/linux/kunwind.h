@@ -10,6 +10,9 @@
  * A process sees its own stack and nothing else: a file that was inherited or
  * received from another process answers -EXDEV.
  *
+ * open() gives, beside what every open() can: -ENOMEM; -EINTR after a fatal
+ * signal; -EOPNOTSUPP if the kernel lacks a function that must be hooked.
+ *
  * Every structure begins with its size, as the caller knows it. A kernel that
  * knows a longer one takes the rest as zero; one that knows a shorter one
  * answers -E2BIG if what it does not know is not zero. No structure holds a
