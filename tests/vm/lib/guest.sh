@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
+# Other parts of run.sh read what this one sets.
+# shellcheck disable=SC2034
 # Starts a guest that does one job: qemu, the job's folder, and the three ways out of it (stdout, stderr, the kernel log).
 
 # guest_directory: the directory of the guest that is this one here; only the repository is in both.
@@ -37,7 +39,7 @@ guest_run() {
 	stdin=/dev/null stdout=$job/qemu
 	if [[ $mode == shell ]]; then
 		stdin=/dev/stdin stdout=/dev/stdout
-		consoles=(-chardev stdio,id=tty,signal=off -device virtconsole,chardev=tty)
+		consoles=(-chardev "stdio,id=tty,signal=off" -device "virtconsole,chardev=tty")
 	fi
 	# The guest itself ends the command in time; if even that fails, its end is here. Set-up takes 10 s on an idle machine.
 	((KUW_TIMEOUT)) && limit=$((KUW_TIMEOUT + 180))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
+# Other parts of run.sh read what this one sets.
+# shellcheck disable=SC2034
 # What this machine must have: checks for commands and files, and installs the distribution's packages for them.
 
 # Each line: what is looked for (a command, or a file, a pattern of one, if it has a slash), and Debian's package of it.

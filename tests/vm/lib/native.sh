@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
+# Other parts of run.sh read what this one sets.
+# shellcheck disable=SC2034
 # The option --native: the same jobs with the kernel of this machine; builds, installs and loads modules there, after asking.
 
 # What there is to undo.
@@ -117,7 +119,7 @@ native_setup() {
 
 # native_run DIRECTORY COMMAND...: what guest_run is for a guest.
 native_run() {
-	cd -- "$1"
+	cd -- "$1" || return
 	shift
 	timeout --foreground --kill-after=5 "$KUW_TIMEOUT" "$@" </dev/null
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
+# Other parts of run.sh read what this one sets.
+# shellcheck disable=SC2034
 # The job `test`: host tests by automake, guest tests by tests/vm/lib/run-tests, and one sum of both.
 
 KUW_PASSED=0
@@ -36,14 +38,14 @@ source_farm() {
 host_build() {
 	local dir=$KUW_BUILD/test-host
 	source_farm "$dir"
-	cd "$dir"
+	cd "$dir" || return
 	[[ -e configure ]] || autoreconf -i
 	[[ -e Makefile ]] || ./configure --enable-sanitizers
 	make -j"$(nproc)"
 }
 
 host_check() {
-	cd "$KUW_BUILD/test-host"
+	cd "$KUW_BUILD/test-host" || return
 	find . -name '*.trs' -delete
 	# The verdict is in the results; a failed test makes `make` fail, too.
 	make -k -j"$(nproc)" check || true
