@@ -26,7 +26,7 @@
 #define KUW_MAX_EH_FRAME	(1u << 28)
 /* FDEs of one file: a record has at least 16 bytes. */
 #define KUW_MAX_FDES		(KUW_MAX_EH_FRAME / 16)
-/* Rows of one file: what a temporary buffer of 6 bytes a row may cost. */
+/* Rows of one file: what a temporary buffer of 8 bytes a row may cost. */
 #define KUW_MAX_ROWS		(1u << 26)
 /* Nested DW_CFA_remember_state; seen: 1, and 5,000 in a test suite. */
 #define KUW_MAX_STATES		8192
@@ -51,7 +51,7 @@
  */
 #define KUW_ENTRY_BYTES		64
 /* Mappings with a table in one address space; seen: 300. vm.max_map_count is
- * 65,530 by default, and each entry costs 32 bytes.
+ * 65,530 by default, and each entry costs 40 bytes.
  */
 #define KUW_MAX_MAPPINGS	65536
 /* FDEs compiled between two returns to the caller, who may want to reschedule

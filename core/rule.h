@@ -32,7 +32,7 @@ enum kuw_how {
  * @target: the register that this is the rule of; unused for the CFA
  * @arg: see enum kuw_how
  * @off: see enum kuw_how; of an expression: where it lies in the pool, see
- *	kuw_expr_at()
+ *	kuw_table_expr()
  */
 struct kuw_loc {
 	u8 how;

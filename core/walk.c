@@ -68,15 +68,19 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 {
 	const struct kuw_mapping *m = kuw_map_find(map, pc);
 
+	in->len = 0;
 	if (!m || m->kind != KUW_MAPPING_TABLE)
 		return false;
 	in->table = m->table;
 	in->blocks = kuw_table_blocks(in->table);
 	in->text = m->bias + in->table->base;
-	/* Modulo 2^64: the table may begin below the mapping. */
+	/* The mapping may lie behind the last row, or before the first. */
+	if (pc - in->text >= in->table->span)
+		return false;
+	/* @pc is in both, so both differences below are positive. */
 	in->lo = (s64)(m->start - in->text) > 0 ? m->start : in->text;
 	in->len = min_t(u64, m->end - in->lo, in->text + in->table->span - in->lo);
-	return pc - in->lo < in->len;
+	return true;
 }
 
 /*

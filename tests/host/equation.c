@@ -142,7 +142,7 @@ bool eq_same(const struct eq_row *a, const struct eq_row *b, unsigned int reg)
 
 		for (r = 0; r < EQ_REGS; r++)
 			s.regs[r] = eq_random(&random);
-		/* What a PLT stub's expression looks at is the low bits. */
+		/* What a PLT entry's expression looks at is the low bits. */
 		s.regs[EQ_RA] = (s.regs[EQ_RA] & ~15ULL) | i;
 		ok = row_value(&s, a, reg, &va);
 		if (ok != row_value(&s, b, reg, &vb) || (ok && va != vb))

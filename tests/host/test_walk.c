@@ -300,6 +300,15 @@ static void test_nowhere(void **state)
 	program_push(s, 0, P_BEGIN(P_NR) + 0x10);
 	program_check(s, NO_RULE, P_RA(P_RSP), P_BEGIN(P_NR) + 0x10);
 
+	/* In a mapping of its own, far behind the last row. */
+	begin(P_RSP);
+	s->map->count = 2;
+	s->map->mappings[1] = s->map->mappings[0];
+	s->map->mappings[1].start = SYNTH_IP(1ULL << 30);
+	s->map->mappings[1].end = SYNTH_IP(1ULL << 30) + 0x1000;
+	program_push(s, 0, SYNTH_IP(1ULL << 30) + 0x10);
+	program_check(s, NO_RULE, P_RA(P_RSP), SYNTH_IP(1ULL << 30) + 0x10);
+
 	begin(P_RSP);
 	s->map->count = 0;
 	program_check(s, NO_MAPPING, P_RA(P_RSP));

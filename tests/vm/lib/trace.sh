@@ -24,7 +24,7 @@ trace_show() {
 
 # trace_folder: a new name for a trace.
 trace_folder() {
-	mktemp -u "$KUW_BUILD/trace/$(date +%Y%m%d-%H%M%S)-XXX"
+	mktemp -u "$KUW_BUILD/trace/$(date +%Y%m%d-%H%M%S)-XXXXXX"
 }
 
 # trace_job COMMAND...: the job `trace`.
