@@ -133,5 +133,5 @@ job_clean() {
 		KUW_JOB=
 	fi
 	# shellcheck disable=SC2012
-	ls -t "$KUW_BUILD"/log/kernel-*.log 2>/dev/null | tail -n +21 | xargs -r -d '\n' rm -f --
+	ls -t "$KUW_BUILD"/log/kernel-*.log 2>/dev/null | tail -n +21 | xargs -r -d '\n' rm -f -- || true
 }
