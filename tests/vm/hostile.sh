@@ -24,11 +24,15 @@ nothing_left() {
 
 folder=$(mktemp -d)
 chmod 777 "$folder"
+# The way to the repository may be closed for others: /root is, and what was cloned with umask 077.
+programs=$(mktemp -d)
+chmod 755 "$programs"
+install -m 755 -t "$programs" "$BUILT/hostile" "$BUILT/hostile-lib.so"
 ok "nothing is there without a consumer" nothing_left
-for name in $("$BUILT/hostile" --list); do
-	ok "$name" setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILT/hostile" "$BUILT/hostile-lib.so" "$folder" "$name"
+for name in $("$programs/hostile" --list); do
+	ok "$name" setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/hostile" "$programs/hostile-lib.so" "$folder" "$name"
 done
 ok "nothing is left" nothing_left
 ok "no allocation failed, no builder was refused" [ "$(<$figures/allocation_failures)$(<$figures/table_refusals)" = 00 ]
-rm -rf "$folder"
+rm -rf "$folder" "$programs"
 done_testing
