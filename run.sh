@@ -5,7 +5,7 @@ set -euo pipefail
 
 KUW_TOP=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 KUW_BUILD=$KUW_TOP/build
-KUW_CACHE=${KUNWIND_CACHE:-$KUW_BUILD/cache}
+KUW_CACHE=$(realpath -m -- "${KUNWIND_CACHE:-$KUW_BUILD/cache}")
 KUW_CHILD=
 KUW_JOB=
 KUW_TIMEOUT=900
@@ -15,6 +15,10 @@ KUW_LOAD=yes
 KUW_EVENTS=()
 KUW_NATIVE=
 kernel=6.12
+# What is made here can be read by all users, of the guest, too: tests run as some of them.
+umask 022
+# Neither a user of Debian nor root after `su` finds mke2fs without.
+PATH=$PATH:/usr/sbin:/sbin
 # shellcheck source=tests/vm/lib/say.sh
 . "$KUW_TOP/tests/vm/lib/say.sh"
 # shellcheck source=tests/vm/lib/host.sh
@@ -46,17 +50,20 @@ lttng-sessiond running. CMD runs as root, in the same directory of this reposito
 and writable under build/ only. Its stdin is empty; stdout, stderr and exit status are its own. Every guest is new: what CMD
 changes outside build/ is gone afterwards.
 
-options:
+options, of all jobs:
   --event NAME    trace this tracepoint or system call instead of all system calls; may be repeated
   --kernel 6.12   the guest's kernel
-  --native        use this machine's kernel instead of a guest; asks first
+  --native        use this machine's kernel instead of a guest; asks first; not for test and shell
   --no-module     do not load kunwind's modules
   --timeout S     stop CMD after S seconds (900; 0: never)
   --help          this
 
 exit status beside CMD's: 124 after the timeout, 125 if kunwind's own set-up failed, 130 after Ctrl-C.
 
-All that is downloaded or built lands in build/; what can be used again in build/cache, or $KUNWIND_CACHE.
+It runs as root, or starts itself again through sudo; `test host` needs root only for packages that are missing.
+
+All that is downloaded or built lands in build/; what can be used again in build/cache, or $KUNWIND_CACHE. `sudo rm -rf build`
+removes it: the files of the guest's root are root's, all others belong to the owner of the repository.
 END
 }
 
@@ -68,6 +75,7 @@ clean_up() {
 	test_ended
 	native_unload
 	job_clean
+	give_back
 	exit "$status"
 }
 trap clean_up EXIT
@@ -80,8 +88,6 @@ setup() {
 		native_setup
 		return
 	fi
-	host_needs "$KUW_NEED_GUEST"
-	mkdir -p "$KUW_CACHE"
 	kernel_select "$kernel"
 	# One set-up at a time: others wait for what it makes.
 	exec {lock}>"$KUW_CACHE/lock"
@@ -107,58 +113,91 @@ run_batch() {
 	fi
 }
 
+# prepare JOB [WORD]: what the job needs of this machine is here, and this script is root if the job needs that.
+prepare() {
+	local needs=$KUW_NEED_GUEST
+	case "$1 ${2-}" in
+	'test host') needs=$KUW_NEED_HOST ;;
+	'test ' | 'test all') needs+=$KUW_NEED_HOST ;;
+	esac
+	[[ ! $KUW_TOP =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $KUW_TOP" \
+		"move the repository, and run the same command again"
+	# To say what is missing needs no root.
+	[[ $KUW_NATIVE ]] || is_debian || host_needs "$needs"
+	[[ "$1 ${2-}" == 'test host' ]] || become_root "${KUW_ARGUMENTS[@]}"
+	# The native kernel's needs depend on an answer.
+	[[ $KUW_NATIVE ]] && return
+	host_needs "$needs"
+	own_folder "$KUW_BUILD"
+	own_folder "$KUW_CACHE"
+	[[ -w $KUW_BUILD ]] || die 125 "$KUW_BUILD belongs to another user" "remove it, as that user or with sudo"
+}
+
 main() {
-	local job=$1 words=()
-	shift
+	local job='' words=()
+	KUW_ARGUMENTS=("$@")
 	while (($#)); do
 		case $1 in
-		--kernel) kernel=${2?"--kernel needs a version"} && shift ;;
-		--timeout) KUW_TIMEOUT=${2?"--timeout needs seconds"} && shift ;;
-		--event) KUW_EVENTS+=("${2?"--event needs a name"}") && shift ;;
+		--kernel | --timeout | --event)
+			(($# > 1)) || die 125 "$1 needs a value" "./run.sh --help tells which"
+			case $1 in
+			--kernel) kernel=$2 ;;
+			--timeout) KUW_TIMEOUT=$2 ;;
+			--event) KUW_EVENTS+=("$2") ;;
+			esac
+			shift
+			;;
 		--no-module) KUW_LOAD= ;;
 		--native) KUW_NATIVE=yes ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
 		-?*) die 125 "unknown option $1" "./run.sh --help tells the options" ;;
-		*) words=("$@") && break ;;
+		*)
+			if [[ $job ]]; then
+				words=("$@") && break
+			fi
+			case $1 in
+			trace | exec | test | shell | setup) job=$1 ;;
+			*) die 125 "unknown job $1" "./run.sh --help tells the jobs" ;;
+			esac
+			;;
 		esac
 		shift
 	done
+	[[ $job ]] || ((${#words[@]} == 0)) || die 125 "what is ${words[0]}?" "./run.sh --help tells the jobs"
 	case $job in
-	main)
-		((${#words[@]} == 0)) || die 125 "what is ${words[0]}?" "./run.sh --help tells the jobs"
-		setup
-		main_job
+	exec) ((${#words[@]})) || die 125 "exec needs a command" "for example: ./run.sh exec -- uname -a" ;;
+	trace) ((${#words[@]})) || die 125 "trace needs a command" "for example: ./run.sh trace -- ls -l" ;;
+	shell)
+		[[ -z $KUW_NATIVE ]] || die 125 "you have a shell of this machine already" "use ./run.sh exec --native -- CMD"
+		[[ -t 0 ]] || die 125 "shell needs a terminal" "without one, use ./run.sh exec -- CMD"
 		;;
 	test)
 		[[ -z $KUW_NATIVE ]] || die 125 "tests run in a guest only: they load, break and remove modules"
-		test_job "${words[@]}"
+		test_check "${words[@]}"
 		;;
+	esac
+	prepare "$job" "${words[@]:0:1}"
+	case $job in
+	'')
+		setup
+		main_job
+		;;
+	test) test_job "${words[@]}" ;;
 	exec)
-		((${#words[@]})) || die 125 "exec needs a command" "for example: ./run.sh exec -- uname -a"
 		setup
 		run_batch "$(guest_directory)" "${words[@]}"
 		;;
 	trace)
-		((${#words[@]})) || die 125 "trace needs a command" "for example: ./run.sh trace -- ls -l"
 		setup
 		trace_job "${words[@]}"
 		;;
 	setup) setup ;;
 	shell)
-		[[ -z $KUW_NATIVE ]] || die 125 "you have a shell of this machine already" "use ./run.sh exec --native -- CMD"
 		setup
-		[[ -t 0 ]] || die 125 "shell needs a terminal" "without one, use ./run.sh exec -- CMD"
 		KUW_TIMEOUT=0 guest_run shell "$(guest_directory)"
 		;;
 	esac
 }
 
-case ${1-} in
---help | -h) usage && exit 0 ;;
-trace | exec | test | shell | setup) ;;
-'' | -*) set -- main "$@" ;;
-*) die 125 "unknown job $1" "./run.sh --help tells the jobs" ;;
-esac
-become_root "$@"
 main "$@"

@@ -4,40 +4,42 @@
 # shellcheck disable=SC2034
 # What this machine must have: checks for commands and files, and installs the distribution's packages for them.
 
-# Each line: what is looked for (a command, or a file, a pattern of one, if it has a slash), and Debian's package of it.
+# Each line: what is looked for (a command, or a file, a pattern of one, if it has a slash), Debian's package of it, and what it
+# is for.
 KUW_NEED_GUEST='
-qemu-system-x86_64 qemu-system-x86
-/usr/share/qemu/linuxboot_dma.bin qemu-system-data
-mmdebstrap mmdebstrap
-mke2fs e2fsprogs
-/usr/share/keyrings/debian-archive-keyring.gpg|/usr/share/keyrings/debian-archive-keyring.pgp debian-archive-keyring
-flock util-linux
-setpriv util-linux
-unshare util-linux
-mount mount
-xz xz-utils
-dpkg-deb dpkg
+qemu-system-x86_64 qemu-system-x86 runs the guest
+/usr/share/qemu/linuxboot_dma.bin qemu-system-data starts the guest
+mmdebstrap mmdebstrap makes the guest'"'"'s root file system
+apt-get apt fetches its packages
+dpkg-deb dpkg unpacks them
+/usr/share/keyrings/debian-archive-keyring.gpg|/usr/share/keyrings/debian-archive-keyring.pgp debian-archive-keyring proves them
+mke2fs e2fsprogs makes the guest'"'"'s disk
+xz xz-utils unpacks drivers for the guest'"'"'s start
+flock util-linux keeps two set-ups apart
+setpriv util-linux ends the guest with this script
+unshare util-linux builds modules in the guest'"'"'s root
+mount mount builds modules in the guest'"'"'s root
 '
 KUW_NEED_HOST='
-gcc gcc
-g++ g++
-make make
-clang clang
-/usr/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a libclang-rt-dev
-autoreconf autoconf
-automake automake
-libtoolize libtool
-pkg-config pkgconf
-python3 python3
-gdb gdb
-openssl openssl
-mandoc mandoc
-git git
-/usr/include/libdwarf.h|/usr/include/libdwarf/libdwarf.h|/usr/include/libdwarf-0/libdwarf.h libdwarf-dev
-/usr/include/libelf.h libelf-dev
-/usr/include/elfutils/libdw.h libdw-dev
-/usr/include/x86_64-linux-gnu/libunwind.h|/usr/include/libunwind.h libunwind-dev
-/usr/include/cmocka.h libcmocka-dev
+gcc gcc builds the tests
+g++ g++ builds the tests
+make make builds the tests
+autoreconf autoconf makes configure
+automake automake makes configure
+libtoolize libtool makes configure
+pkg-config pkgconf finds libraries
+clang clang builds the fuzzers
+/usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a|/usr/lib64/clang/*/lib/*/libclang_rt.fuzzer*.a libclang-rt-dev builds the fuzzers
+/usr/include/libdwarf.h|/usr/include/libdwarf/libdwarf.h|/usr/include/libdwarf-0/libdwarf.h libdwarf-dev what tables are compared with
+/usr/include/libelf.h libelf-dev reads files of tests
+/usr/include/elfutils/libdw.h libdw-dev what tables are compared with
+/usr/include/x86_64-linux-gnu/libunwind.h|/usr/include/libunwind.h libunwind-dev what stacks are compared with
+/usr/include/cmocka.h libcmocka-dev runs unit tests
+python3 python3 a program whose tables are compared
+gdb gdb a program whose tables are compared
+openssl openssl a program whose tables are compared
+mandoc mandoc checks the manual pages
+git git tells which files are sources
 '
 
 is_debian() {
@@ -62,38 +64,78 @@ is_installed() {
 	is_debian && [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
+# as_root COMMAND...: root does it.
+as_root() {
+	if ((EUID == 0)); then
+		"$@"
+	else
+		sudo -- "$@"
+	fi
+}
+
 apt_install() {
-	export DEBIAN_FRONTEND=noninteractive
+	local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends)
 	# A fresh machine may know of no packages at all, or of versions that are gone.
-	apt-get install -y --no-install-recommends "$@" || {
-		apt-get update
-		apt-get install -y --no-install-recommends "$@"
+	as_root "${install[@]}" "$@" || {
+		as_root apt-get update
+		as_root "${install[@]}" "$@"
 	}
 }
 
 # host_needs LIST: makes sure that everything in it is here.
 host_needs() {
-	local what package missing=() lacking=()
-	while read -r what package; do
+	local what package purpose lines=() lacking=() wide=0
+	while read -r what package purpose; do
 		if [[ -n $what ]] && ! has "$what" && ! is_installed "$package"; then
-			missing+=("${what%%|*}")
-			lacking+=("$package")
+			what=${what%%|*}
+			lines+=("$what" "$purpose (Debian's package: $package)")
+			((${#what} <= wide)) || wide=${#what}
+			[[ " ${lacking[*]-} " == *" $package "* ]] || lacking+=("$package")
 		fi
 	done <<<"$1"
-	((${#missing[@]})) || return 0
+	((${#lines[@]})) || return 0
+	mapfile -t lines < <(printf "    %-${wide}s  %s\n" "${lines[@]}")
 	if ! is_debian; then
-		die 125 "this machine lacks: ${missing[*]}" \
-			"on Debian the packages are: ${lacking[*]}" \
-			"install your distribution's packages of these, and run the same command again"
+		die 125 "this machine lacks:" "${lines[@]}" \
+			"only Debian's packages can be installed from here: install your distribution's, and run the same command again"
+	fi
+	if ((EUID)); then
+		command -v sudo >/dev/null || die 125 "this machine lacks:" "${lines[@]}" \
+			"to install them needs root: apt-get install ${lacking[*]}"
+		say "packages are missing here: ${lacking[*]}" "to install them needs root: asking through sudo"
+		# Here and not in the step, which cannot ask: it runs in the background.
+		sudo true || die 125 "nothing was installed" "as root: apt-get install ${lacking[*]}"
 	fi
 	step packages "installing packages that are missing here: ${lacking[*]}" apt_install "${lacking[@]}"
 }
 
 # become_root ARGUMENTS...: starts run.sh again through sudo if need be.
 become_root() {
-	((EUID == 0)) && return
-	command -v sudo >/dev/null || die 125 "this needs root: the guest's root file system is made with root's rights" \
-		"run it as root, or install sudo"
-	say "this needs root: starting again through sudo"
-	exec sudo ${KUNWIND_CACHE:+KUNWIND_CACHE="$KUNWIND_CACHE"} -- "$KUW_TOP/run.sh" "$@"
+	((EUID)) || return 0
+	command -v sudo >/dev/null || die 125 "this needs root: to install packages, and to make the guest's root file system" \
+		"run it as root, or have sudo installed and yourself allowed to use it; ./run.sh test host needs neither, once its packages are here"
+	say "this needs root, to install packages and to make the guest's root file system: starting again through sudo"
+	# Apart, because its status would look like a command's.
+	sudo true || die 125 "sudo does not make you root here" "run it as root"
+	exec sudo -- env ${KUNWIND_CACHE:+KUNWIND_CACHE="$KUW_CACHE"} "$KUW_TOP/run.sh" "$@"
+}
+
+# own_folder DIR: makes it; it belongs to who the work tree belongs to.
+own_folder() {
+	[[ -d $1 ]] || {
+		mkdir -p -- "$1"
+		((EUID)) || chown --reference="$KUW_TOP" -- "$1"
+	}
+}
+
+# give_back: what root made here belongs to who the folder belongs to, so that they can read and remove it. Not the root file
+# systems of guests: in those the owners mean something.
+give_back() {
+	local dir
+	((EUID == 0)) || return 0
+	for dir in "$KUW_BUILD" "$KUW_CACHE"; do
+		if [[ -d $dir && $(stat -c %u -- "$dir") != 0 ]]; then
+			find "$dir" -type d -user 0 -name 'root-*' -prune -o -user 0 -exec chown -h --reference="$dir" -- {} + 2>/dev/null || true
+		fi
+	done
 }

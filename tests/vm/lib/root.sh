@@ -103,10 +103,11 @@ initrd_make() {
 # root_ready: the guest's root, its modules of lttng, its image and its initrd are there, of this version of the recipes.
 root_ready() {
 	local stamp
-	mkdir -p "$KUW_CACHE"
 	stamp=$(digest "$KUW_SUITE" "${KUW_PACKAGES[*]}" "$(declare -f root_make)")
-	is_made "$KUW_ROOT" "$stamp" || step "root-$KUW_KERNEL" \
-		"making the guest's root from Debian $KUW_SUITE's packages (about 2 min)" root_make "$stamp"
+	is_made "$KUW_ROOT" "$stamp" || {
+		step "root-$KUW_KERNEL" "making the guest's root from Debian $KUW_SUITE's packages (about 2 min)" root_make "$stamp"
+		[[ $(stat -c %u -- "$KUW_TOP") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $KUW_ROOT"
+	}
 	KUW_KREL=$(basename "$(echo "$KUW_ROOT"/lib/modules/*)")
 	[[ -e $KUW_ROOT/boot/vmlinuz-$KUW_KREL ]] || die 125 "$KUW_ROOT has no kernel" "remove $KUW_ROOT and run the same command again"
 

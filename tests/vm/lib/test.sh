@@ -67,7 +67,6 @@ host_sum() {
 }
 
 test_host() {
-	host_needs "$KUW_NEED_HOST"
 	run_step host-build "building the host tests, with ASan and UBSan" host_build
 	if ((KUW_STATUS)); then
 		failed "the host tests cannot be built"
@@ -155,14 +154,24 @@ test_vm() {
 }
 KUW_TEST_LIMIT=600
 
-# test_job [host|vm|all] [TEST...]
-test_job() {
-	local what=${1-all}
+# test_check [host|vm|all] [TEST...]: there are such tests.
+test_check() {
+	local what=${1-all} test
 	shift || true
 	case $what in
 	host | vm | all) ;;
 	*) die 125 "unknown kind of tests: $what" "there are host, vm and all" ;;
 	esac
+	[[ $what == vm ]] || (($# == 0)) || die 125 "what is $1?" "names go with vm: ./run.sh test vm NAME.sh"
+	for test in "$@"; do
+		[[ -f $KUW_TOP/tests/vm/$test ]] || die 125 "there is no test $test in tests/vm" "there are: $(cd "$KUW_TOP/tests/vm" && echo *.sh)"
+	done
+}
+
+# test_job [host|vm|all] [TEST...]
+test_job() {
+	local what=${1-all}
+	shift || true
 	# Whatever ends the script from here on, the last line tells.
 	KUW_TESTING=yes
 	case $what in
