@@ -38,11 +38,23 @@ native_select() {
 	"
 }
 
+native_lttng_stamp() {
+	digest "$KUW_KREL" "$KUW_TOP/lttng-integration/fix-lttng-modules"
+}
+
+native_module_stamp() {
+	local file files=()
+	while read -r file; do
+		files+=("$KUW_TOP/$file")
+	done < <(module_sources)
+	digest "$(native_lttng_stamp)" native "${files[@]}"
+}
+
 native_lttng_make() {
 	local new=$KUW_LTTNG.new
 	rm -rf -- "$new" "$new.deb"
 	mkdir -p "$new.deb"
-	(cd "$new.deb" && apt-get download lttng-modules-dkms && dpkg-deb -x lttng-modules-dkms_*.deb .)
+	(cd "$new.deb" && apt-get -o APT::Sandbox::User=root download lttng-modules-dkms && dpkg-deb -x lttng-modules-dkms_*.deb .)
 	mv -- "$new.deb"/usr/src/lttng-modules-* "$new"
 	rm -r -- "$new.deb"
 	"$KUW_TOP/lttng-integration/fix-lttng-modules" "$new" "$KUW_KDIR"
@@ -51,7 +63,7 @@ native_lttng_make() {
 }
 
 native_lttng_install() {
-	make -C "$KUW_LTTNG" KERNELDIR="$KUW_KDIR" INSTALL_MOD_DIR=updates/lttng modules_install
+	make -C "$KUW_LTTNG" KERNELDIR="$KUW_KDIR" INSTALL_MOD_STRIP=1 INSTALL_MOD_DIR=updates/lttng modules_install
 	depmod "$KUW_KREL"
 }
 
@@ -69,7 +81,6 @@ native_module_make() {
 native_load() {
 	local source=$KUW_MODULE/src
 	if [[ $KUW_LOAD ]]; then
-		modprobe -r kunwind-lttng kunwind 2>/dev/null || rmmod kunwind_lttng kunwind 2>/dev/null || true
 		modprobe -a lttng-lib-ring-buffer lttng-tracer
 		insmod "$source/kunwind.ko"
 		insmod "$source/lttng-integration/kunwind-lttng.ko"
@@ -77,38 +88,52 @@ native_load() {
 	[[ -z $KUW_NATIVE_SESSIOND ]] || lttng-sessiond --daemonize --quiet
 }
 
+native_loaded() {
+	[[ -e /sys/module/kunwind ]]
+}
+
 native_unload() {
+	local pid round
 	if [[ $KUW_NATIVE_SESSIOND && -e /run/lttng/lttng-sessiond.pid ]]; then
-		kill "$(</run/lttng/lttng-sessiond.pid)" 2>/dev/null || true
+		# It holds the modules until it is gone.
+		pid=$(</run/lttng/lttng-sessiond.pid)
+		kill "$pid" 2>/dev/null || true
+		for ((round = 0; round < 300; round++)); do
+			[[ -d /proc/$pid ]] || break
+			sleep 0.1
+		done
 		KUW_NATIVE_SESSIOND=
 	fi
 	if [[ $KUW_NATIVE_LOADED ]]; then
-		rmmod kunwind_lttng kunwind 2>/dev/null || say "kunwind's modules are still in use; remove them with: rmmod kunwind_lttng kunwind"
+		[[ ! -e /sys/module/kunwind_lttng ]] || rmmod kunwind_lttng || true
+		! native_loaded || rmmod kunwind ||
+			say "kunwind's modules are still in use; remove them with: rmmod kunwind_lttng kunwind"
 		KUW_NATIVE_LOADED=
 	fi
 }
 
 # native_setup: what `setup` is for a guest.
 native_setup() {
-	local stamp file files=()
+	local stamp
+	is_debian || die 125 "--native takes lttng-modules from Debian's packages, and this is another distribution" \
+		"without --native everything runs in a guest; README.md tells how to build by hand"
+	[[ -e /proc/modules ]] || die 125 "the kernel of this machine, $(uname -r), cannot load modules" "without --native everything runs in a guest"
+	[[ -z $KUW_LOAD ]] || ! native_loaded || die 125 "kunwind is loaded here already" \
+		"remove it with: rmmod kunwind_lttng kunwind; or use what is loaded: --native --no-module"
 	native_ask
+	own_folder "$KUW_BUILD"
+	own_folder "$KUW_CACHE"
 	native_select
 	host_needs "$KUW_NEED_NATIVE"
 	[[ -e $KUW_KDIR/Makefile ]] || die 125 "there are no headers of the running kernel, $KUW_KREL" \
 		"install the package of them, or start the kernel that you have headers of"
-	is_debian || die 125 "--native takes lttng-modules from Debian's packages, and this is another distribution" \
-		"without --native everything runs in a guest; README.md tells how to build by hand"
-	mkdir -p "$KUW_CACHE"
 	if [[ $KUW_LOAD ]]; then
-		stamp=$(digest "$KUW_KREL" "$KUW_TOP/lttng-integration/fix-lttng-modules")
+		stamp=$(native_lttng_stamp)
 		is_made "$KUW_LTTNG" "$stamp" || step lttng-native "building lttng-modules for kernel $KUW_KREL (about 2 min)" \
 			native_lttng_make "$stamp"
 		modinfo -k "$KUW_KREL" lttng-tracer >/dev/null 2>&1 || step lttng-install \
 			"installing lttng-modules below /lib/modules/$KUW_KREL/updates/lttng" native_lttng_install
-		while read -r file; do
-			files+=("$KUW_TOP/$file")
-		done < <(module_sources)
-		stamp=$(digest "$stamp" native "${files[@]}")
+		stamp=$(native_module_stamp)
 		[[ -e $KUW_MODULE/stamp && $(<"$KUW_MODULE/stamp") == "$stamp" ]] || step module-native \
 			"building kunwind's modules for kernel $KUW_KREL" native_module_make "$stamp"
 	fi

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# run.sh --native, where it may load modules: it asks first, traces with the kernel it runs on, and removes what it loaded.
+#
+# The modules are those of this guest: to build them here would take minutes.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+
+copy=$SCRATCH/kunwind
+
+# prepare: a repository whose build folder can be written, with the modules in it as if --native had built them.
+prepare() {
+	mkdir -p "$copy/tests/vm" || return
+	cp -r -t "$copy" "$TOP"/{run.sh,Kbuild,core,kmod,include,lttng-integration} &&
+		cp -r -t "$copy/tests" "$TOP/tests/subjects" &&
+		cp -r -t "$copy/tests/vm" "$TOP/tests/vm/lib" || return
+	# shellcheck disable=SC2034
+	(
+		KUW_TOP=$copy KUW_BUILD=$copy/build KUW_CACHE=$copy/build/cache
+		for each in say module native; do
+			# shellcheck source=/dev/null
+			. "$copy/tests/vm/lib/$each.sh"
+		done
+		native_select
+		mkdir -p "$KUW_LTTNG" "$KUW_MODULE/src/lttng-integration"
+		native_lttng_stamp >"$KUW_LTTNG.stamp"
+		native_module_stamp >"$KUW_MODULE/stamp"
+			cp "$(modinfo -n kunwind)" "$KUW_MODULE/src/" &&
+			cp "$(modinfo -n kunwind-lttng)" "$KUW_MODULE/src/lttng-integration/"
+	)
+}
+
+loaded() {
+	grep -q '^kunwind' /proc/modules
+}
+
+# answered ANSWER COMMAND: on a terminal, where a person types that.
+answered() {
+	echo "$1" | script --quiet --return --command "cd '$copy' && $2" /dev/null
+}
+
+# gives STATUS COMMAND...: it ends with that status.
+gives() {
+	local status=0 wanted=$1
+	shift
+	"$@" || status=$?
+	((status == wanted)) || {
+		echo "status $status, not $wanted"
+		return 1
+	}
+}
+
+compare() {
+	"$TOP/tests/vm/lib/check-complete" /bin/ls ls <"$SCRATCH/view"
+}
+
+ok "a copy of the repository" prepare
+ok "kunwind that is loaded already is left alone" gives 125 answered y './run.sh --native exec -- true'
+ok "it is still loaded" loaded
+modprobe -r kunwind-lttng kunwind
+ok "without a terminal nothing is loaded" gives 125 "$copy/run.sh" --native exec -- true
+ok "after a no nothing is loaded" gives 125 answered n './run.sh --native exec -- true'
+ok "the device is there for the command, and its status is returned" gives 7 answered y './run.sh exec --native -- sh -c "test -c /dev/kunwind && exit 7"'
+ok "the modules are gone" fails loaded
+ok "ls is traced" answered y "./run.sh --native trace -- ls -l / >'$SCRATCH/view'"
+ok "every system call has a whole stack" compare
+# Without a session daemon it starts one, and ends it.
+pkill -x lttng-sessiond
+while pgrep -x lttng-sessiond >/dev/null; do sleep 0.2; done
+ok "the main job" answered y "./run.sh --native >'$SCRATCH/main'"
+ok "shows both programs" sh -c "grep -q 'syscall_entry_getppid.*demo' '$SCRATCH/main' && grep -q 'syscall_entry_getdents64.*\"ls\"' '$SCRATCH/main'"
+ok "the session daemon is gone" fails pgrep -x lttng-sessiond
+ok "the modules are gone again" fails loaded
+ok "tests are for guests" gives 125 "$copy/run.sh" test --native
+lttng-sessiond --daemonize --quiet
+done_testing
