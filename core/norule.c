@@ -7,6 +7,15 @@
 #include "step.h"
 #include "limits.h"
 
+bool kuw_rule_holds(u64 pc)
+{
+	u64 ip = pc + 1, before;
+
+	return ip & (KUW_FDE_ALIGN - 1) ||
+	       !kuw_read_user(ip - sizeof(before), sizeof(before), &before) ||
+	       kuw_may_end_with_call(before);
+}
+
 /* Return: whether a return address lies in code that is known to be there. */
 static bool plausible_ra(const struct kuw_state *w, u64 ra)
 {
@@ -70,7 +79,8 @@ static u32 guess_call(struct kuw_state *w, u32 why)
 	if (kuw_check_cfa(sp + KUW_WORD, sp) || kuw_port_read(sp, &ra) ||
 	    !plausible_ra(w, ra))
 		return guess_by_frame_pointer(w, why);
-	return guess(w, ra, sp + KUW_WORD, w->regs.r[KUW_RBP], true);
+	return guess(w, ra, sp + KUW_WORD, w->regs.r[KUW_RBP],
+		     w->regs.known & 1u << KUW_RBP);
 }
 
 /*
@@ -81,17 +91,15 @@ static u32 step_sigframe(struct kuw_state *w)
 {
 	static const u8 off[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
 	u64 at = w->regs.r[KUW_RSP], r[KUW_NR_REGS];
-	struct kuw_frame f;
-	u32 i, ret;
+	u32 i;
 
 	for (i = 0; i < KUW_NR_REGS; i++)
 		if (kuw_port_read(at + off[i], &r[i]))
 			return KUNWIND_STOP_STACK_FAULT;
 	if (r[KUW_RSP] <= at && !w->switches--)
 		return KUNWIND_STOP_CFA_BACK;
-	ret = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP]);
-	if (ret != KUW_STEPPED)
-		return ret;
+	if (!kuw_can_be_interrupted(r[KUW_RA]))
+		return KUNWIND_STOP_RA_BAD;
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = KUW_KNOWN_ALL;
 	w->inner = true;
@@ -127,6 +135,10 @@ static u32 guess_at_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 
 	rule = kuw_table_find(m->table, off);
 	if (kuw_rule_kind(rule) > KUW_KIND_RBP)
 		return why;
+	if (!(w->regs.known & 1u << KUW_RAX)) {
+		w->regs.unknown = true;
+		return KUNWIND_STOP_REG_UNKNOWN;
+	}
 	if (!w->regs.r[KUW_RAX])
 		return KUNWIND_STOP_COMPLETE;
 	ret = kuw_apply_full(w, m->table, rule);
@@ -166,13 +178,13 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	u32 ret;
 
 	if (!m)
-		return w->first ? guess_call(w, why) :
+		return w->inner ? guess_call(w, why) :
 				  guess_by_frame_pointer(w, why);
 	if (m->kind == KUW_MAPPING_URETPROBE && w->inner)
 		return step_trampoline(w, why);
 	if (at_restorer(w))
 		return step_sigframe(w);
-	if (w->first && m->kind == KUW_MAPPING_TABLE) {
+	if (w->inner && m->kind == KUW_MAPPING_TABLE) {
 		ret = guess_at_clone(w, m, why);
 		if (ret != why)
 			return ret;
@@ -184,7 +196,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 		if (m->kind == KUW_MAPPING_TABLE &&
 		    vaddr - m->table->entry < KUW_ENTRY_BYTES)
 			return KUNWIND_STOP_COMPLETE;
-	} else if (w->first && m->kind == KUW_MAPPING_TABLE) {
+	} else if (w->inner && m->kind == KUW_MAPPING_TABLE) {
 		/* Start files, PLTs and assembly, most of which push nothing. */
 		return guess_call(w, why);
 	}

@@ -142,9 +142,11 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	if (r[KUW_RSP] <= old_sp && !(ext->signal && w->switches--) &&
 	    !(may_stay && r[KUW_RSP] == old_sp))
 		return KUNWIND_STOP_CFA_BACK;
-	stop = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP]);
-	if (stop != KUW_STEPPED)
-		return stop;
+	if (!ext->signal || !kuw_can_be_interrupted(r[KUW_RA])) {
+		stop = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP]);
+		if (stop != KUW_STEPPED)
+			return stop;
+	}
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = known | 1u << KUW_RA;
 	w->inner = ext->signal;
@@ -215,7 +217,10 @@ u32 kuw_step(struct kuw_state *w)
 		switch (kuw_rule_kind(rule)) {
 		case KUW_KIND_RSP:
 		case KUW_KIND_RBP:
-			ret = kuw_apply_full(w, m->table, rule);
+			if (w->inner || kuw_rule_holds(pc))
+				ret = kuw_apply_full(w, m->table, rule);
+			else
+				ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
 			break;
 		case KUW_KIND_EXT:
 			ret = apply_ext(w, m->table,
@@ -226,6 +231,5 @@ u32 kuw_step(struct kuw_state *w)
 			break;
 		}
 	}
-	w->first = false;
 	return ret;
 }

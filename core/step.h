@@ -26,7 +26,6 @@ struct kuw_frame {
  * @regs: all registers, and which of them are known
  * @inner: the frame was interrupted, not left by a call: its ip is the next
  *	instruction, not the one behind a call
- * @first: it is the innermost frame
  * @guessed: the last step had no rule
  * @replaced: the last step found the frame's true ip, not a frame
  * @switches: downward steps left
@@ -35,7 +34,6 @@ struct kuw_state {
 	const struct kuw_map *map;
 	struct kuw_expr_regs regs;
 	bool inner;
-	bool first;
 	bool guessed;
 	bool replaced;
 	u32 switches;
@@ -65,6 +63,12 @@ static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 b
 	f->sp = sp;
 	f->bp = bp;
 	return KUW_STEPPED;
+}
+
+/* Return: whether a signal can have interrupted an @ip: even a call of null. */
+static inline bool kuw_can_be_interrupted(u64 ip)
+{
+	return ip < KUW_PORT_USER_END;
 }
 
 /*
@@ -102,6 +106,14 @@ static inline void kuw_store_frame(struct kuw_state *w, const struct kuw_frame *
 /* Apply a frequent rule, and follow the callee-saved registers as well. */
 u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 		   struct kuw_rule rule);
+
+/*
+ * A table counts padding to the function before it, and so the byte before a
+ * function's first one. No call returns there, but makecontext() and its like put
+ * such an address on their stack: the rule at @pc, one below, is another function's.
+ * Return: false if so.
+ */
+bool kuw_rule_holds(u64 pc);
 
 /*
  * No rule says how to go on. @m is the mapping of the frame's code, or NULL; @why

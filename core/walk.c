@@ -22,7 +22,6 @@ static void begin(struct kuw_state *w, const struct kuw_map *map,
 	w->regs.steps = KUW_MAX_EXPR_STEPS;
 	w->switches = KUW_MAX_STACK_SWITCHES;
 	w->inner = true;
-	w->first = true;
 	w->guessed = false;
 }
 
@@ -95,7 +94,7 @@ static noinline bool fill_entry(const struct kuw_map *map, u64 pc, u16 epoch,
 	if (pc - in->lo >= in->len && !find_cover(map, pc, in))
 		return false;
 	rule = kuw_table_look(in->table, in->blocks, pc - in->text);
-	if (kuw_rule_kind(rule) > KUW_KIND_RBP)
+	if (kuw_rule_kind(rule) > KUW_KIND_RBP || !kuw_rule_holds(pc))
 		return false;
 	entry->pc = pc;
 	entry->cfa = kuw_rule_cfa(rule);
@@ -157,7 +156,6 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 			kuw_store_frame(&w, &f);
 			w.regs.known = KUW_KNOWN_FAST;
 			w.inner = pc == f.ip;
-			w.first = false;
 		}
 		ret = kuw_step(&w);
 		if (w.regs.unknown ||

@@ -47,6 +47,22 @@
 #define KUW_SYSCALL_LEN		2
 
 /*
+ * Return: whether the 8 bytes before an address can end with a call: e8 and a
+ * 32-bit displacement, or ff /2 with any operand. False is certain, true is not.
+ */
+static inline bool kuw_may_end_with_call(u64 before)
+{
+	u32 n;
+
+	if ((before >> 24 & 0xff) == 0xe8)
+		return true;
+	for (n = 2; n <= 7; n++)
+		if ((before >> (64 - 8 * n) & 0x38ff) == 0x10ff)
+			return true;
+	return false;
+}
+
+/*
  * Words that the kernel's uretprobe trampoline may have pushed when it is
  * interrupted: rax, rcx and r11, around its system call (Linux 6.11).
  */

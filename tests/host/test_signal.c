@@ -50,6 +50,34 @@ static void test_first_instruction(void **state)
 		      P_BEGIN(P_START));
 }
 
+/* A call of a place without code was interrupted: only the call has happened. */
+static void test_bad_call(void **state)
+{
+	static const u64 bad[] = { 0, 0x1000, 0x7000000000 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		begin_handler(bad[i], SYNTH_SP(90), SYNTH_SP(100));
+		program_push(s, 90, P_RA(P_RBP));
+		program_push(s, 100, 0, P_RA(P_START));
+		program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), bad[i],
+			      P_RA(P_RBP), P_RA(P_START));
+		assert_int_equal(s->result.proven, 3);
+	}
+	begin_handler(0, SYNTH_SP(90), 0);
+	program_check(s, NO_MAPPING, P_RA(P_RSP), P_BEGIN(P_SIGNAL), 0);
+}
+
+/* So was a function without an FDE, which has most likely pushed nothing. */
+static void test_no_fde(void **state)
+{
+	begin_handler(P_RA(P_NO_FDE), SYNTH_SP(90), SYNTH_SP(200));
+	program_push(s, 90, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_NO_FDE),
+		      P_RA(P_RSP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 3);
+}
+
 /* All registers come back, those that calls clobber included. */
 static void test_registers(void **state)
 {
@@ -97,7 +125,7 @@ static void test_loop(void **state)
 
 static void test_bad_context(void **state)
 {
-	begin_handler(0, SYNTH_SP(90), 0);
+	begin_handler(KUW_PORT_USER_END, SYNTH_SP(90), 0);
 	program_check(s, RA_BAD, P_RA(P_RSP), P_BEGIN(P_SIGNAL));
 	begin_handler(P_RA(P_RSP), SYNTH_SP(90) + 1, 0);
 	program_check(s, CFA_BAD, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP));
@@ -147,8 +175,13 @@ static void test_restorer(void **state)
 static void test_restorer_context(void **state)
 {
 	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
-	s->stack[1 + 168 / 8] = 0;
+	s->stack[1 + 168 / 8] = KUW_PORT_USER_END;
 	program_check(s, RA_BAD, P_RA(P_RSP), SYNTH_SP(RESTORER));
+	/* But a call of null can be interrupted. */
+	s->stack[1 + 168 / 8] = 0;
+	program_push(s, 90, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), SYNTH_SP(RESTORER), 0, P_RA(P_RSP),
+		      P_RA(P_START));
 	/* The context lies beyond the stack's end. */
 	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS - 1);
 	program_push(s, SYNTH_WORDS - 1, SYNTH_SP(RESTORER));
@@ -170,6 +203,8 @@ static void test_restorer_loop(void **state)
 static const struct CMUnitTest tests[] = {
 	TEST(test_signal),
 	TEST(test_first_instruction),
+	TEST(test_bad_call),
+	TEST(test_no_fde),
 	TEST(test_registers),
 	TEST(test_nested),
 	TEST(test_alternate_stack),

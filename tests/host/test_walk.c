@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Walks over made-up stacks: the frames, and the reason why they end. */
+#include <dwarf.h>
 #include "test.h"
 #include "program.h"
 #include "limits.h"
@@ -388,6 +389,109 @@ static void test_guess_leaf(void **state)
 	assert_int_equal(s->result.proven, 1);
 }
 
+/*
+ * Text that lies on the stack, where it can be read: one function, whose CFA is
+ * rsp+8, and as many bytes without an FDE.
+ */
+#define TEXT_AT		1500
+#define TEXT_LEN	0x100
+#define TEXT_IP(off)	(SYNTH_SP(TEXT_AT) + (off))
+
+static void begin_text(void)
+{
+	struct kuw_mapping *m;
+	struct buf b = { 0 };
+
+	drop(NULL);
+	build_one(&b, BUILD_TEXT, TEXT_LEN, PROG(DW_CFA_nop));
+	s = synth_new(&b);
+	buf_free(&b);
+	m = &s->map->mappings[0];
+	m->bias = TEXT_IP(0) - BUILD_TEXT;
+	m->start = TEXT_IP(0);
+	m->end = TEXT_IP(2 * TEXT_LEN);
+	s->regs.ip = TEXT_IP(8);
+}
+
+/*
+ * The byte before a function's first one may be padding, which counts to the
+ * function before: an address that no call can have pushed has no rule.
+ */
+static void test_no_call(void **state)
+{
+	static const char calls[][9] = {
+		"\x90\x90\x90\xe8\0\0\0\0",	/* call +0 */
+		"\x90\x90\x90\x90\x90\x90\xff\xd0",	/* call *%rax */
+		"\x90\x90\x90\x90\x90\x41\xff\x17",	/* call *(%r15) */
+		"\x90\x90\x90\x90\x90\xff\x14\xc8",	/* call *(%rax,%rcx,8) */
+		"\x90\x90\x90\x90\xff\x54\x24\x08",	/* call *8(%rsp) */
+		"\x90\x90\xff\x15\0\0\0\0",		/* call *0(%rip) */
+		"\x90\xff\x94\x24\0\x01\0\0",	/* call *256(%rsp) */
+	};
+	static const char others[][9] = {
+		"\x90\x90\x90\x90\x90\x90\x90\x90",
+		"\x0f\x1f\x84\0\0\0\0\0",
+		"\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc",
+		"\x90\x90\x90\x90\x90\x90\xff\xe0",	/* jmp *%rax */
+	};
+	const u64 end = TEXT_IP(TEXT_LEN + 0x80);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		begin_text();
+		memcpy(&s->stack[TEXT_AT + 7], calls[i], 8);
+		program_push(s, 0, TEXT_IP(64), end);
+		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(64), end);
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		begin_text();
+		s->regs.r[6] = SYNTH_SP(0) + 1;
+		memcpy(&s->stack[TEXT_AT + 7], others[i], 8);
+		program_push(s, 0, TEXT_IP(64), end);
+		program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(64));
+		/* Nor when all registers are followed. */
+		s->regs.r[6] = 0;
+		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(64));
+		/* In the middle of a function it is what it is. */
+		program_push(s, 0, TEXT_IP(60), end);
+		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(60), end);
+		/* As it is where a signal came. */
+		s->regs.ip = TEXT_IP(63);
+		program_push(s, 0, end);
+		program_check(s, COMPLETE, TEXT_IP(63), end);
+	}
+}
+
+/*
+ * An FDE that ends where a syscall instruction begins, as clone()'s: the last row
+ * holds there, but for the child.
+ */
+static void begin_clone(const char *insn, u64 rax)
+{
+	begin_text();
+	memcpy(&s->stack[TEXT_AT + TEXT_LEN / 8], insn, KUW_SYSCALL_LEN);
+	s->regs.ip = TEXT_IP(TEXT_LEN + KUW_SYSCALL_LEN);
+	s->regs.r[0] = rax;
+}
+
+static void test_clone(void **state)
+{
+	/* Behind all rows, with rbp = 0: the outermost frame. */
+	const u64 caller = TEXT_IP(TEXT_LEN + 0x80), ip = TEXT_IP(TEXT_LEN + 2);
+
+	begin_clone("\x0f\x05", 1234);
+	program_push(s, 0, caller);
+	program_check(s, COMPLETE, ip, caller);
+	assert_int_equal(s->result.proven, 1);
+	/* The child's stack is another one. */
+	begin_clone("\x0f\x05", 0);
+	program_push(s, 0, caller);
+	program_check(s, COMPLETE, ip);
+	begin_clone("\x0f\x0b", 1234);
+	program_push(s, 0, caller);
+	program_check(s, NO_RULE, ip);
+}
+
 /* A call of a null pointer, or of any other place without code. */
 static void test_bad_call(void **state)
 {
@@ -444,6 +548,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_uretprobe),
 	TEST(test_guess),
 	TEST(test_guess_leaf),
+	TEST(test_no_call),
+	TEST(test_clone),
 	TEST(test_bad_call),
 	TEST(test_vsyscall),
 };
