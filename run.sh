@@ -42,6 +42,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh trace [opts] -- CMD ... trace CMD; stdout is babeltrace2's text and nothing else; exit status is CMD's
        ./run.sh exec  [opts] -- CMD ... run CMD in the guest
        ./run.sh test  [host|vm|all]     the tests; the last line is `N passed, N failed`
+       ./run.sh test  live              LTTng's stacks of real programs beside strace's and eu-stack's (10 min)
        ./run.sh shell                   an interactive guest; leave it with `exit`
        ./run.sh setup                   only set up what the others need
 

@@ -154,13 +154,13 @@ test_vm() {
 }
 KUW_TEST_LIMIT=600
 
-# test_check [host|vm|all] [TEST...]: there are such tests.
+# test_check [host|vm|live|all] [TEST...]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
 	case $what in
-	host | vm | all) ;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm and all" ;;
+	host | vm | live | all) ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, live and all" ;;
 	esac
 	[[ $what == vm ]] || (($# == 0)) || die 125 "what is $1?" "names go with vm: ./run.sh test vm NAME.sh"
 	for test in "$@"; do
@@ -168,7 +168,7 @@ test_check() {
 	done
 }
 
-# test_job [host|vm|all] [TEST...]
+# test_job [host|vm|live|all] [TEST...]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -177,6 +177,7 @@ test_job() {
 	case $what in
 	host) test_host ;;
 	vm) test_vm "$@" ;;
+	live) KUW_TEST_LIMIT=3600 test_vm long/live.sh ;;
 	all)
 		test_host
 		test_vm
