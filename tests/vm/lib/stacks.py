@@ -86,6 +86,10 @@ class Program:
             return self.functions[place][2]
         return None
 
+    def start(self, name, address):
+        """Where the function of this name that has the address begins."""
+        return next(each[0] for each in self.functions if each[2] == name and each[0] <= address < each[0] + each[1])
+
     def in_start(self, address):
         return self.entry < address <= self.entry + START_SIZE
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Assembly with CFI is like any other code. Without CFI there is no proof: with a
+ * frame pointer its caller is found, and marked; without one the walk ends there.
+ *
+ * stack: @ask with_cfi caller main ... _start
+ * stop: COMPLETE, all proven
+ * stack: @ask with_frame caller main ... _start
+ * stop: COMPLETE, 2 proven
+ * stack: @ask with_nothing
+ * stop: NO_RULE, all proven
+ */
+#include "hard.h"
+
+void with_cfi(void);
+void with_frame(void);
+void with_nothing(void);
+__asm__(".pushsection .text\n"
+	".globl with_cfi\n"
+	".type with_cfi, @function\n"
+	"with_cfi: .cfi_startproc\n"
+	"push %rbx\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbx, -16\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 24\n"
+	".cfi_offset %rbp, -24\n"
+	"sub $56, %rsp\n"
+	".cfi_def_cfa_offset 80\n"
+	"mov $-1, %rbp\n"
+	"call ask\n"
+	"add $56, %rsp\n"
+	".cfi_def_cfa_offset 24\n"
+	"pop %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	"pop %rbx\n"
+	".cfi_def_cfa_offset 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size with_cfi, . - with_cfi\n"
+	".balign 64\n"
+	".globl with_frame\n"
+	".type with_frame, @function\n"
+	"with_frame:\n"
+	"push %rbp\n"
+	"mov %rsp, %rbp\n"
+	"sub $48, %rsp\n"
+	"call ask\n"
+	"leave\n"
+	"ret\n"
+	".size with_frame, . - with_frame\n"
+	".balign 64\n"
+	".globl with_nothing\n"
+	".type with_nothing, @function\n"
+	"with_nothing:\n"
+	"push %rbp\n"
+	"sub $48, %rsp\n"
+	"mov $0x5a5a5a5a, %ebp\n"
+	"call ask\n"
+	"add $48, %rsp\n"
+	"pop %rbp\n"
+	"ret\n"
+	".size with_nothing, . - with_nothing\n"
+	".popsection");
+
+FRAME static void caller(void (*function)(void))
+{
+	function();
+	STAY();
+}
+
+int main(void)
+{
+	begin();
+	caller(with_cfi);
+	caller(with_frame);
+	caller(with_nothing);
+	report();
+	return 0;
+}

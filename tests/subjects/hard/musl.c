@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A program of musl, whose signal restorer has no CFI: a handler's frames lead
+ * through it nonetheless, as its bytes say what it is. Debian builds the rest of musl without
+ * .eh_frame as well: the walk ends at the code that calls main(), and at the qsort()
+ * that calls back, and says why. Built twice, with libc.so and static (musl-static).
+ *
+ * stack: @ask handler ... @victim work main ...
+ * stop: NO_RULE, all proven
+ * stack: @ask compare ...
+ * stop: NO_RULE, all proven
+ */
+#include "hard.h"
+
+FRAME static void handler(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	ask();
+	skip_ud2(context);
+}
+
+FRAME static void victim(void)
+{
+	__asm__ volatile("ud2");
+}
+
+FRAME static void work(void)
+{
+	victim();
+	STAY();
+}
+
+FRAME static int compare(const void *a, const void *b)
+{
+	ask();
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Called back by libc: its qsort() has CFI or not, as the distribution built it. */
+FRAME static void sort(void)
+{
+	int numbers[] = { 2, 1 };
+
+	qsort(numbers, 2, sizeof(numbers[0]), compare);
+	STAY();
+}
+
+int main(void)
+{
+	begin();
+	handle(SIGILL, handler, 0);
+	work();
+	sort();
+	report();
+	return 0;
+}

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The hard cases: the stacks of each program of tests/subjects/hard are what its own comment says.
+set -uo pipefail
+
+sources=$TOP/tests/subjects/hard
+
+# run NAME: as the program that it was built as; one that deletes itself does so with a copy.
+run() {
+	local name=$1 folder=$SCRATCH/out/$1
+	mkdir -p "$folder" "$SCRATCH/copy"
+	if [[ ! -e $BUILT/hard/$name ]]; then
+		echo missing >"$folder/status"
+		return
+	fi
+	cp -- "$BUILT/hard/$name" "$SCRATCH/copy/$name"
+	if grep -Eq '^ \* (entry|exit) ' "$sources/${name%-static}.c"; then
+		"$TOP/tests/vm/lib/record" "$folder/trace" -- "$SCRATCH/copy/$name" >"$folder/said" 2>&1 </dev/null
+		echo $? >"$folder/status"
+		babeltrace2 "$folder/trace" >"$folder/text"
+	else
+		timeout 60 "$SCRATCH/copy/$name" >"$folder/said" 2>&1 </dev/null
+		echo $? >"$folder/status"
+	fi
+}
+
+for each in "$sources"/*.c; do
+	each=${each##*/}
+	run "${each%.c}"
+done
+run musl-static
+"$TOP/tests/vm/lib/check-hard" "$sources" "$BUILT/hard" "$SCRATCH/out"
