@@ -30,6 +30,8 @@ struct machine {
 	const struct kuw_cfi *initial;
 	const struct kuw_cie *cie;
 	struct kuw_cur in;
+	/* Words are read whole up to here. */
+	const u8 *words_end;
 	u64 loc;
 	u64 end;
 	u32 nr_states;
@@ -60,15 +62,70 @@ static s32 scaled(struct machine *m, s64 factor, s64 align)
 	return fit(m, off);
 }
 
+/* Return: whether the CFA is a register and an offset, and nothing is hidden. */
+static bool usual_cfa(const struct kuw_cfi *cfi)
+{
+	return kuw_loc_how(cfi->cfa) == KUW_REG && !cfi->cfa_expr;
+}
+
+static __always_inline struct kuw_move *cached(struct machine *m, u32 kind, u64 key)
+{
+	struct kuw_move *moves = m->c->areas[KUW_AREA_MOVES].mem;
+
+	return moves + (kind << KUW_MOVES_BITS) +
+	       (key * KUW_MIX >> (64 - KUW_MOVES_BITS));
+}
+
+/* Find a rule whose CFA is a usual one, when it is not cached. */
+static noinline int learn_rule(struct machine *m, u64 cfa, u32 regs, u64 key,
+			       struct kuw_move *move)
+{
+	struct kuw_cfi cfi = { .cfa = cfa, .regs = regs };
+	u32 rule;
+	int err = kuw_intern_rule(m->c, &cfi, &rule);
+
+	if (err)
+		return err;
+	move->key = key;
+	move->to = rule;
+	return 0;
+}
+
+/*
+ * Put a row at @loc. The state comes in registers: it is changed in halves, and
+ * memory that is stored in parts and read whole stalls the processor.
+ */
+static __always_inline int put_row(struct machine *m, u64 cfa, u32 regs, u64 loc)
+{
+	/* Such a rule has nothing in its second half, and one bit of its kind to spare. */
+	u64 key = cfa | regs << 16 | m->c->signal << 7;
+	struct kuw_move *move = cached(m, 1, key);
+	int err;
+
+	if (unlikely(move->key != key)) {
+		err = learn_rule(m, cfa, regs, key, move);
+		if (err)
+			return err;
+	}
+	return kuw_compile_append(m->c, loc, move->to);
+}
+
 /* The row that ends here is complete. */
 static void end_row(struct machine *m)
 {
+	u32 rule = 0;
 	int err;
 
-	if (!m->cfi->changed)
+	/* Behind its end an FDE has no rows. */
+	if (m->loc >= m->end)
 		return;
-	m->cfi->changed = false;
-	err = kuw_compile_row(m->c, m->cfi, m->loc, m->end);
+	if (usual_cfa(m->cfi)) {
+		err = put_row(m, m->cfi->cfa, m->cfi->regs, m->loc);
+	} else {
+		err = kuw_intern_rule(m->c, m->cfi, &rule);
+		if (!err)
+			err = kuw_compile_append(m->c, m->loc, rule);
+	}
 	if (unlikely(err))
 		fail(m, err);
 }
@@ -116,7 +173,6 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
 	m->cfi->cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
 	m->cfi->cfa_off = off;
 	m->cfi->cfa_expr = false;
-	m->cfi->changed = true;
 }
 
 /*
@@ -141,7 +197,6 @@ static void set_cfa_off(struct machine *m, s32 off)
 	if (m->cfi->cfa_expr)
 		return;
 	m->cfi->cfa = (u32)m->cfi->cfa | (u64)(u32)off << 32;
-	m->cfi->changed = true;
 }
 
 /* @loc has no target yet. */
@@ -154,7 +209,6 @@ static void set_reg(struct machine *m, u64 reg, u64 loc)
 	err = kuw_intern_set(m->c, &m->cfi->regs, reg, loc | reg << 16);
 	if (unlikely(err))
 		fail(m, err);
-	m->cfi->changed = true;
 }
 
 static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
@@ -234,7 +288,6 @@ static void restore_state(struct machine *m)
 		return;
 	}
 	*m->cfi = states[--m->nr_states];
-	m->cfi->changed = true;
 }
 
 static void rare_op(struct machine *m, u8 op)
@@ -272,8 +325,7 @@ static void rare_op(struct machine *m, u8 op)
 	case DW_CFA_def_cfa_expression:
 		m->cfi->cfa = take_expr(m, KUW_EXPR);
 		m->cfi->cfa_expr = true;
-		m->cfi->changed = true;
-		break;
+			break;
 	case DW_CFA_expression:
 		reg = kuw_uleb(in);
 		set_reg(m, reg, take_expr(m, KUW_EXPR_MEM));
@@ -377,55 +429,69 @@ static void one_op(struct machine *m)
 	}
 }
 
-/*
- * The four instructions that make up nearly all programs, in their short form,
- * with the state in registers. Whatever is not as usual is left to one_op(), with
- * the program where it was.
- */
-static void usual_ops(struct machine *m)
+/* Run DW_CFA_offset for the first time in a set. Return: false if that fails. */
+static noinline bool learn_offset(struct machine *m, u32 regs, u32 instr,
+				  struct kuw_move *move)
 {
-	struct kuw_compile *c = m->c;
-	struct kuw_cfi cfi = *m->cfi;
-	/* An instruction and one byte of operand. */
-	const u8 *p = m->in.p, *last = m->in.end - 1;
-	s64 align = m->cie->data_align;
-	u64 loc = m->loc;
-	u8 op;
+	u32 reg = instr & 0x3f, to = regs;
+	s32 off = (s32)(instr >> 8 & 0xff) * -KUW_WORD;
 
-	while (p < last) {
-		op = *p;
-		if (op >> 6 == DW_CFA_advance_loc >> 6) {
-			if (cfi.changed) {
-				if (kuw_compile_row(c, &cfi, loc, m->end))
-					break;
-				cfi.changed = false;
-			}
-			loc += op & 0x3f;
-			p++;
-		} else if (op == DW_CFA_nop) {
-			p++;
-		} else if (p[1] & 0x80) {
-			break;
-		} else if (op == DW_CFA_def_cfa_offset) {
-			if (kuw_loc_how(cfi.cfa) != KUW_REG || cfi.cfa_expr)
+	if (reg < KUW_NR_REGS &&
+	    kuw_intern_set(m->c, &to, reg, kuw_loc_pack(KUW_AT_CFA, 0, reg, off)))
+		return false;
+	move->key = (u64)regs << 32 | (instr & 0xffff);
+	move->to = to;
+	return true;
+}
+
+/*
+ * The instructions that make up nearly all programs, in their short form, with the
+ * state in registers. Whatever is not as usual is left to one_op(), with the
+ * program where it was.
+ */
+static __always_inline void usual_ops(struct machine *m)
+{
+	const u8 *p = m->in.p, *end = min_t(const u8 *, m->in.end, m->words_end);
+	struct kuw_move *move;
+	u64 cfa = m->cfi->cfa, loc = m->loc, key;
+	u32 regs = m->cfi->regs, word;
+
+	/* An instruction and one byte of operand. */
+	while (p < end - 1) {
+		word = get_unaligned_le32(p);
+		if ((word & 0xc0) == DW_CFA_advance_loc) {
+			/* Where an FDE has no rows, @loc may be anything. */
+			if (unlikely(loc >= m->end || put_row(m, cfa, regs, loc)))
 				break;
-			cfi.cfa_off = p[1];
-			cfi.cfa = (u32)cfi.cfa | (u64)p[1] << 32;
-			cfi.changed = true;
-			p += 2;
-		} else if (op >> 6 == DW_CFA_offset >> 6 &&
-			   (op & 0x3f) < KUW_NR_REGS) {
-			if (kuw_intern_set(c, &cfi.regs, op & 0x3f,
-					   kuw_loc_pack(KUW_AT_CFA, 0, op & 0x3f,
-							p[1] * align)))
+			loc += word & 0x3f;
+			p++;
+			/* What follows one is seldom another. */
+			word >>= 8;
+			if (unlikely(p == end - 1))
 				break;
-			cfi.changed = true;
+		}
+		if ((word & 0x80ff) == DW_CFA_def_cfa_offset) {
+			cfa = (u32)cfa | (u64)(word & 0xff00) << 24;
 			p += 2;
+		} else if ((word & 0x80c0) == DW_CFA_offset) {
+			key = (u64)regs << 32 | (word & 0xffff);
+			move = cached(m, 0, key);
+			if (unlikely(move->key != key) &&
+			    !learn_offset(m, regs, word, move))
+				break;
+			regs = move->to;
+			p += 2;
+		} else if (!(word & 0xff)) {
+			p++;
 		} else {
 			break;
 		}
 	}
-	*m->cfi = cfi;
+	if (p == end - 1 && !*p)
+		p++;
+	m->cfi->cfa = cfa;
+	m->cfi->cfa_off = cfa >> 32;
+	m->cfi->regs = regs;
 	m->in.p = p;
 	m->loc = loc;
 }
@@ -437,15 +503,16 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	struct machine m = {
 		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
 		.in = instrs, .loc = loc, .end = end,
+		.words_end = c->eh_frame.bytes + c->eh_frame.len - (sizeof(u32) - 1),
 	};
 	bool usual;
 
-	/* The deltas of advances and the products of offsets cannot overflow. */
-	usual = initial && cie->code_align == 1 && loc < U32_MAX &&
-		cie->data_align == (s8)cie->data_align;
+	/* What offsets are learnt for. */
+	usual = initial && cie->code_align == 1 && cie->data_align == -KUW_WORD &&
+		c->eh_frame.len >= sizeof(u32);
 	/* Each round takes a byte at least. */
 	while (kuw_left(&m.in)) {
-		if (usual)
+		if (usual && usual_cfa(cfi))
 			usual_ops(&m);
 		if (kuw_left(&m.in))
 			one_op(&m);

@@ -14,14 +14,12 @@ struct kuw_compile;
  * @regs: the registers' rules, by their number among the distinct ones
  * @cfa_off: the last offset that an instruction gave, be it in force or not
  * @cfa_expr: an instruction gave an expression, whatever @cfa made of it
- * @changed: since the last row
  */
 struct kuw_cfi {
 	u64 cfa;
 	u32 regs;
 	s32 cfa_off;
 	bool cfa_expr;
-	bool changed;
 };
 
 /**

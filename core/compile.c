@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The compiler's phases: find the FDEs, order them, run their programs. */
+/* The compiler's phases: find the FDEs, run their programs, order their rows. */
 #include "compile.h"
 #include "limits.h"
 #include "table.h"
@@ -9,16 +9,21 @@ enum phase {
 	PHASE_SCAN,	/* through .eh_frame from its begin */
 	PHASE_HEADER,	/* FDEs behind its end, by .eh_frame_hdr */
 	PHASE_SORT0, PHASE_SORT1, PHASE_SORT2,
+	PHASE_PREPARE,
 	PHASE_ROWS,	/* FDE by FDE in the order of addresses */
+	PHASE_RUNS,
 	PHASE_LAYOUT,
 	PHASE_ENCODE,
 	PHASE_DONE,
 };
 
+/* FDEs are found in another order than they lie in: fetch their rows in time. */
+#define FETCH_AHEAD	8
+
 bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
 {
 	/* What ordinary files need, so that large areas are not copied. */
-	if (area == KUW_AREA_ROWS)
+	if (area == KUW_AREA_FOUND)
 		bytes = max_t(u64, bytes, c->eh_frame.len * 3ULL / 2);
 	if (area == KUW_AREA_FDES)
 		bytes = max_t(u64, bytes, c->eh_frame.len / 3);
@@ -43,7 +48,6 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 		c->eh_frame_hdr.len = elf->eh_frame_hdr.len;
 		c->eh_frame_hdr.vaddr = elf->eh_frame_hdr.vaddr;
 	}
-	c->last_block = ~0u;
 	c->base = ~0ULL;
 	for (i = 0; i < elf->nr_segments; i++)
 		c->base = min_t(u64, c->base, elf->segments[i].vaddr);
@@ -95,7 +99,7 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	*slot = get_cie(c, record.cie);
 	ret = (*slot)->err;
 	if (ret)
-		return ret == -ENOSPC ? ret : -EINVAL;
+		return ret == -ENOSPC || ret == -E2BIG ? ret : -EINVAL;
 	ret = kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
 	if (ret)
 		return ret;
@@ -113,27 +117,40 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	return 1;
 }
 
-/* Return: 0, -E2BIG, -ENOSPC. */
-static int add_fde(struct kuw_compile *c, u32 pos, u64 start)
+/* Rows of one FDE, or none of them. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
+static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
+		   const struct kuw_cie_slot *slot)
 {
+	u32 off = fde->start - c->base, n = c->nr_fdes, first = c->nr_found;
+	struct kuw_cfi cfi = slot->initial;
 	struct kuw_pair *fdes;
-	u32 off = start - c->base;
+	int ret;
 
-	if (c->nr_fdes == KUW_MAX_FDES)
+	if (n == KUW_MAX_FDES)
 		return -E2BIG;
 	/* Twice as many: sorting moves them to and fro. */
-	if (!kuw_compile_room(c, KUW_AREA_FDES,
-			      2 * (c->nr_fdes + 1ULL) * sizeof(*fdes)))
+	if (!kuw_compile_room(c, KUW_AREA_FDES, 2 * (n + 1ULL) * sizeof(*fdes)))
 		return -ENOSPC;
+	c->signal = slot->cie.signal;
+	c->last_rule = 0;
+	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, off,
+			  off + fde->len);
+	if (!ret)
+		ret = kuw_compile_append(c, off + fde->len, 0);
+	if (unlikely(ret)) {
+		c->nr_found = first;
+		return ret;
+	}
 	fdes = c->areas[KUW_AREA_FDES].mem;
-	if (c->nr_fdes && fdes[c->nr_fdes - 1].key > off)
+	if (n && fdes[n - 1].key > off)
 		c->unsorted = true;
-	fdes[c->nr_fdes].key = off;
-	fdes[c->nr_fdes++].value = pos;
+	fdes[n].key = off;
+	fdes[n].value = first;
+	c->nr_fdes++;
 	return 0;
 }
 
-/* Look at one record. Return: 0, or what add_fde() and get_fde() do. */
+/* Look at one record. Return: 0, -E2BIG, or what get_fde() does. */
 static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 {
 	struct kuw_cie_slot *slot;
@@ -141,8 +158,8 @@ static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 	int ret = get_fde(c, pos, &fde, &slot, next);
 
 	if (!ret)
-		return add_fde(c, pos, fde.start);
-	if (ret == -EINVAL) {
+		ret = add_fde(c, &fde, slot);
+	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
 		c->nr_bad++;
 		return 0;
 	}
@@ -237,102 +254,109 @@ static int sort(struct kuw_compile *c)
 		return -ENODATA;
 	half = fdes + c->nr_fdes;
 	if (!c->unsorted) {
-		c->phase = PHASE_ROWS;
-	} else {
-		kuw_sort_pass(pass & 1 ? half : fdes, pass & 1 ? fdes : half,
-			      c->nr_fdes, pass, c->histogram);
-		c->phase++;
+		c->phase = PHASE_PREPARE;
+		return KUW_AGAIN;
 	}
-	if (c->phase == PHASE_ROWS) {
-		if (c->unsorted)
-			memcpy(fdes, half, c->nr_fdes * sizeof(*fdes));
-		c->pos = 0;
-	}
+	kuw_sort_pass(pass & 1 ? half : fdes, pass & 1 ? fdes : half, c->nr_fdes,
+		      pass, c->scratch);
+	if (c->phase++ == PHASE_SORT2)
+		memcpy(fdes, half, c->nr_fdes * sizeof(*fdes));
 	return KUW_AGAIN;
 }
 
-/* Take back what was appended since there were @rows. */
-static void drop_rows(struct kuw_compile *c, u32 rows, u32 chunks)
+static int prepare(struct kuw_compile *c)
 {
-	const struct kuw_row *last = c->areas[KUW_AREA_ROWS].mem;
-
-	c->nr_rows = rows;
-	c->nr_chunks = chunks;
+	/* Before each FDE, a row may say that there is none. */
+	if (!kuw_compile_room(c, KUW_AREA_ROWS, ((u64)c->nr_found + c->nr_fdes) *
+						sizeof(struct kuw_row)) ||
+	    kuw_runs_init(c))
+		return -ENOSPC;
+	c->pos = 0;
 	c->last_rule = 0;
-	c->last_block = ~0u;
-	if (rows) {
-		c->last_rule = last[rows - 1].rule;
-		c->last_block = last[rows - 1].off >> KUW_BLOCK_SHIFT;
-	}
+	c->last_off = ~0u;
+	c->phase = PHASE_ROWS;
+	return KUW_AGAIN;
 }
 
-/* Rows of one FDE, or none of them. */
-static int one_fde(struct kuw_compile *c, const struct kuw_pair *entry)
+/* Put the rows of an FDE behind the others, which end at *@to. */
+static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
+					       const struct kuw_pair *fde,
+					       struct kuw_row *to)
 {
-	u32 rows = c->nr_rows, chunks = c->nr_chunks, next;
-	struct kuw_cie_slot *slot;
-	struct kuw_fde fde;
-	struct kuw_cfi cfi;
-	u64 loc, end;
-	int ret;
+	const struct kuw_pair *last = (struct kuw_pair *)
+		c->areas[KUW_AREA_FDES].mem + c->nr_fdes - 1;
+	const struct kuw_row *row = (struct kuw_row *)
+		c->areas[KUW_AREA_FOUND].mem + fde->value;
+	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	u32 off = fde->key, limit = U32_MAX, node = 0, next;
+	u32 last_off = c->last_off, nr_chunks = c->nr_chunks;
+	u64 hash = 0;
 
-	ret = get_fde(c, entry->value, &fde, &slot, &next);
-	if (ret == -ENOSPC)
-		return ret;
-	/* It was parsed before, and the bytes are ours. */
-	if (ret)
-		return 0;
-	loc = entry->key;
-	end = loc + fde.len;
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
-	if (entry + 1 < (struct kuw_pair *)c->areas[KUW_AREA_FDES].mem +
-			c->nr_fdes && entry[1].key < end) {
-		end = entry[1].key;
-		if (end == loc)
-			return 0;
+	if (fde < last) {
+		limit = fde[1].key;
+		if (limit == off)
+			return to;
 	}
 	/* Padding before an aligned function is never run. It belongs to the
 	 * function before, which saves a row for each function; code without an
 	 * FDE that is itself aligned needs 16 bytes at least.
 	 */
-	if (c->covered < loc &&
-	    (loc - c->covered >= KUW_FDE_ALIGN || loc % KUW_FDE_ALIGN)) {
-		ret = kuw_compile_append(c, c->covered, 0);
-		if (ret)
-			return ret;
+	if (c->covered < off && c->last_rule &&
+	    (off - c->covered >= KUW_FDE_ALIGN || off % KUW_FDE_ALIGN)) {
+		*to++ = (struct kuw_row){ .off = c->covered };
+		nr_chunks += (last_off ^ c->covered) >> KUW_BLOCK_SHIFT != 0;
+		last_off = c->covered;
+		c->last_rule = 0;
+		rules[0].uses++;
 	}
-	cfi = slot->initial;
-	cfi.changed = true;
-	c->signal = slot->cie.signal;
-	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde.instrs, loc,
-			  end);
-	if (!ret) {
-		c->covered = end;
-		return 0;
+	/* The one before may end with the rule that this one begins with. */
+	row += row->rule == c->last_rule;
+	for (; row->rule && row->off < limit; row++) {
+		next = 0;
+		/* Bodies of functions stay rows: that is where walks look. */
+		if (row[1].off - row->off > KUW_RUN_NEAR) {
+			node = 0;
+		} else {
+			if (node && !((row->off ^ row[-1].off) >> KUW_BUCKET_SHIFT))
+				next = kuw_runs_child(c, node, row->off -
+						      row[-1].off, row->rule, &hash);
+			node = next;
+			if (!node) {
+				hash = 0;
+				node = kuw_runs_child(c, 0, 0, row->rule, &hash);
+			}
+		}
+		if (!node)
+			rules[row->rule].uses++;
+		*to++ = (struct kuw_row){ row->off, row->rule, next };
+		nr_chunks += (last_off ^ row->off) >> KUW_BLOCK_SHIFT != 0;
+		last_off = row->off;
 	}
-	drop_rows(c, rows, chunks);
-	if (ret == -ENOSPC || ret == -E2BIG)
-		return ret;
-	c->nr_bad++;
-	return 0;
+	c->last_rule = row[-1].rule;
+	c->last_off = last_off;
+	c->nr_chunks = nr_chunks;
+	c->covered = min_t(u32, row->off, limit);
+	return to;
 }
 
-static int run_programs(struct kuw_compile *c)
+static int put_rows(struct kuw_compile *c)
 {
-	u32 budget = KUW_BATCH_FDES;
-	int ret;
+	const struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
+	struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	const struct kuw_row *found = c->areas[KUW_AREA_FOUND].mem;
+	struct kuw_row *row = rows + c->nr_rows;
+	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES);
 
-	for (; c->pos < c->nr_fdes; c->pos++) {
-		struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
-
-		if (!budget--)
-			return KUW_AGAIN;
-		ret = one_fde(c, &fdes[c->pos]);
-		if (ret)
-			return ret;
+	for (; c->pos < end; c->pos++) {
+		if (c->nr_fdes - c->pos > FETCH_AHEAD)
+			__builtin_prefetch(found + fdes[c->pos + FETCH_AHEAD].value);
+		row = put_fde(c, &fdes[c->pos], row);
 	}
-	c->phase = PHASE_LAYOUT;
-	return c->nr_rows ? KUW_AGAIN : -ENODATA;
+	c->nr_rows = row - rows;
+	if (c->pos == c->nr_fdes)
+		c->phase = PHASE_RUNS;
+	return KUW_AGAIN;
 }
 
 int kuw_compile_step(struct kuw_compile *c)
@@ -358,8 +382,16 @@ int kuw_compile_step(struct kuw_compile *c)
 	case PHASE_SORT0 ... PHASE_SORT2:
 		ret = sort(c);
 		break;
+	case PHASE_PREPARE:
+		ret = prepare(c);
+		break;
 	case PHASE_ROWS:
-		ret = run_programs(c);
+		ret = put_rows(c);
+		break;
+	case PHASE_RUNS:
+		ret = kuw_encode_rank(c);
+		if (ret == KUW_AGAIN)
+			c->phase = PHASE_LAYOUT;
 		break;
 	case PHASE_LAYOUT:
 		ret = kuw_encode_layout(c);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * From .eh_frame to a table: every FDE is found, sorted by address, its CFA
- * program run once (DWARF 5 6.4, LSB Core 10.6), its rows collected, its rules
- * interned and ranked by frequency, and all of it encoded as table.h says.
+ * From .eh_frame to a table: every FDE is found and its CFA program run once
+ * (DWARF 5 6.4, LSB Core 10.6), the rows are put in the order of addresses,
+ * runs of rows that occur often are found, rules and runs are ranked by
+ * frequency, and all of it is encoded as table.h says.
  *
  * The compiler allocates nothing. It works in areas that its caller provides
  * and asks for a larger one when it needs it:
@@ -37,13 +38,15 @@
 /* The areas; every one must be aligned to 8 bytes. */
 enum kuw_area_id {
 	KUW_AREA_FDES,		/* struct kuw_pair: FDEs by address; later rules by use */
-	KUW_AREA_ROWS,		/* struct kuw_row */
+	KUW_AREA_FOUND,		/* struct kuw_row: of FDE after FDE as they were found */
+	KUW_AREA_ROWS,		/* struct kuw_row: by address */
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
-	KUW_AREA_CHANGES,	/* struct kuw_change: of registers, and of the CFA */
+	KUW_AREA_MOVES,		/* struct kuw_move */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
+	KUW_AREA_NODES,		/* struct kuw_node; then u16: them by hash */
 	KUW_AREA_TABLE,		/* the table */
 	KUW_NR_AREAS
 };
@@ -59,9 +62,14 @@ struct kuw_pair {
 	u32 value;
 };
 
+/*
+ * @node: of the rows that begin the same way, if it is not the first of a run. As
+ * they are found, rows of an FDE end with one of rule 0 where the FDE ends.
+ */
 struct kuw_row {
 	u32 off;
-	u32 rule;
+	u16 rule;
+	u16 node;
 };
 
 /* @saves: its index in the table, or KUW_NO_SAVES. */
@@ -72,21 +80,20 @@ struct kuw_regset {
 };
 
 /*
- * Set @from with @loc is @to: a set of register rules with one of them replaced,
- * or a rule with a CFA. Caches, direct-mapped: programs make the same few
- * changes over and over, and what is behind them compares in full.
+ * What was interned lately, so that it need not be compared in full: the set of
+ * registers' rules that an instruction makes of another, and the rule that a set
+ * and a CFA are. Both caches are direct-mapped: programs do the same over and over.
  */
-struct kuw_change {
-	u64 loc;
-	u32 from;
+struct kuw_move {
+	u64 key;
 	u32 to;
 };
 
-#define KUW_CHANGES_BITS	9
+#define KUW_MOVES_BITS	10
 
 #define KUW_NO_SAVES	(~0u)
 
-/* @rank: its number in the table. */
+/* @rank: its number in the table. @uses: rows with it that are in no run, entries. */
 struct kuw_ruleset {
 	u64 cfa;
 	u32 regs;
@@ -94,6 +101,46 @@ struct kuw_ruleset {
 	u32 uses;
 	u32 rank;
 };
+
+/**
+ * struct kuw_node - a way to begin a run: a node in the tree of them all
+ * @key: its parent, which is the same without the last row, or 0; the distance of
+ *	the last row from the one before; the last row's rule
+ * @uses: how often it was passed; later how often it is encoded
+ * @covered: how many of those are encoded as a longer run
+ * @next: another one with the same hash
+ * @run: which run the first @take rows are
+ * @depth: rows
+ * @take: how many of them are a run of the table; 0 if none
+ */
+struct kuw_node {
+	u64 key;
+	u32 uses;
+	u32 covered;
+	u16 next;
+	u16 run;
+	u8 depth;
+	u8 take;
+};
+
+static inline u32 kuw_node_parent(const struct kuw_node *node)
+{
+	return node->key >> 32;
+}
+
+static inline u8 kuw_node_delta(const struct kuw_node *node)
+{
+	return node->key >> 16;
+}
+
+static inline u16 kuw_node_rule(const struct kuw_node *node)
+{
+	return node->key;
+}
+
+/* Rows of a run, at most, and bytes from one to the next: an offset in it has a byte. */
+#define KUW_RUN_ROWS	8
+#define KUW_RUN_NEAR	15
 
 struct kuw_image {
 	const struct kuw_elf *elf;
@@ -130,31 +177,37 @@ struct kuw_compile {
 	struct kuw_section eh_frame;
 	struct kuw_section eh_frame_hdr;
 	u64 base;
+	u64 covered;
 	u32 phase;
 	u32 pos;
 	u32 scanned;
-	u64 covered;
 	u32 nr_fdes;
 	u32 nr_bad;
+	u32 nr_found;
+	u32 max_found;
 	u32 nr_rows;
-	u32 max_rows;
 	u32 last_rule;
-	u32 last_block;
+	u32 last_off;
 	u32 nr_chunks;
 	u32 nr_regs;
 	u32 nr_rules;
 	u32 nr_ranked;
 	u32 nr_saves;
 	u32 nr_locs;
-	u32 nr_rare;
+	u32 nr_nodes;
+	u32 max_nodes;
+	u32 node_mask;
+	u32 nr_runs;
+	u32 nr_run_rows;
+	u32 nr_entries;
 	u32 exprs_len;
 	u32 hash_bits;
 	u32 signal;
 	bool unsorted;
 	u32 chunk;
-	u32 rare;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
-	u32 histogram[1u << KUW_RADIX_BITS];
+	/* Of a sort, and of a bucket's codes. */
+	u32 scratch[1u << KUW_RADIX_BITS];
 };
 
 void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image);
@@ -176,14 +229,16 @@ static inline bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes)
 	       kuw_compile_grow(c, area, bytes);
 }
 
-/* Make room for a row. Return: 0, -ENOSPC, -E2BIG. */
+/* Make room for a row that is found. Return: 0, -ENOSPC, -E2BIG. */
 int kuw_compile_row_room(struct kuw_compile *c);
 
-/* The rule of the state @cfi, when it is not among the changes: find or add it.
- * Return: 0, -EINVAL if the state has no CFA, -ENOSPC, -E2BIG.
+/* Find or add the rule of the state @cfi. Return: 0, -EINVAL if the state has no
+ * CFA, -ENOSPC, -E2BIG.
  */
-int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi,
-		    struct kuw_change *change);
+int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule);
+
+/* Replace the rule of @reg in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc);
 
 /* Intern an expression; @off is its place in the pool. Return: as above. */
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off);
@@ -205,79 +260,72 @@ static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 #define KUW_MIX		0xff51afd7ed558ccdULL
 #define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
 
-/* @kind: 0 for changes of registers' rules, 1 for rules with a CFA. */
-static inline struct kuw_change *
-kuw_intern_change(const struct kuw_compile *c, u32 kind, u32 from, u64 loc)
-{
-	struct kuw_change *changes = c->areas[KUW_AREA_CHANGES].mem;
-
-	return changes + ((kind << KUW_CHANGES_BITS) |
-			  (loc * KUW_MIX + from * KUW_MIX2) >>
-			  (64 - KUW_CHANGES_BITS));
-}
-
-/* When it is not among the changes. */
-int kuw_intern_regs(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
-		    struct kuw_change *change);
-
-/* Replace the rule of @reg in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
-static inline int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg,
-				 u64 loc)
-{
-	struct kuw_change *change = kuw_intern_change(c, 0, *regs, loc);
-
-	if (unlikely(change->loc != loc || change->from != *regs || !change->to))
-		return kuw_intern_regs(c, regs, reg, loc, change);
-	*regs = change->to;
-	return 0;
-}
-
-/* Put a row behind the others, which begin before it. Return: 0, -ENOSPC, -E2BIG. */
+/* Put a row behind the others of its FDE. Return: 0, -ENOSPC, -E2BIG. */
 static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 {
 	struct kuw_row *row;
 
 	if (c->last_rule == rule)
 		return 0;
-	if (unlikely(c->nr_rows == c->max_rows)) {
+	if (unlikely(c->nr_found == c->max_found)) {
 		int err = kuw_compile_row_room(c);
 
 		if (err)
 			return err;
 	}
-	row = (struct kuw_row *)c->areas[KUW_AREA_ROWS].mem + c->nr_rows++;
+	row = (struct kuw_row *)c->areas[KUW_AREA_FOUND].mem + c->nr_found++;
 	row->off = off;
 	row->rule = rule;
 	c->last_rule = rule;
-	c->nr_chunks += off >> KUW_BLOCK_SHIFT != c->last_block;
-	c->last_block = off >> KUW_BLOCK_SHIFT;
 	return 0;
 }
 
-/* A row begins at @loc: the state @cfi holds there. Return: as the two above. */
-static inline int kuw_compile_row(struct kuw_compile *c,
-				  const struct kuw_cfi *cfi, u64 loc, u64 end)
-{
-	u32 from = cfi->regs * 2 + c->signal;
-	struct kuw_change *change = kuw_intern_change(c, 1, from, cfi->cfa);
-	int err;
+/* Make room for the tree of runs, and empty it. Return: 0, -ENOSPC. */
+int kuw_runs_init(struct kuw_compile *c);
 
-	if (unlikely(loc >= end))
-		return 0;
-	if (unlikely(change->loc != cfi->cfa || change->from != from ||
-		     !change->to)) {
-		err = kuw_intern_rule(c, cfi, change);
-		if (err)
-			return err;
-	}
-	return kuw_compile_append(c, loc, change->to);
+/* What kuw_runs_child() does not find at once: find or make it. */
+u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u16 *slot);
+
+/*
+ * A row with @rule comes @delta bytes behind the rows that @parent is. Return: what
+ * they are together, or 0 if they are too many. @hash is of the rows, not
+ * of their node: the way from a row to the next must not lead through memory.
+ */
+static inline u32 kuw_runs_child(struct kuw_compile *c, u32 parent, u32 delta,
+				 u32 rule, u64 *hash)
+{
+	struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+	u16 *slot = (u16 *)(nodes + c->max_nodes);
+	u32 step = delta << 16 | rule, node;
+	u64 key = (u64)parent << 32 | step;
+
+	*hash = (*hash ^ step) * KUW_MIX;
+	slot += (u32)(*hash >> 32) & c->node_mask;
+	node = *slot;
+	if (unlikely(nodes[node].key != key || !node))
+		return kuw_runs_grow(c, key, slot);
+	nodes[node].uses++;
+	return node;
 }
+
+/* Choose the runs of the table, and count the uses of rules; @pairs are for sorting. */
+void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs);
+
+/* Write them. */
+void kuw_runs_write(const struct kuw_compile *c, struct kuw_table *table);
+
+/* Return: pairs of which @n are to be sorted, with as many behind; or NULL. */
+struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n);
+
+/* Sort them by key; they are then behind where they were. */
+void kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n);
 
 /* One pass of three; the pairs are in the other half of the area after it. */
 void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,
 		   u32 *histogram);
 
-/* Rank the rules, lay the table out, write it; as kuw_compile_step(). */
+/* Rank runs and rules, lay the table out, write it; as kuw_compile_step(). */
+int kuw_encode_rank(struct kuw_compile *c);
 int kuw_encode_layout(struct kuw_compile *c);
 int kuw_encode_step(struct kuw_compile *c);
 

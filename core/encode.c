@@ -6,6 +6,8 @@
 
 /* Blocks written between two returns to the caller: some 10,000 rows. */
 #define BATCH_BLOCKS	64
+/* The index counts the entries of a block in 16 bits: some rows have three places. */
+#define TOO_MANY	(~0u)
 
 static const u8 saved_regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
 
@@ -86,39 +88,59 @@ static u32 ext_locs(const struct kuw_regset *regs)
 	return n;
 }
 
+/* How many places the code of a rule takes, or of a run. */
+static u32 rule_places(u32 rank)
+{
+	return rank < KUW_CODE_RUN ? 1 :
+	       rank < (KUW_CODE_LONGEST - KUW_CODE_LONG) << 8 ? 2 : 3;
+}
+
+static u32 run_places(const struct kuw_compile *c, u32 run)
+{
+	return run < KUW_CODE_LONG - KUW_CODE_RUN ? 1 :
+	       c->nr_ranked + run < (KUW_CODE_LONGEST - KUW_CODE_LONG) << 8 ? 2 : 3;
+}
+
 /* Number the rules by use: rule 0, "no FDE", keeps its number. */
-static int rank_rules(struct kuw_compile *c)
+static void rank_rules(struct kuw_compile *c, struct kuw_pair *pairs)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-	struct kuw_pair *pairs, *half;
 	u32 i, n = c->nr_rules - 1;
 
-	if (!kuw_compile_room(c, KUW_AREA_FDES, 2ULL * n * sizeof(*pairs)))
-		return -ENOSPC;
-	pairs = c->areas[KUW_AREA_FDES].mem;
-	half = pairs + n;
-	for (i = 0; i <= n; i++)
-		rules[i].uses = 0;
-	for (i = 0; i < c->nr_rows; i++)
-		rules[rows[i].rule].uses++;
+	c->nr_entries = rules[0].uses;
 	for (i = 0; i < n; i++) {
-		pairs[i].key = ~rules[i + 1].uses;
+		/* Also a rule that is only in runs needs a number. */
+		pairs[i].key = ~(rules[i + 1].uses * 2 + rules[i + 1].rank);
 		pairs[i].value = i + 1;
 	}
-	kuw_sort_pass(pairs, half, n, 0, c->histogram);
-	kuw_sort_pass(half, pairs, n, 1, c->histogram);
-	kuw_sort_pass(pairs, half, n, 2, c->histogram);
+	kuw_sort(c, pairs, n);
 	rules[0].rank = 0;
 	for (i = 0; i < n; i++) {
-		rules[half[i].value].rank = i + 1;
-		pairs[i].value = half[i].value;
+		pairs[i] = pairs[n + i];
+		/* Rules of rows that were taken back are used by none. */
+		if (!~pairs[i].key)
+			break;
+		rules[pairs[i].value].rank = i + 1;
+		c->nr_entries += rules[pairs[i].value].uses * rule_places(i + 1);
 	}
-	/* Rules of rows that were taken back are used by none. */
-	while (n && !rules[pairs[n - 1].value].uses)
-		n--;
-	c->nr_ranked = n + 1;
-	return 0;
+	c->nr_ranked = i + 1;
+}
+
+int kuw_encode_rank(struct kuw_compile *c)
+{
+	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+	struct kuw_pair *pairs = kuw_sort_room(c, max_t(u32, c->nr_nodes,
+							c->nr_rules));
+	u32 i;
+
+	if (!pairs)
+		return -ENOSPC;
+	kuw_runs_choose(c, pairs);
+	rank_rules(c, pairs);
+	for (i = 1; i < c->nr_nodes; i++)
+		if (nodes[i].take == nodes[i].depth)
+			c->nr_entries += nodes[i].uses * run_places(c, nodes[i].run);
+	return KUW_AGAIN;
 }
 
 static const struct kuw_ruleset *ranked(struct kuw_compile *c, u32 rank)
@@ -142,8 +164,6 @@ static void count_rules(struct kuw_compile *c)
 	for (i = 1; i < c->nr_ranked; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
-		if (i >= KUW_CODE_RARE)
-			c->nr_rare += rule->uses;
 		/* The frequent ones come first. */
 		if (plain_rule(rule, regs) && regs->saves == KUW_NO_SAVES &&
 		    c->nr_saves < KUW_MAX_SAVES)
@@ -153,14 +173,14 @@ static void count_rules(struct kuw_compile *c)
 	}
 }
 
-/* Return: the bytes of all chunks: an index, a carry, two bytes a row, padding. */
+/* Return: the bytes of all chunks: an index, a carry, two bytes an entry, padding. */
 static u64 chunks_bytes(const struct kuw_compile *c)
 {
 	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
 	u32 last = block_of(rows[c->nr_rows - 1].off);
 
 	/* Only the last block of the text is short, and it may be an empty one. */
-	return 2ULL * c->nr_rows + 2ULL * c->nr_chunks +
+	return 2ULL * c->nr_entries + (KUW_CARRY_BYTES + 1ULL) * c->nr_chunks +
 	       (c->nr_chunks - 1) * 2ULL * (KUW_BUCKETS + 1) +
 	       2ULL * (nr_buckets(c, last) + 1);
 }
@@ -224,25 +244,21 @@ int kuw_encode_layout(struct kuw_compile *c)
 {
 	struct kuw_table *table;
 	u64 bytes, chunks;
-	u32 blocks_off, saves_off, locs_off, rare_off, segments_off, expr_off;
+	u32 blocks_off, saves_off, locs_off, runs_off, segments_off, expr_off;
 	u32 blocks = block_of(c->covered - 1) + 1;
-	int ret;
 
-	ret = rank_rules(c);
-	if (ret)
-		return ret;
 	c->nr_locs = 0;
 	c->nr_saves = 0;
-	c->nr_rare = 0;
 	count_rules(c);
 	chunks = chunks_bytes(c);
 	bytes = sizeof(*table) + (u64)c->nr_ranked * sizeof(struct kuw_rule);
-	blocks_off = take(&bytes, (u64)blocks * sizeof(struct kuw_block));
+	blocks_off = take(&bytes, (u64)blocks * sizeof(u32));
 	locs_off = take(&bytes, (u64)c->nr_locs * sizeof(struct kuw_loc));
 	segments_off = take(&bytes, (u64)c->elf->nr_segments *
 				    sizeof(struct kuw_segment));
 	saves_off = take(&bytes, (u64)c->nr_saves * sizeof(struct kuw_saves));
-	rare_off = take(&bytes, (u64)c->nr_rare * (sizeof(u32) + sizeof(u16)));
+	runs_off = take(&bytes, (c->nr_runs + 1ULL) * sizeof(u16) +
+				c->nr_run_rows * (sizeof(u16) + sizeof(u8)));
 	expr_off = take(&bytes, c->exprs_len);
 	c->chunk = take(&bytes, chunks + KUW_TABLE_PAD);
 	bytes = ALIGN(bytes, 8);
@@ -263,14 +279,15 @@ int kuw_encode_layout(struct kuw_compile *c)
 	table->bytes = bytes;
 	table->nr_rows = c->nr_rows;
 	table->nr_rules = c->nr_ranked;
-	table->nr_rare = c->nr_rare;
+	table->nr_runs = c->nr_runs;
+	table->nr_run_rows = c->nr_run_rows;
 	table->nr_fdes = c->nr_fdes;
 	table->nr_bad = c->nr_bad;
 	table->eh_frame_len = c->scanned;
 	table->blocks_off = blocks_off;
 	table->saves_off = saves_off;
 	table->locs_off = locs_off;
-	table->rare_off = rare_off;
+	table->runs_off = runs_off;
 	table->expr_off = expr_off;
 	table->expr_len = c->exprs_len;
 	table->segments_off = segments_off;
@@ -281,63 +298,131 @@ int kuw_encode_layout(struct kuw_compile *c)
 		memcpy((u8 *)table + expr_off, c->areas[KUW_AREA_EXPRS].mem,
 		       c->exprs_len);
 	write_rules(c, table);
+	kuw_runs_write(c, table);
 	c->pos = 0;
-	c->rare = 0;
 	c->scanned = 0;
 	return KUW_AGAIN;
 }
 
-static u8 code_of(u32 rank)
+/* A bucket that is being written: entries at @low, their codes at @codes. */
+struct bucket {
+	u8 *low;
+	u8 *codes;
+	u32 n;
+};
+
+/* Put an entry with the low byte @byte; @number counts runs from where rules end. */
+static void put_long(struct bucket *b, u8 byte, u32 number)
 {
-	return min_t(u32, rank, KUW_CODE_RARE);
+	u32 n = rule_places(max_t(u32, number, KUW_CODE_RUN));
+
+	if (n == 2) {
+		b->codes[b->n] = number;
+		b->codes[b->n + 1] = KUW_CODE_LONG + (number >> 8);
+	} else {
+		b->codes[b->n] = number;
+		b->codes[b->n + 1] = number >> 8;
+		b->codes[b->n + 2] = KUW_CODE_LONGEST;
+	}
+	memset(b->low + b->n, byte, n);
+	b->n += n;
+}
+
+static void put_rule(struct bucket *b, u8 byte, u32 rank)
+{
+	if (unlikely(rank >= KUW_CODE_RUN)) {
+		put_long(b, byte, rank);
+		return;
+	}
+	b->low[b->n] = byte;
+	b->codes[b->n++] = rank;
+}
+
+static void put_run(struct bucket *b, u8 byte, u32 run, u32 nr_rules)
+{
+	if (unlikely(run >= KUW_CODE_LONG - KUW_CODE_RUN)) {
+		put_long(b, byte, nr_rules + run);
+		return;
+	}
+	b->low[b->n] = byte;
+	b->codes[b->n++] = KUW_CODE_RUN + run;
+}
+
+/* Write the rows from @row that begin before @end. Return: the first one that does not. */
+static u32 write_bucket(const struct kuw_compile *c, struct bucket *b, u32 row,
+			u64 end)
+{
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem, *node;
+	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	u32 run_end;
+
+	while (row < c->nr_rows && rows[row].off < end) {
+		run_end = row + 1;
+		while (run_end < c->nr_rows && rows[run_end].node)
+			run_end++;
+		node = &nodes[rows[run_end - 1].node];
+		if (node->take) {
+			put_run(b, rows[row].off, node->run, c->nr_ranked);
+			row += node->take;
+		}
+		for (; row < run_end; row++)
+			put_rule(b, rows[row].off, rules[rows[row].rule].rank);
+	}
+	return row;
 }
 
 /*
  * Write the rows from @first that begin in @block, and the index that ends
- * where they begin. Return: the first row of a later block.
+ * where they begin. Return: the first row of a later block, or TOO_MANY.
  */
 static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		       u32 block, u32 first)
 {
-	struct kuw_block *head = (struct kuw_block *)
-		((u8 *)table + table->blocks_off) + block;
 	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-	u32 *rare = (u32 *)((u8 *)table + table->rare_off);
-	u16 *rare_rules = (u16 *)(rare + table->nr_rare), *index;
+	u32 *head = (u32 *)((u8 *)table + table->blocks_off) + block;
 	u32 carry = first ? rules[rows[first - 1].rule].rank : 0;
-	u32 row = first, bucket, n, i, rank, buckets;
-	u8 *out;
+	u32 row = first, bucket, entries = 0, buckets, chunk, places, i;
+	struct bucket b = { .codes = (u8 *)c->scratch };
+	u8 scratch[KUW_CARRY_BYTES], *out;
+	u16 *index;
 
 	if (first == c->nr_rows || block_of(rows[first].off) != block) {
-		head->chunk = 0;
-		head->row = carry;
+		*head = kuw_block_rule(carry);
 		return first;
 	}
 	buckets = nr_buckets(c, block);
-	head->chunk = c->chunk + 2 * (buckets + 1);
-	head->row = first;
-	index = (u16 *)((u8 *)table + head->chunk) - 1;
-	out = (u8 *)table + head->chunk;
-	*out++ = code_of(carry);
+	chunk = c->chunk + 2 * (buckets + 1);
+	*head = chunk;
+	index = (u16 *)((u8 *)table + chunk) - 1;
+	out = (u8 *)table + chunk;
+	/* Its code ends where the entries begin. */
+	memset(out, 0, KUW_CARRY_BYTES);
+	places = rule_places(carry);
+	b.low = scratch;
+	put_rule(&b, 0, carry);
+	memcpy(out + KUW_CARRY_BYTES - places, b.codes, places);
+	out += KUW_CARRY_BYTES;
 	for (bucket = 0; bucket < buckets; bucket++) {
-		*index-- = row - first;
-		for (n = 0; row + n < c->nr_rows; n++)
-			if (rows[row + n].off >> KUW_BUCKET_SHIFT !=
-			    block * KUW_BUCKETS + bucket)
-				break;
-		for (i = 0; i < n; i++, row++) {
-			rank = rules[rows[row].rule].rank;
-			out[i] = rows[row].off;
-			out[n + i] = code_of(rank);
-			if (rank < KUW_CODE_RARE)
-				continue;
-			rare[c->rare] = row;
-			rare_rules[c->rare++] = rank;
-		}
-		out += 2 * n;
+		if (entries > U16_MAX)
+			return TOO_MANY;
+		*index-- = entries;
+		b.low = out;
+		b.n = 0;
+		row = write_bucket(c, &b, row,
+				   ((u64)block * KUW_BUCKETS + bucket + 1)
+				   << KUW_BUCKET_SHIFT);
+		/* A few bytes, nearly always; there is room for eight more. */
+		out += b.n;
+		for (i = 0; i < b.n; i += sizeof(u64))
+			memcpy(out + i, b.codes + i, sizeof(u64));
+		out += b.n;
+		entries += b.n;
 	}
-	*index = row - first;
+	if (entries > U16_MAX)
+		return TOO_MANY;
+	*index = entries;
 	c->chunk = ALIGN(out - (u8 *)table, 2);
 	return row;
 }
@@ -345,12 +430,15 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 int kuw_encode_step(struct kuw_compile *c)
 {
 	struct kuw_table *table = c->areas[KUW_AREA_TABLE].mem;
-	u32 blocks = block_of(c->covered - 1) + 1, budget = BATCH_BLOCKS;
+	u32 blocks = block_of(c->covered - 1) + 1, budget = BATCH_BLOCKS, row;
 
 	for (; c->pos < blocks; c->pos++) {
 		if (!budget--)
 			return KUW_AGAIN;
-		c->scanned = write_block(c, table, c->pos, c->scanned);
+		row = write_block(c, table, c->pos, c->scanned);
+		if (row == TOO_MANY)
+			return -E2BIG;
+		c->scanned = row;
 	}
 	memset((u8 *)table + c->chunk, 0, table->bytes - c->chunk);
 	return 0;

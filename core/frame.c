@@ -51,41 +51,6 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
 	return 0;
 }
 
-int kuw_read_record(const struct kuw_section *section, u32 pos,
-		    struct kuw_record *record)
-{
-	struct kuw_cur c;
-	u64 len;
-	u32 id_pos, id;
-
-	record->next = 0;
-	if (pos > section->len)
-		return -EINVAL;
-	c = kuw_cur(section->bytes + pos, section->len - pos);
-	len = kuw_u32(&c);
-	if (!len && !c.bad) {
-		record->next = pos + 4;
-		return 0;
-	}
-	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */
-	if (len == 0xffffffff)
-		len = kuw_u64(&c);
-	if (c.bad || len > kuw_left(&c))
-		return -EINVAL;
-	c.end = c.p + len;
-	record->next = c.end - section->bytes;
-	id_pos = c.p - section->bytes;
-	id = kuw_u32(&c);
-	if (c.bad)
-		return -EINVAL;
-	/* A CIE pointer is the distance back from itself. */
-	if (id > id_pos)
-		return -EINVAL;
-	record->cie = id ? id_pos - id : KUW_IS_CIE;
-	record->body = c;
-	return 1;
-}
-
 static void parse_augmentation(const struct kuw_section *section,
 			       struct kuw_cur *c, const u8 *letter,
 			       struct kuw_cie *cie)
@@ -176,30 +141,13 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	return 0;
 }
 
-int kuw_parse_fde(const struct kuw_section *section,
-		  const struct kuw_record *record, const struct kuw_cie *cie,
-		  struct kuw_fde *fde)
+void kuw_read_range(const struct kuw_section *section, struct kuw_cur *c,
+		    u8 enc, struct kuw_fde *fde)
 {
-	struct kuw_cur c = record->body;
-
-	/* What GNU tools write on this machine. */
-	if (likely(cie->enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
-		   kuw_left(&c) >= 8)) {
-		fde->start = section->vaddr + (c.p - section->bytes) +
-			     (s32)get_unaligned_le32(c.p);
-		fde->len = (s64)(s32)get_unaligned_le32(c.p + 4);
-		c.p += 8;
-		goto augmentation;
-	}
-	fde->start = kuw_read_encoded(&c, cie->enc, section, 0);
+	fde->start = kuw_read_encoded(c, enc, section, 0);
 	/* The length has the format of the address, but is no address. */
-	if ((cie->enc & 0x70) == DW_EH_PE_aligned)
-		fde->len = kuw_u64(&c);
+	if ((enc & 0x70) == DW_EH_PE_aligned)
+		fde->len = kuw_u64(c);
 	else
-		fde->len = read_format(&c, cie->enc);
-augmentation:
-	if (cie->augmented)
-		kuw_bytes(&c, kuw_uleb(&c));
-	fde->instrs = c;
-	return c.bad ? -EINVAL : 0;
+		fde->len = read_format(c, enc);
 }

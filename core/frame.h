@@ -101,16 +101,73 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
  * Return: 1 for a record, 0 for a terminator (@next is then set alone),
  *	-EINVAL if it is damaged; @next is then 0 if its length is.
  */
-int kuw_read_record(const struct kuw_section *section, u32 pos,
-		    struct kuw_record *record);
+static inline int kuw_read_record(const struct kuw_section *section, u32 pos,
+				  struct kuw_record *record)
+{
+	struct kuw_cur c;
+	u64 len;
+	u32 id_pos, id;
+
+	record->next = 0;
+	if (pos > section->len)
+		return -EINVAL;
+	c = kuw_cur(section->bytes + pos, section->len - pos);
+	len = kuw_u32(&c);
+	if (!len && !c.bad) {
+		record->next = pos + 4;
+		return 0;
+	}
+	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */
+	if (unlikely(len == 0xffffffff))
+		len = kuw_u64(&c);
+	if (c.bad || len > kuw_left(&c))
+		return -EINVAL;
+	c.end = c.p + len;
+	record->next = c.end - section->bytes;
+	id_pos = c.p - section->bytes;
+	id = kuw_u32(&c);
+	/* A CIE pointer is the distance back from itself. */
+	if (c.bad || id > id_pos)
+		return -EINVAL;
+	record->cie = id ? id_pos - id : KUW_IS_CIE;
+	record->body.p = c.p;
+	record->body.end = c.end;
+	record->body.bad = false;
+	return 1;
+}
 
 /* Return: 0, -EINVAL if it is damaged, -EOPNOTSUPP if it is for another machine. */
 int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		  struct kuw_cie *cie);
 
+/* Read the addresses of an FDE, whatever their encoding. */
+void kuw_read_range(const struct kuw_section *section, struct kuw_cur *c,
+		    u8 enc, struct kuw_fde *fde);
+
 /* Return: 0, -EINVAL. */
-int kuw_parse_fde(const struct kuw_section *section,
-		  const struct kuw_record *record, const struct kuw_cie *cie,
-		  struct kuw_fde *fde);
+static inline int kuw_parse_fde(const struct kuw_section *section,
+				const struct kuw_record *record,
+				const struct kuw_cie *cie, struct kuw_fde *fde)
+{
+	struct kuw_cur c = record->body;
+
+	/* What GNU tools write on this machine. */
+	if (likely(cie->enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
+		   kuw_left(&c) >= 8)) {
+		fde->start = section->vaddr + (c.p - section->bytes) +
+			     (s32)get_unaligned_le32(c.p);
+		fde->len = (s64)(s32)get_unaligned_le32(c.p + 4);
+		c.p += 8;
+	} else {
+		kuw_read_range(section, &c, cie->enc, fde);
+	}
+	if (cie->augmented)
+		kuw_bytes(&c, kuw_uleb(&c));
+	/* By halves, as it was written: a load of both waits for the stores. */
+	fde->instrs.p = c.p;
+	fde->instrs.end = c.end;
+	fde->instrs.bad = false;
+	return c.bad ? -EINVAL : 0;
+}
 
 #endif /* KUW_FRAME_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Rows as they come out of CFA programs, and the distinct rules behind them.
- * The rules of all registers are one set, and with the CFA's a second. A program
- * goes from one set of the first kind to another; both are found by hash and
- * compared in full.
+ * The rules of all registers are one set, and with the CFA's a second; both are
+ * found by hash and compared in full.
  */
 #include "compile.h"
 #include "limits.h"
@@ -120,12 +119,12 @@ static int intern_regs(struct kuw_compile *c, const u64 *reg, u32 *number)
 /* What is not said by a CIE is unchanged, the return address right below CFA. */
 int kuw_intern_init(struct kuw_compile *c)
 {
-	u64 changes = 2 * sizeof(struct kuw_change) << KUW_CHANGES_BITS;
+	u64 moves = 2 * sizeof(struct kuw_move) << KUW_MOVES_BITS;
 	u64 reg[KUW_NR_REGS];
 	u32 i, number;
 
 	if (!kuw_compile_room(c, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
-	    !kuw_compile_room(c, KUW_AREA_CHANGES, changes))
+	    !kuw_compile_room(c, KUW_AREA_MOVES, moves))
 		return -ENOSPC;
 	for (i = 0; i < KUW_NR_REGS; i++)
 		reg[i] = kuw_loc_pack(KUW_SAME, 0, i, 0);
@@ -133,32 +132,22 @@ int kuw_intern_init(struct kuw_compile *c)
 	if (intern_regs(c, reg, &number))
 		return -ENOSPC;
 	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));
-	/* Nothing leads to set 0 or rule 0: an empty entry serves nobody. */
-	memset(c->areas[KUW_AREA_CHANGES].mem, 0, changes);
+	/* No key is 0: an empty entry serves nobody. */
+	memset(c->areas[KUW_AREA_MOVES].mem, 0, moves);
 	c->nr_rules = 1;
 	return 0;
 }
 
-int kuw_intern_regs(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc,
-		    struct kuw_change *change)
+int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc)
 {
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
 	u64 set[KUW_NR_REGS];
-	u32 number;
-	int err;
 
 	if (sets[*regs].reg[reg] == loc)
 		return 0;
 	memcpy(set, sets[*regs].reg, sizeof(set));
 	set[reg] = loc;
-	err = intern_regs(c, set, &number);
-	if (err)
-		return err;
-	change->loc = loc;
-	change->from = *regs;
-	change->to = number;
-	*regs = number;
-	return 0;
+	return intern_regs(c, set, regs);
 }
 
 /* Find or add a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
@@ -192,34 +181,24 @@ static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
 	return 0;
 }
 
-int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi,
-		    struct kuw_change *change)
+int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule)
 {
-	u32 rule = 0;
-	int err;
-
 	/* No CFA, no frame; only the outermost frame needs none. */
 	if (kuw_loc_how(cfi->cfa) == KUW_UNDEF &&
 	    kuw_loc_how(kuw_intern_get(c, cfi->regs, KUW_RA)) != KUW_UNDEF)
 		return -EINVAL;
-	err = intern_rule(c, cfi->cfa, cfi->regs, &rule);
-	if (err)
-		return err;
-	change->loc = cfi->cfa;
-	change->from = cfi->regs * 2 + c->signal;
-	change->to = rule;
-	return 0;
+	return intern_rule(c, cfi->cfa, cfi->regs, rule);
 }
 
 int kuw_compile_row_room(struct kuw_compile *c)
 {
-	if (c->nr_rows == KUW_MAX_ROWS)
+	if (c->nr_found == KUW_MAX_ROWS)
 		return -E2BIG;
-	if (!kuw_compile_room(c, KUW_AREA_ROWS,
-			      (c->nr_rows + 1ULL) * sizeof(struct kuw_row)))
+	if (!kuw_compile_room(c, KUW_AREA_FOUND,
+			      (c->nr_found + 1ULL) * sizeof(struct kuw_row)))
 		return -ENOSPC;
-	c->max_rows = min_t(u64, KUW_MAX_ROWS, c->areas[KUW_AREA_ROWS].bytes /
-					       sizeof(struct kuw_row));
+	c->max_found = min_t(u64, KUW_MAX_ROWS, c->areas[KUW_AREA_FOUND].bytes /
+						sizeof(struct kuw_row));
 	return 0;
 }
 

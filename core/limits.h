@@ -32,6 +32,10 @@
 #define KUW_MAX_STATES		8192
 /* Distinct rules of one file; seen: 883 without callee-saved registers. */
 #define KUW_MAX_RULES		65535
+/* Ways to begin a run of rows; seen: 6,000. They have 16 bits. */
+#define KUW_MAX_RUN_NODES	65535
+/* Of these, how many are looked at that have the same hash; seen: 7. */
+#define KUW_MAX_RUN_TRIES	32
 /* Bytes of one DWARF expression; seen: 40. */
 #define KUW_MAX_EXPR_BYTES	1024
 /* Bytes of all distinct expressions of one file; seen: 400. */

@@ -22,3 +22,17 @@ void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,
 	for (i = 0; i < n; i++)
 		to[histogram[from[i].key >> shift & mask]++] = from[i];
 }
+
+struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n)
+{
+	if (!kuw_compile_room(c, KUW_AREA_FDES, 2ULL * n * sizeof(struct kuw_pair)))
+		return NULL;
+	return c->areas[KUW_AREA_FDES].mem;
+}
+
+void kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
+{
+	kuw_sort_pass(pairs, pairs + n, n, 0, c->scratch);
+	kuw_sort_pass(pairs + n, pairs, n, 1, c->scratch);
+	kuw_sort_pass(pairs, pairs + n, n, 2, c->scratch);
+}

@@ -2,23 +2,30 @@
 /* What is asked of a table beside the walk's lookup. */
 #include "table.h"
 
-u32 kuw_table_rare(const struct kuw_table *table, u32 row)
+struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
+				u32 n, u32 count, u8 byte)
 {
-	const u32 *rows = kuw_table_at(table, table->rare_off);
-	const u16 *rules = (const u16 *)(rows + table->nr_rare);
-	u32 lo = 0, hi = table->nr_rare, mid;
+	const u16 *firsts = kuw_table_at(table, table->runs_off);
+	const u16 *rules = firsts + table->nr_runs + 1;
+	const u8 *offsets = (const u8 *)(rules + table->nr_run_rows);
+	const u8 *code = low + (count ? n + count : 0) - 1;
+	u32 number, past, i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (rows[mid] == row)
-			return rules[mid];
-		if (rows[mid] < row)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* Every rare row is in the list; rule 0 is KUW_KIND_NONE. */
-	return 0;
+	if (*code < KUW_CODE_LONG)
+		number = table->nr_rules + *code - KUW_CODE_RUN;
+	else if (*code < KUW_CODE_LONGEST)
+		number = (*code - KUW_CODE_LONG) << 8 | code[-1];
+	else
+		number = code[-1] << 8 | code[-2];
+	if (number < table->nr_rules)
+		return table->rules[number];
+	number -= table->nr_rules;
+	/* One that began in another bucket has come to its last row. */
+	past = count ? byte - low[count - 1] : 255;
+	/* The first row's offset is 0. */
+	for (i = firsts[number + 1] - 1; offsets[i] > past; i--)
+		;
+	return table->rules[rules[i]];
 }
 
 static void expand_saves(const struct kuw_saves *saves, struct kuw_rules *rules)

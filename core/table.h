@@ -6,19 +6,27 @@
  * until the next one. Text is cut into blocks of 32 KiB and these into buckets
  * of 256 bytes, so that a lookup is an index, an index, and a count of bytes:
  *
- *	blocks[offset >> 15]	where the block's chunk lies, its first row's number;
- *				or, if no row begins there, the rule that holds
- *	chunk:	u16 index[]		rows of the block before each bucket, and of the
+ *	blocks[offset >> 15]	where the block's chunk lies; or, if nothing begins in
+ *				the block, the rule that holds: see kuw_block_rule()
+ *	chunk:	u16 index[]		entries of the block before each bucket, and of the
  *				whole block; it ends where the chunk begins, and is
  *				read backwards, since the last block has few buckets
- *		u8 carry		the rule code that holds at its start
- *		per bucket of n rows:
- *			u8 low[n]	low bytes of the rows' offsets, ascending
- *			u8 code[n]	their rule codes
+ *		u8 carry[3]		the code of the rule that holds at its start
+ *		per bucket of n entries:
+ *			u8 low[n]	low bytes of the entries' offsets, ascending
+ *			u8 code[n]	their codes
  *
- * The code before a bucket's first byte is thus always the one that holds when
- * no row of the bucket begins at or before the offset. Codes are ranks by
- * frequency; KUW_CODE_RARE sends the reader to a sorted list of row numbers.
+ * An entry is a row, or a run: rows that follow each other closely, as those of
+ * a prologue or an epilogue do, in distances and with rules that the file has in
+ * many places. Only the first row of a run has an offset of its own. A run lies
+ * in one bucket, and its last row holds until the next entry.
+ *
+ * A code is a number by frequency: of a rule below KUW_CODE_RUN, of a run below
+ * KUW_CODE_LONG. All others have numbers of more bytes: runs count from where
+ * rules end, the code's own byte comes last, and the entry takes as many places
+ * as the code has bytes, its low byte in each. The bytes before a bucket's
+ * first are thus always the code that holds when no entry of the bucket begins
+ * at or before the offset.
  *
  * The block ends with at least 8 bytes of padding: lookups read 8 at a time.
  */
@@ -32,7 +40,10 @@
 #define KUW_BLOCK_SHIFT		15
 #define KUW_BUCKET_SHIFT	8
 #define KUW_BUCKETS		(1u << (KUW_BLOCK_SHIFT - KUW_BUCKET_SHIFT))
-#define KUW_CODE_RARE		255
+#define KUW_CARRY_BYTES		3
+#define KUW_CODE_RUN		160
+#define KUW_CODE_LONG		224	/* the byte before it is the number's lowest */
+#define KUW_CODE_LONGEST	255	/* two bytes before it are the number */
 #define KUW_TABLE_PAD		8
 
 /* How a rule's CFA is found. */
@@ -103,11 +114,11 @@ struct kuw_ext {
 	struct kuw_loc locs[];
 };
 
-/* @chunk is a byte offset into the table; 0: @row is a rule's number. */
-struct kuw_block {
-	u32 chunk;
-	u32 row;
-};
+/* A block's word: a byte offset into the table, which is even; or a rule. */
+static inline u32 kuw_block_rule(u32 rule)
+{
+	return rule << 1 | 1;
+}
 
 /**
  * struct kuw_table - the header
@@ -116,14 +127,16 @@ struct kuw_block {
  * @bytes: of the whole table
  * @nr_rows: rows
  * @nr_rules: rules
- * @nr_rare: rows whose rule has no code
+ * @nr_runs: runs
+ * @nr_run_rows: rows of all runs
  * @nr_fdes: FDEs that it was compiled from
  * @nr_bad: records that were damaged or not representable, and left out
  * @eh_frame_len: bytes of .eh_frame
- * @blocks_off: struct kuw_block[]
+ * @blocks_off: u32[], see kuw_block_rule()
  * @saves_off: struct kuw_saves[]
  * @locs_off: struct kuw_loc[], of which struct kuw_ext are made
- * @rare_off: u32 row[nr_rare] ascending, u16 rule[nr_rare]
+ * @runs_off: u16 first[nr_runs + 1], of the rows that follow: u16 rule[nr_run_rows],
+ *	u8 offset[nr_run_rows] from the run's first row
  * @expr_off: the pool of expressions
  * @expr_len: its bytes
  * @nr_segments: executable segments
@@ -138,19 +151,19 @@ struct kuw_table {
 	u32 bytes;
 	u32 nr_rows;
 	u32 nr_rules;
-	u32 nr_rare;
+	u32 nr_runs;
+	u32 nr_run_rows;
 	u32 nr_fdes;
 	u32 nr_bad;
 	u32 eh_frame_len;
 	u32 blocks_off;
 	u32 saves_off;
 	u32 locs_off;
-	u32 rare_off;
+	u32 runs_off;
 	u32 expr_off;
 	u32 expr_len;
 	u32 nr_segments;
 	u32 segments_off;
-	u32 reserved;
 	struct kuw_rule rules[];
 };
 
@@ -165,9 +178,6 @@ static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
 	return kuw_table_at(table, table->locs_off +
 			    index * (u32)sizeof(struct kuw_loc));
 }
-
-/* The number of the rule of a row that has no code of its own. */
-u32 kuw_table_rare(const struct kuw_table *table, u32 row);
 
 /*
  * Bit 7 of each byte that is greater than @byte: of its sum with 255 - @byte,
@@ -199,11 +209,18 @@ static __always_inline u32 kuw_count_le(const u8 *low, u32 n, u8 byte)
 	}
 }
 
-static inline const struct kuw_block *
-kuw_table_blocks(const struct kuw_table *table)
+static inline const u32 *kuw_table_blocks(const struct kuw_table *table)
 {
 	return kuw_table_at(table, table->blocks_off);
 }
+
+/*
+ * The rule of an entry whose code is not a rule's: of the @count-th of the @n
+ * entries of the bucket that begins at @low, or if that is 0 of the one before;
+ * @byte is the low byte of the offset.
+ */
+struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
+				u32 n, u32 count, u8 byte);
 
 /**
  * kuw_table_look() - the rule that holds at an offset
@@ -214,27 +231,26 @@ kuw_table_blocks(const struct kuw_table *table)
  * Return: the rule; rule 0, which is KUW_KIND_NONE, where no FDE is.
  */
 static __always_inline struct kuw_rule
-kuw_table_look(const struct kuw_table *table, const struct kuw_block *blocks,
-	       u32 off)
+kuw_table_look(const struct kuw_table *table, const u32 *blocks, u32 off)
 {
-	const struct kuw_block *block = blocks + (off >> KUW_BLOCK_SHIFT);
 	u32 bucket = (off >> KUW_BUCKET_SHIFT) & (KUW_BUCKETS - 1);
-	u32 before, n, count, rule;
+	u32 block = blocks[off >> KUW_BLOCK_SHIFT];
+	u32 before, n, count, code;
 	const u16 *index;
 	const u8 *low;
 
-	if (unlikely(!block->chunk))
-		return table->rules[block->row];
-	low = kuw_table_at(table, block->chunk);
+	if (unlikely(block & 1))
+		return table->rules[block >> 1];
+	low = kuw_table_at(table, block);
 	index = (const u16 *)low - 1 - bucket;
 	before = index[0];
 	n = index[-1] - before;
-	low += 1 + 2 * before;
+	low += KUW_CARRY_BYTES + 2 * before;
 	count = kuw_count_le(low, n, off);
-	rule = low[(int)(count ? n + count : 0) - 1];
-	if (unlikely(rule == KUW_CODE_RARE))
-		rule = kuw_table_rare(table, block->row + before + count - 1);
-	return table->rules[rule];
+	code = low[(int)(count ? n + count : 0) - 1];
+	if (unlikely(code >= KUW_CODE_RUN))
+		return kuw_table_coded(table, low, n, count, off);
+	return table->rules[code];
 }
 
 static inline struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off)

@@ -58,7 +58,7 @@ struct cover {
 	u64 len;
 	u64 text;
 	const struct kuw_table *table;
-	const struct kuw_block *blocks;
+	const u32 *blocks;
 };
 
 /* Return: whether a table covers @pc. */

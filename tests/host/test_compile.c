@@ -119,7 +119,156 @@ static void test_dense(void **state)
 	compile();
 	for (i = 0; i < 2000; i++)
 		assert_int_equal(cfa_at(i), 8 + 8 * (i % 700));
-	assert_true(table.table->nr_rare > 0);
+	assert_true(table.table->nr_rules > KUW_CODE_RUN);
+}
+
+/* One FDE with a row at each byte, no two of @n with the same rule. */
+static void build_distinct(u32 n)
+{
+	struct buf p = { 0 };
+	u32 i;
+
+	for (i = 1; i < n; i++) {
+		buf_uint(&p, DW_CFA_advance_loc | 1, 1);
+		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+		buf_uleb(&p, 8 + 8 * i);
+	}
+	build_one(&eh, BUILD_TEXT, n, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+}
+
+/* So many rules that some have codes of three bytes. */
+static void test_longest(void **state)
+{
+	const u32 n = 12000;
+	u32 i;
+
+	assert_true(n > (KUW_CODE_LONGEST - KUW_CODE_LONG) << 8);
+	build_distinct(n);
+	compile();
+	for (i = 0; i < n; i++)
+		assert_int_equal(cfa_at(i), 8 + 8 * i);
+}
+
+/* More entries in a block than its index can count: no table, and no damage. */
+static void test_too_dense(void **state)
+{
+	build_distinct(1u << KUW_BLOCK_SHIFT);
+	assert_int_equal(synth_compile(&table, &eh), -E2BIG);
+}
+
+/* A function that pushes @regs, makes room for @room words and undoes both. */
+static void put_function(u32 cie, u64 at, u32 regs, u32 room)
+{
+	static const u8 order[] = { 15, 14, 13, 12, 6, 3 };
+	u32 cfa = 16, i, words = 1;
+	struct buf p = { 0 };
+
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		if (!(regs & 1u << i))
+			continue;
+		buf_uint(&p, DW_CFA_advance_loc | (order[i] < 8 ? 1 : 2), 1);
+		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+		buf_uleb(&p, cfa);
+		buf_uint(&p, DW_CFA_offset | order[i], 1);
+		buf_uleb(&p, ++words);
+		cfa += 8;
+	}
+	buf_uint(&p, DW_CFA_advance_loc | 4, 1);
+	buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+	buf_uleb(&p, cfa - 8 + 8 * room);
+	buf_uint(&p, DW_CFA_advance_loc | 33, 1);
+	for (cfa -= 8; cfa >= 8; cfa -= 8) {
+		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+		buf_uleb(&p, cfa);
+		buf_uint(&p, DW_CFA_advance_loc | 2, 1);
+	}
+	build_fde(&eh, &usual, cie, BUILD_TEXT + at, 64, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+}
+
+/* What put_function() says of its byte @at. */
+static int cfa_in_function(u32 at, u32 regs, u32 room)
+{
+	u32 loc = 0, cfa = 8, i;
+
+	for (i = 0; i < 6; i++) {
+		if (!(regs & 1u << i))
+			continue;
+		loc += i < 4 ? 2 : 1;
+		if (at < loc)
+			return (int)cfa;
+		cfa += 8;
+	}
+	loc += 4;
+	if (at < loc)
+		return (int)cfa;
+	loc += 33;
+	if (at < loc)
+		return (int)(cfa + 8 * room);
+	for (; cfa > 8; cfa -= 8) {
+		loc += 2;
+		if (at < loc)
+			return (int)cfa;
+	}
+	return 8;
+}
+
+/*
+ * The same prologues and epilogues over and over, at every distance from a
+ * bucket's end; the rarer ones after the first have numbers that need two bytes.
+ */
+static void check_runs(u32 kinds, u32 rooms)
+{
+	const u32 n = BUILD_TEXT_LEN / 67;
+	u32 cie = build_cie(&eh, &usual), i, at;
+
+	for (i = 0; i < n; i++)
+		put_function(cie, i * 67, i % kinds, 1 + i % rooms);
+	compile();
+	for (i = 0; i < n; i++)
+		for (at = 0; at < 64; at++)
+			assert_int_equal(cfa_at(i * 67 + at),
+					 cfa_in_function(at, i % kinds,
+							 1 + i % rooms));
+}
+
+static void test_runs(void **state)
+{
+	check_runs(8, 3);
+	assert_true(table.table->nr_runs > 8);
+	/* Two bytes an entry, and most rows have none. */
+	assert_true(table.bytes < 2 * table.table->nr_rows);
+}
+
+static void test_many_runs(void **state)
+{
+	check_runs(64, 5);
+	assert_true(table.table->nr_runs > KUW_CODE_LONG - KUW_CODE_RUN);
+	assert_true(table.table->nr_rules > KUW_CODE_RUN);
+}
+
+/* Every register's rule too is right in each row of a run. */
+static void test_run_registers(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), i;
+	struct kuw_rules rules;
+
+	for (i = 0; i < 100; i++)
+		put_function(cie, i * 80, 0x30, 2);
+	compile();
+	assert_true(table.table->nr_runs > 0);
+	for (i = 0; i < 100; i++) {
+		rules = synth_rules(&table, i * 80);
+		assert_int_equal(rules.reg[KUW_RBP].how, KUW_SAME);
+		rules = synth_rules(&table, i * 80 + 1);
+		assert_int_equal(rules.reg[KUW_RBP].how, KUW_AT_CFA);
+		assert_int_equal(rules.reg[KUW_RBP].off, -16);
+		assert_int_equal(rules.reg[3].how, KUW_SAME);
+		rules = synth_rules(&table, i * 80 + 2);
+		assert_int_equal(rules.reg[3].how, KUW_AT_CFA);
+		assert_int_equal(rules.reg[3].off, -24);
+	}
 }
 
 /* libgcc: where FDEs overlap, the one that begins last is right. */
@@ -321,6 +470,11 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_gaps),
 	TEST(test_blocks),
 	TEST(test_dense),
+	TEST(test_longest),
+	TEST(test_too_dense),
+	TEST(test_runs),
+	TEST(test_many_runs),
+	TEST(test_run_registers),
 	TEST(test_overlap),
 	TEST(test_outside),
 	TEST(test_terminator),

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Runs: compilers lay out the same prologues and epilogues over and over, so a
+ * few hundred sequences of rows make up more than half of the rows of a file.
+ * table.h says how they are stored.
+ *
+ * Every begin of a sequence is a node of a tree, which counts how often rows
+ * come to it. From the leaves to the root, a node becomes a run if
+ * that saves more than it costs; those that passed it are then covered, and do
+ * not count for its parents.
+ */
+#include "compile.h"
+#include "limits.h"
+
+static struct kuw_node *nodes_of(const struct kuw_compile *c)
+{
+	return c->areas[KUW_AREA_NODES].mem;
+}
+
+int kuw_runs_init(struct kuw_compile *c)
+{
+	struct kuw_node *nodes;
+	u32 slots = 256;
+
+	c->max_nodes = min_t(u32, KUW_MAX_RUN_NODES, slots + c->nr_found / 8);
+	while (slots < c->max_nodes)
+		slots *= 2;
+	if (!kuw_compile_room(c, KUW_AREA_NODES,
+			      (u64)c->max_nodes * sizeof(*nodes) +
+			      slots * sizeof(u16)))
+		return -ENOSPC;
+	nodes = nodes_of(c);
+	memset(nodes, 0, sizeof(*nodes));
+	memset(nodes + c->max_nodes, 0, slots * sizeof(u16));
+	c->node_mask = slots - 1;
+	c->nr_nodes = 1;
+	return 0;
+}
+
+u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u16 *slot)
+{
+	struct kuw_node *nodes = nodes_of(c), *node;
+	u32 i, tries = KUW_MAX_RUN_TRIES;
+
+	for (i = *slot; i; i = nodes[i].next) {
+		if (nodes[i].key == key) {
+			nodes[i].uses++;
+			return i;
+		}
+		if (!--tries)
+			return 0;
+	}
+	if (c->nr_nodes == c->max_nodes)
+		return 0;
+	node = &nodes[c->nr_nodes];
+	memset(node, 0, sizeof(*node));
+	node->key = key;
+	node->depth = nodes[key >> 32].depth + 1;
+	if (node->depth > KUW_RUN_ROWS)
+		return 0;
+	node->uses = 1;
+	/* What was seen first is seen most: it stays the first of its slot. */
+	if (*slot) {
+		node->next = nodes[*slot].next;
+		nodes[*slot].next = c->nr_nodes;
+	} else {
+		*slot = c->nr_nodes;
+	}
+	return c->nr_nodes++;
+}
+
+/* In bytes of the table: two places are saved for each row but the first. */
+static bool pays(const struct kuw_node *node, u32 uses)
+{
+	u64 saved = 2ULL * uses * (node->depth - 1);
+	u32 cost = sizeof(u16) + node->depth * (sizeof(u16) + sizeof(u8));
+
+	return saved > 2 * cost;
+}
+
+/* The rows of the run that this node is are encoded one by one. */
+static void dissolve(struct kuw_compile *c, struct kuw_node *node)
+{
+	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	struct kuw_node *nodes = nodes_of(c);
+	u32 uses = node->uses;
+
+	node->take = 0;
+	for (; node->depth; node = &nodes[kuw_node_parent(node)])
+		rules[kuw_node_rule(node)].uses += uses;
+}
+
+/* Number the runs by use, in @pairs. */
+static void rank_runs(struct kuw_compile *c, struct kuw_pair *pairs)
+{
+	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	struct kuw_node *nodes = nodes_of(c), *node;
+	u32 i, n = 0;
+
+	for (i = 1; i < c->nr_nodes; i++) {
+		if (!nodes[i].take)
+			continue;
+		pairs[n].key = ~nodes[i].uses;
+		pairs[n++].value = i;
+	}
+	kuw_sort(c, pairs, n);
+	pairs += n;
+	c->nr_runs = 0;
+	c->nr_run_rows = 0;
+	for (i = 0; i < n; i++) {
+		node = &nodes[pairs[i].value];
+		/* A long code takes the places of two rows. */
+		if (c->nr_runs >= KUW_CODE_LONG - KUW_CODE_RUN &&
+		    node->depth == 2) {
+			dissolve(c, node);
+			continue;
+		}
+		node->run = c->nr_runs++;
+		c->nr_run_rows += node->depth;
+		/* Also a rule of which no row is left needs a number. */
+		for (; node->depth; node = &nodes[kuw_node_parent(node)])
+			rules[kuw_node_rule(node)].rank = 1;
+	}
+}
+
+void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs)
+{
+	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	struct kuw_node *nodes = nodes_of(c), *node, *parent;
+	u32 i, uses, rows = 0;
+
+	/* Children have greater numbers. */
+	for (i = c->nr_nodes - 1; i; i--) {
+		node = &nodes[i];
+		uses = node->uses - node->covered;
+		nodes[kuw_node_parent(node)].covered += node->covered;
+		/* Rows and rules of runs have 16 bits. */
+		if (node->depth > 1 && pays(node, uses) &&
+		    rows + node->depth + c->nr_rules <= U16_MAX) {
+			node->take = node->depth;
+			nodes[kuw_node_parent(node)].covered += uses;
+			rows += node->depth;
+		} else {
+			rules[kuw_node_rule(node)].uses += uses;
+		}
+		node->uses = uses;
+	}
+	rank_runs(c, pairs);
+	for (i = 1; i < c->nr_nodes; i++) {
+		node = &nodes[i];
+		parent = &nodes[kuw_node_parent(node)];
+		if (node->take)
+			continue;
+		node->take = parent->take;
+		node->run = parent->run;
+	}
+}
+
+void kuw_runs_write(const struct kuw_compile *c, struct kuw_table *table)
+{
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_node *nodes = nodes_of(c), *node;
+	u16 *firsts = (u16 *)((u8 *)table + table->runs_off);
+	u16 *run_rules = firsts + table->nr_runs + 1;
+	u8 *offsets = (u8 *)(run_rules + table->nr_run_rows);
+	u32 i, k, at, first = 0;
+
+	/* The lengths first: the runs are not in the order of their numbers. */
+	for (i = 1; i < c->nr_nodes; i++)
+		if (nodes[i].take == nodes[i].depth)
+			firsts[nodes[i].run] = nodes[i].depth;
+	for (i = 0; i <= table->nr_runs; i++) {
+		at = firsts[i];
+		firsts[i] = first;
+		first += at;
+	}
+	for (i = 1; i < c->nr_nodes; i++) {
+		if (nodes[i].take != nodes[i].depth)
+			continue;
+		at = 0;
+		node = &nodes[i];
+		for (k = firsts[node->run + 1]; node->depth; node = &nodes[kuw_node_parent(node)]) {
+			run_rules[--k] = rules[kuw_node_rule(node)].rank;
+			offsets[k] = at;
+			at += kuw_node_delta(node);
+		}
+		for (k = firsts[nodes[i].run]; k < firsts[nodes[i].run + 1]; k++)
+			offsets[k] = at - offsets[k];
+	}
+}
