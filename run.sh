@@ -42,6 +42,8 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh trace [opts] -- CMD ... trace CMD; stdout is babeltrace2's text and nothing else; exit status is CMD's
        ./run.sh exec  [opts] -- CMD ... run CMD in the guest
        ./run.sh test  [host|vm|all]     the tests; the last line is `N passed, N failed`
+       ./run.sh test  rows [N]          tables of all files of this machine and of the guest beside libdwarf (or 1 in N FDEs)
+       ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
        ./run.sh test  live              LTTng's stacks of real programs beside strace's and eu-stack's (10 min)
        ./run.sh shell                   an interactive guest; leave it with `exit`
        ./run.sh setup                   only set up what the others need
@@ -61,7 +63,8 @@ options, of all jobs:
 
 exit status beside CMD's: 124 after the timeout, 125 if kunwind's own set-up failed, 130 after Ctrl-C.
 
-It runs as root, or starts itself again through sudo; `test host` needs root only for packages that are missing.
+It runs as root, or starts itself again through sudo; `test host` and `test steps` need root only for packages
+that are missing.
 
 All that is downloaded or built lands in build/; what can be used again in build/cache, or $KUNWIND_CACHE. `sudo rm -rf build`
 removes it: the files of the guest's root are root's, all others belong to the owner of the repository.
@@ -118,14 +121,14 @@ run_batch() {
 prepare() {
 	local needs=$KUW_NEED_GUEST
 	case "$1 ${2-}" in
-	'test host') needs=$KUW_NEED_HOST ;;
-	'test ' | 'test all') needs+=$KUW_NEED_HOST ;;
+	'test host' | 'test steps') needs=$KUW_NEED_HOST ;;
+	'test ' | 'test all' | 'test rows') needs+=$KUW_NEED_HOST ;;
 	esac
 	[[ ! $KUW_TOP =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $KUW_TOP" \
 		"move the repository, and run the same command again"
 	# To say what is missing needs no root.
 	[[ $KUW_NATIVE ]] || is_debian || host_needs "$needs"
-	[[ "$1 ${2-}" == 'test host' ]] || become_root "${KUW_ARGUMENTS[@]}"
+	[[ "$1 ${2-}" == 'test '@(host|steps) ]] || become_root "${KUW_ARGUMENTS[@]}"
 	# The native kernel's needs depend on an answer.
 	[[ $KUW_NATIVE ]] && return
 	host_needs "$needs"

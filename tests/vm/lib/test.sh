@@ -154,21 +154,82 @@ test_vm() {
 }
 KUW_TEST_LIMIT=600
 
-# test_check [host|vm|live|all] [TEST...]: there are such tests.
+# host_tools WHAT: the host tests' programs are there, or WHAT has failed.
+host_tools() {
+	run_step host-tools "building the host tests' programs" host_build
+	((KUW_STATUS)) || return 0
+	failed "$1: its programs cannot be built"
+	return 1
+}
+
+# counted NAME COMMAND...: what COMMAND prints is shown, and whether it succeeds is one result.
+counted() {
+	local name=$1 status=0
+	shift
+	"$@" &
+	KUW_CHILD=$!
+	wait "$KUW_CHILD" || status=$?
+	KUW_CHILD=
+	if ((status == 0)); then
+		KUW_PASSED=$((KUW_PASSED + 1))
+	else
+		failed "$name (exit status $status)"
+	fi
+}
+
+# test_rows [N]: the rows of every N-th FDE of all files of this machine and of the guest's root, beside libdwarf.
+test_rows() {
+	local sample=${1-1} rows=$KUW_BUILD/test-host/tests/host/rows top dir dirs begun=$SECONDS
+	setup
+	host_tools rows || return 0
+	if [[ ! -x $rows ]]; then
+		failed "rows: built without libdwarf or libdw"
+		return 0
+	fi
+	for top in '' "$KUW_ROOT"; do
+		dirs=()
+		for dir in "$top"/usr/{bin,sbin,lib,libexec}; do
+			[[ ! -d $dir ]] || dirs+=("$dir")
+		done
+		say "comparing tables with libdwarf, the rows of 1 in $sample FDEs, in ${dirs[*]}"
+		counted "rows of ${top:-this machine}" "$rows" --sample "$sample" "${dirs[@]}"
+	done
+	say "    done in $((SECONDS - begun)) s"
+}
+
+# test_steps [MAX]: real programs, the first MAX instructions of each piece, beside a shadow stack.
+test_steps() {
+	local steps=$KUW_BUILD/test-host/tests/steps
+	host_tools steps || return 0
+	if [[ ! -x $steps/steps ]]; then
+		failed "steps: built without libdw"
+		return 0
+	fi
+	say "stepping through real programs; each says what came of it"
+	counted steps "$KUW_TOP/tests/steps/run-all" ${1:+--max "$1"} "$steps/steps"
+}
+
+# test_check [host|vm|live|rows|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
 	case $what in
-	host | vm | live | all) ;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, live and all" ;;
+	vm)
+		for test in "$@"; do
+			[[ -f $KUW_TOP/tests/vm/$test ]] || die 125 "there is no test $test in tests/vm" "there are: $(cd "$KUW_TOP/tests/vm" && echo *.sh)"
+		done
+		;;
+	rows | steps)
+		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
+		;;
+	host | live | all)
+		(($# == 0)) || die 125 "what is $1?" "names go with vm: ./run.sh test vm NAME.sh"
+		;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, rows, steps, live and all" ;;
 	esac
-	[[ $what == vm ]] || (($# == 0)) || die 125 "what is $1?" "names go with vm: ./run.sh test vm NAME.sh"
-	for test in "$@"; do
-		[[ -f $KUW_TOP/tests/vm/$test ]] || die 125 "there is no test $test in tests/vm" "there are: $(cd "$KUW_TOP/tests/vm" && echo *.sh)"
-	done
 }
 
-# test_job [host|vm|live|all] [TEST...]
+# test_job [host|vm|live|rows|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -178,8 +239,11 @@ test_job() {
 	host) test_host ;;
 	vm) test_vm "$@" ;;
 	live) KUW_TEST_LIMIT=3600 test_vm long/live.sh ;;
+	rows) test_rows "$@" ;;
+	steps) test_steps "$@" ;;
 	all)
 		test_host
+		test_rows "$KUW_SAMPLE"
 		test_vm
 		;;
 	esac
@@ -189,6 +253,8 @@ test_job() {
 	test_sum
 	((KUW_FAILED == 0))
 }
+# Of the rows, what `test all` compares: a minute's worth.
+KUW_SAMPLE=20
 
 # test_sum: the last line.
 test_sum() {
