@@ -2,11 +2,13 @@
 /*
  * A child of vfork() runs in its parent's memory, on its parent's stack. Around
  * the system call vfork() keeps its return address in a register: the caller of
- * the system call's entry and exit, in both processes, is the same.
+ * the system call's entry, and of its exit in both processes, is the same.
  *
  * stack: @ask child fork_one main ... _start
  * stop: COMPLETE, all proven
  * entry vfork: ... fork_one main ... _start
+ * exit vfork: ... fork_one main ... _start
+ * exit vfork: ... fork_one main ... _start
  */
 #include <sys/wait.h>
 #include "hard.h"
