@@ -31,7 +31,7 @@ END
 live ls ls -l /usr/bin
 live bash bash -c 'f() { (($1)) && f $(($1 - 1)) || echo $(cat files/1 | wc -l); }; f 9
 	trap "x=hup" HUP; kill -HUP $$; while read -r x; do :; done <files/2; (exit 3) & wait; for x in files/*; do [[ -e $x ]]; done'
-live python3 python3 "$TOP/tests/subjects/threads.py" 6 6
+live python3 python3 "$TOP/tests/subjects/threads.py" 8 10
 live perl perl -e '
 	use File::Find; use POSIX; my @found; find(sub { push @found, -s $_ }, "files");
 	$SIG{USR1} = sub { open my $f, "<", "/proc/uptime"; <$f> }; kill USR1 => $$;
