@@ -460,8 +460,11 @@ static __always_inline void usual_ops(struct machine *m)
 	while (p < end - 1) {
 		word = get_unaligned_le32(p);
 		if ((word & 0xc0) == DW_CFA_advance_loc) {
-			/* Where an FDE has no rows, @loc may be anything. */
-			if (unlikely(loc >= m->end || put_row(m, cfa, regs, loc)))
+			/* By nothing: no row ends. Behind the FDE's end there are
+			 * none, and @loc may be anything.
+			 */
+			if (unlikely(!(word & 0x3f) || loc >= m->end ||
+				     put_row(m, cfa, regs, loc)))
 				break;
 			loc += word & 0x3f;
 			p++;

@@ -157,6 +157,27 @@ static void test_too_dense(void **state)
 	assert_int_equal(synth_compile(&table, &eh), -E2BIG);
 }
 
+/* An advance by nothing begins no row, however many there are at an address. */
+static void test_standstill(void **state)
+{
+	struct buf p = { 0 };
+	u32 i;
+
+	for (i = 0; i < 50000; i++) {
+		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+		buf_uint(&p, 8 + 8 * (i % 8), 1);
+		buf_uint(&p, DW_CFA_advance_loc, 1);
+	}
+	buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+	buf_uint(&p, 80, 1);
+	build_one(&eh, BUILD_TEXT, 0x100, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	compile();
+	assert_int_equal(table.table->nr_rows, 1);
+	assert_int_equal(cfa_at(0), 80);
+	assert_int_equal(cfa_at(0xff), 80);
+}
+
 /* A function that pushes @regs, makes room for @room words and undoes both. */
 static void put_function(u32 cie, u64 at, u32 regs, u32 room)
 {
@@ -472,6 +493,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_dense),
 	TEST(test_longest),
 	TEST(test_too_dense),
+	TEST(test_standstill),
 	TEST(test_runs),
 	TEST(test_many_runs),
 	TEST(test_run_registers),
