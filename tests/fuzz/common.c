@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdlib.h>
 #include "fuzz.h"
+#include "limits.h"
 #include "memo.h"
+#include "step.h"
 
 static u8 *copy_of(const u8 *bytes, u32 len)
 {
@@ -45,49 +47,171 @@ static void check_loc(const struct kuw_table *table, const struct kuw_loc *loc)
 		must(loc->reg < KUW_NR_REGS);
 }
 
-static void walk_from(const struct host_table *t, u64 vaddr)
+/*
+ * The table's file as processes map it: whole, in pieces, where it has no rows,
+ * again at other addresses; and files without a table beside it.
+ */
+struct space {
+	struct kuw_map *map;
+	const struct kuw_table *table;
+	u64 room[4 + 5 * 16];
+	/* Return addresses: begins, ends and insides of all that. */
+	u64 ra[96];
+	u32 nr_ra;
+};
+
+static void add_ra(struct space *s, u64 addr)
 {
-	static u64 room[16];
-	struct kuw_map *map = (struct kuw_map *)room;
-	static u64 stack[FUZZ_WORDS], frames[64];
-	static struct kuw_memo memo;
-	static u64 number;
+	must(s->nr_ra < ARRAY_SIZE(s->ra));
+	s->ra[s->nr_ra++] = addr;
+}
+
+/* Map what has the offsets from @from to @to in the table at @text. */
+static void add_mapping(struct space *s, u32 kind, u64 text, u64 from, u64 to)
+{
+	struct kuw_mapping *m = &s->map->mappings[s->map->count++];
+
+	must((u8 *)(m + 1) <= (u8 *)s->room + sizeof(s->room));
+	must(s->map->count == 1 || m[-1].end <= text + from);
+	*m = (struct kuw_mapping){
+		.start = text + from, .end = text + to, .kind = kind,
+	};
+	if (kind == KUW_MAPPING_TABLE) {
+		m->table = s->table;
+		m->bias = text - s->table->base;
+	}
+	add_ra(s, m->start);
+	add_ra(s, m->start + 1);
+	add_ra(s, m->start + (to - from) / 2);
+	add_ra(s, m->end);
+	add_ra(s, m->end + 1);
+}
+
+/* @layout: whether the pieces leave holes, and which. */
+static void make_space(struct space *s, const struct kuw_table *table, u32 layout)
+{
+	const u64 span = table->span, third = span / 3 + 1;
+	u64 text = FUZZ_BIAS;
+
+	memset(s, 0, sizeof(*s));
+	s->map = (struct kuw_map *)s->room;
+	s->map->number = layout + 1;
+	s->table = table;
+	/* Low addresses, so that the bias is often negative. */
+	if (layout & 1) {
+		add_mapping(s, KUW_MAPPING_NO_TABLE, 0x10000, 0, 0x1000);
+		add_mapping(s, KUW_MAPPING_TABLE, 0x11000, 0, span + 3);
+	}
+	if (layout & 2) {
+		/* From before the first row to behind the last. */
+		add_mapping(s, KUW_MAPPING_TABLE, text, -0x1000, span + 0x1000);
+	} else {
+		add_mapping(s, KUW_MAPPING_TABLE, text, -0x1000, -0x800);
+		add_mapping(s, KUW_MAPPING_TABLE, text, -0x800, third / 2 + 1);
+		add_mapping(s, KUW_MAPPING_TABLE, text, third / 2 + 1, third);
+		/* A hole; or what an uprobe or another file put there. */
+		if (layout & 1)
+			add_mapping(s, KUW_MAPPING_NO_TABLE, text, third,
+				    third + third / 2 + 1);
+		add_mapping(s, KUW_MAPPING_TABLE, text, third + third / 2 + 1,
+			    third * 3);
+	}
+	/* Rows are none, but the mapping is of the file; near and far. */
+	text += span;
+	add_mapping(s, KUW_MAPPING_TABLE, text, 0x1000, 0x2000);
+	s->map->mappings[s->map->count - 1].bias -= span;
+	add_mapping(s, KUW_MAPPING_NO_TABLE, text, 0x2000, 0x3000);
+	add_mapping(s, KUW_MAPPING_URETPROBE, text, 0x3000, 0x4000);
+	add_mapping(s, KUW_MAPPING_TABLE, text, 1u << 30, (1u << 30) + 0x1000);
+	s->map->mappings[s->map->count - 1].bias -= span;
+	/* Once more, in the middle of it, and to its end. */
+	text += 1u << 31;
+	add_mapping(s, KUW_MAPPING_TABLE, text, third, span);
+	add_mapping(s, KUW_MAPPING_URETPROBE, text, span, span + 1);
+	add_ra(s, 0);
+	add_ra(s, FUZZ_STACK);
+	add_ra(s, ~0ULL);
+}
+
+/* The walk as it would be without a memo and without a loop for frequent rules. */
+static void walk_by_step(const struct kuw_map *map,
+			 const struct kuw_port_regs *regs, u64 *frames,
+			 u32 capacity, struct kuw_result *result)
+{
+	struct kuw_state w = {
+		.map = map, .inner = true, .switches = KUW_MAX_STACK_SWITCHES,
+		.regs = { .known = KUW_KNOWN_ALL, .steps = KUW_MAX_EXPR_STEPS },
+	};
+	u32 n = 0, stop;
+
+	result->proven = 0;
+	memcpy(w.regs.r, regs->r, sizeof(regs->r));
+	w.regs.r[KUW_RA] = regs->ip;
+	frames[n++] = regs->ip;
+	for (;;) {
+		stop = kuw_step(&w);
+		if (stop != KUW_STEPPED)
+			break;
+		n -= w.replaced;
+		if (n == capacity) {
+			stop = KUNWIND_STOP_CAPACITY;
+			break;
+		}
+		if (w.guessed && !result->proven)
+			result->proven = n;
+		frames[n++] = w.regs.r[KUW_RA];
+	}
+	result->count = n;
+	result->stop = stop;
+	if (!result->proven)
+		result->proven = n;
+}
+
+static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 seed)
+{
+	static u64 stack[FUZZ_WORDS], frames[24], want[ARRAY_SIZE(frames)];
 	struct kuw_port_regs regs;
-	struct kuw_result result;
-	u64 bias = FUZZ_BIAS;
+	struct kuw_result result, expected;
 	u32 i;
 
-	map->number = ++number;
-	map->count = 1;
-	map->mappings[0] = (struct kuw_mapping){
-		.start = t->table->base + bias,
-		.end = t->table->base + bias + t->table->span + 0x1000,
-		.bias = bias, .table = t->table, .kind = KUW_MAPPING_TABLE,
-	};
 	/* Every word is a stack address or a return address. */
 	for (i = 0; i < FUZZ_WORDS; i++)
-		stack[i] = i & 1 ? vaddr + bias + i * 37 % 0x1000 :
+		stack[i] = i & 1 ? s->ra[(i * 37 + seed) % s->nr_ra] + (i & 6) :
 			FUZZ_STACK + 8 * (i + 2);
 	for (i = 0; i < 16; i++)
 		regs.r[i] = FUZZ_STACK + 16 * i;
 	regs.r[7] = FUZZ_STACK;
-	regs.ip = vaddr + bias;
+	regs.ip = ip;
 	kuw_port_set_window(FUZZ_STACK, sizeof(stack), (u64)stack - FUZZ_STACK);
-	kuw_walk(map, &memo, &regs, frames, ARRAY_SIZE(frames), &result);
+	/* Uretprobes took the place of one return address. */
+	kuw_port_uretprobe_slot = FUZZ_STACK + 8 * (seed % 16 | 1);
+	kuw_port_uretprobe_ra = s->ra[seed % s->nr_ra];
+	kuw_walk(s->map, memo, &regs, frames, ARRAY_SIZE(frames), &result);
 	must(result.count >= 1 && result.count <= ARRAY_SIZE(frames));
 	must(result.proven <= result.count);
 	must(result.stop < KUNWIND_NR_STOPS);
 	must(frames[0] == regs.ip);
+	walk_by_step(s->map, &regs, want, ARRAY_SIZE(want), &expected);
+	must(!memcmp(&result, &expected, sizeof(result)));
+	must(!memcmp(frames, want, 8 * result.count));
 }
 
 void fuzz_table(const struct host_table *t)
 {
+	static struct space spaces[4];
+	static struct kuw_memo memo;
 	const struct kuw_table *table = t->table;
+	const u32 nr_layouts = ARRAY_SIZE(spaces);
 	u64 step = table->span / 64 + 1, off;
 	struct kuw_rules rules;
-	u32 i;
+	u32 i, k;
 
 	must(table->bytes == t->bytes);
+	/* One memo for all address spaces, old enough to forget everything once. */
+	memset(&memo, 0, sizeof(memo));
+	memo.epoch = (u16)-6;
+	for (k = 0; k < nr_layouts; k++)
+		make_space(&spaces[k], table, k);
 	for (off = 0; off < table->span; off += step) {
 		kuw_table_rules(table, table->base + off, &rules);
 		if (rules.kind == KUW_RULES_NONE)
@@ -95,8 +219,13 @@ void fuzz_table(const struct host_table *t)
 		check_loc(table, &rules.cfa);
 		for (i = 0; i < KUW_NR_REGS; i++)
 			check_loc(table, &rules.reg[i]);
-		walk_from(t, table->base + off);
+		k = off / step;
+		walk_from(&spaces[k % nr_layouts], &memo, FUZZ_BIAS + off, k);
 	}
+	for (i = 0; i < ARRAY_SIZE(spaces[0].ra); i++)
+		for (k = i & 1; k < nr_layouts; k += 2)
+			walk_from(&spaces[k], &memo,
+				  spaces[k].ra[i % spaces[k].nr_ra], i);
 	kuw_table_rules(table, table->base + table->span, &rules);
 	must(rules.kind == KUW_RULES_NONE);
 	kuw_table_rules(table, table->base - 1, &rules);

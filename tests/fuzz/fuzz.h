@@ -2,6 +2,7 @@
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
 
+#include <stdio.h>
 #include "kunwind_port.h"
 #include "load.h"
 #include "walk.h"
@@ -11,8 +12,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 /* What a target asserts beside not crashing. */
 #define must(condition) \
 	do { \
-		if (!(condition)) \
+		if (!(condition)) { \
+			fprintf(stderr, "ERROR: %s:%d: not so: %s\n", __FILE__, \
+				__LINE__, #condition); \
 			__builtin_trap(); \
+		} \
 	} while (0)
 
 #define FUZZ_TEXT	0x1000ULL
