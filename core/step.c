@@ -199,6 +199,9 @@ u32 kuw_step(struct kuw_state *w)
 	w->guessed = false;
 	w->replaced = false;
 	w->regs.unknown = false;
+	/* Whether the CFA moves up cannot be said any more. */
+	if (!(w->regs.known & 1u << KUW_RSP))
+		return KUNWIND_STOP_REG_UNKNOWN;
 	if (!m) {
 		if (restore_ra(w))
 			return KUW_STEPPED;

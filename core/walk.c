@@ -159,8 +159,10 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 		}
 		ret = kuw_step(&w);
 		if (w.regs.unknown ||
-		    (ret == KUW_STEPPED && !(w.regs.known & 1u << KUW_RBP))) {
-			/* A register is needed that is not followed: begin again. */
+		    (ret == KUW_STEPPED && ~w.regs.known & KUW_KNOWN_FAST)) {
+			/* A register is needed that is not followed, or one of
+			 * the loop's own is lost: begin again.
+			 */
 			begin(&w, map, regs);
 			result->proven = 0;
 			ret = walk_full(&w, frames, last - frames, result);

@@ -69,6 +69,7 @@ static void build_program(struct buf *b)
 		[P_DIVIDES] = PROG(DW_CFA_def_cfa_expression, 3, DW_OP_lit1,
 				   DW_OP_lit0, DW_OP_div),
 		[P_LOSES_RBP] = PROG(DW_CFA_undefined, 6),
+		[P_LOSES_RSP] = PROG(DW_CFA_undefined, 7),
 		[P_EXPR] = PROG(DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0,
 				DW_OP_lit8, DW_OP_plus),
 		[P_VALUE] = PROG(DW_CFA_val_offset_sf, 6, 0x7e),

@@ -164,6 +164,17 @@ static void test_lost_rbp(void **state)
 	program_check(s, REG_UNKNOWN, P_RA(P_LOSES_RBP), P_RA(P_RBP));
 }
 
+/* rsp is lost, which nobody can do without. */
+static void test_lost_rsp(void **state)
+{
+	begin(P_LOSES_RSP);
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, REG_UNKNOWN, P_RA(P_LOSES_RSP), P_RA(P_RSP));
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_LOSES_RSP), P_RA(P_RBX), P_RA(P_START));
+	program_check(s, REG_UNKNOWN, P_RA(P_RSP), P_RA(P_LOSES_RSP), P_RA(P_RBX));
+}
+
 static void test_cfa(void **state)
 {
 	begin(P_BACK);
@@ -536,6 +547,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_expression),
 	TEST(test_value),
 	TEST(test_lost_rbp),
+	TEST(test_lost_rsp),
 	TEST(test_cfa),
 	TEST(test_popped),
 	TEST(test_leaves),
