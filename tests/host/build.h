@@ -88,6 +88,7 @@ void build_encoded(struct buf *b, u32 enc, u64 value, u64 vaddr);
  * @no_sections: no section headers
  * @no_build_id: no note
  * @hdr_entries: .eh_frame_hdr has a search table (which core/ must not trust)
+ * @text_len: bytes of text, whole pages, at most BUILD_EH - BUILD_TEXT; 0: one page
  */
 struct elf_spec {
 	const struct buf *eh_frame;
@@ -95,6 +96,7 @@ struct elf_spec {
 	bool no_sections;
 	bool no_build_id;
 	bool hdr_entries;
+	u32 text_len;
 };
 
 /* Where a file's parts are, for the test that is to damage one. */

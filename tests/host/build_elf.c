@@ -63,11 +63,21 @@ static void put_hdr(struct buf *b, bool entries, u64 vaddr, u64 eh_frame)
 	buf_uint(b, eh_frame - vaddr, 4);
 }
 
+static void buf_nops(struct buf *b, u32 len)
+{
+	static const u8 nops[PAGE] = { [0 ... PAGE - 1] = 0x90 };
+
+	for (; len; len -= PAGE)
+		buf_put(b, nops, PAGE);
+}
+
 void build_elf(struct buf *b, const struct elf_spec *spec,
 	       struct elf_layout *l)
 {
 	const u32 eh_len = spec->eh_frame->len;
-	const u64 delta = BUILD_EH - 2 * PAGE;
+	const u32 text_len = spec->text_len ? spec->text_len : PAGE;
+	const u32 data = PAGE + text_len;
+	const u64 delta = BUILD_EH - data;
 	Elf64_Ehdr ehdr = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 			     ELFDATA2LSB, EV_CURRENT },
@@ -82,9 +92,9 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 	};
 	Elf64_Phdr phdrs[4] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = PAGE,
-		  .p_vaddr = BUILD_TEXT, .p_filesz = PAGE,
-		  .p_memsz = PAGE, .p_align = PAGE },
-		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 2 * PAGE,
+		  .p_vaddr = BUILD_TEXT, .p_filesz = text_len,
+		  .p_memsz = text_len, .p_align = PAGE },
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = data,
 		  .p_vaddr = BUILD_EH, .p_align = PAGE },
 	};
 	u32 n = 2, hdr_len;
@@ -94,9 +104,7 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 	buf_put(b, &ehdr, sizeof(ehdr));
 	buf_put(b, phdrs, sizeof(phdrs));
 	buf_align(b, PAGE, 0);
-	/* Text: nop. */
-	buf_uint(b, 0, 1);
-	buf_align(b, PAGE, 0x90);
+	buf_nops(b, text_len);
 
 	l->eh_frame = b->len;
 	buf_put(b, spec->eh_frame->bytes, eh_len);
@@ -124,7 +132,7 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 		};
 		buf_align(b, 8, 0);
 	}
-	phdrs[1].p_filesz = b->len - 2 * PAGE;
+	phdrs[1].p_filesz = b->len - data;
 	phdrs[1].p_memsz = phdrs[1].p_filesz;
 
 	if (!spec->no_sections) {
@@ -137,7 +145,7 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 		l->nr_shdrs = 4;
 		buf_put(b, &null, sizeof(null));
 		put_section(b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
-			    BUILD_TEXT, PAGE, PAGE);
+			    BUILD_TEXT, PAGE, text_len);
 		put_section(b, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, BUILD_EH,
 			    l->eh_frame, eh_len);
 		put_section(b, ".shstrtab", SHT_STRTAB, 0, 0, l->strings,

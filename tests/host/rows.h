@@ -3,6 +3,7 @@
 #ifndef HOST_ROWS_H
 #define HOST_ROWS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Why a row is not in a table, or not wholly, or libdwarf no judge of it. */
@@ -49,6 +50,8 @@ struct rows_stats {
 struct rows_options {
 	unsigned int sample;	/* every n-th FDE */
 	unsigned int examples;	/* differences printed for a file */
+	bool every;		/* also between the first and the last address of a row */
+	bool exact;		/* the compiler's areas grow to the byte */
 };
 
 /* Compare one file, count in @stats, print examples on stderr. */
