@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# The job `test peers`: fetches the sources of other unwinders' tests as Debian source packages, and builds them for the guest.
+
+# peers_apt STATE ARGUMENTS...: apt-get for the guest's release, with its sources and keys and an own state.
+peers_apt() {
+	local state=$1
+	shift
+	mkdir -p "$state/lists/partial" "$state/archives/partial"
+	# Wherever the guest's packages come from, their sources are.
+	sed -n 's/^deb /deb-src /p' "$KUW_ROOT/etc/apt/sources.list" >"$state/sources.list"
+	apt-get -o Dir::State::lists="$state/lists" -o Dir::Cache="$state" -o Dir::Etc::SourceList="$state/sources.list" \
+		-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::TrustedParts="$KUW_ROOT/etc/apt/trusted.gpg.d" \
+		-o Dir::State::status="$KUW_ROOT/var/lib/dpkg/status" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
+}
+
+# peers_fetch SUITE PACKAGE PATTERN...: what the patterns name of the package's sources is in $KUW_PEERS/SUITE.
+peers_fetch() {
+	local suite=$1 package=$2 new=$KUW_PEERS/$1.new state=$KUW_PEERS/apt stamp file inner
+	stamp=$(digest "$*")
+	shift 2
+	rm -rf -- "$new" "$new.tar"
+	mkdir -p "$new" "$new.tar" "$state"
+	# Once; what it cannot do, fails below.
+	[[ -e $state/updated ]] || peers_apt "$state" --error-on=any update || true
+	: >"$state/updated"
+	# Of the tarball apt knows the checksum; Debian's changes are not needed.
+	(cd "$new.tar" && peers_apt "$state" source --download-only --tar-only "$package")
+	file=$(find "$new.tar" -name '*.orig.tar.*' ! -name '*.asc' | head -n 1)
+	if inner=$(tar tf "$file" | grep -E '/gcc-[^/]*\.tar\.xz$'); then
+		# Debian's of GCC are tarballs in a tarball.
+		tar xOf "$file" "$inner" | tar xJ -C "$new" --strip-components=1 --wildcards "$@"
+	else
+		tar xf "$file" -C "$new" --strip-components=1 --wildcards "$@"
+	fi
+	rm -rf -- "$new.tar"
+	finish "$new" "$KUW_PEERS/$suite" "$stamp"
+}
+
+# peers_need SUITE PACKAGE PATTERN...: fetches it if it is not here, or notes why that cannot be done.
+peers_need() {
+	local suite=$1 missing log=$KUW_BUILD/log/setup-peers-$1.log
+	missing=$(built_folder)/peers-missing/$suite
+	is_made "$KUW_PEERS/$suite" "$(digest "$*")" && return
+	run_step "peers-$suite" "fetching the tests of $suite: Debian's source package $2" peers_fetch "$@"
+	if ((KUW_STATUS)); then
+		rm -rf -- "${KUW_PEERS:?}/$suite"
+		{ grep -E '^E: |tar: ' "$log" || tail -n 1 "$log"; } | head -n 1 | sed "s/^/its source package $2 cannot be fetched: /" >"$missing"
+	fi
+}
+
+peers_build() {
+	local dir=$1
+	vm_build "$dir"
+	KUW_BINDS=$(printf '%s\n' "$dir:$dir" "$KUW_PEERS:/mnt") in_root "$dir/source/tests/peers/build" "$dir/source" /mnt "$dir/peers"
+	mv -- "$dir/peers-missing" "$dir/peers/missing"
+}
+
+test_peers() {
+	local dir begun=$SECONDS gcc
+	setup
+	dir=$(built_folder)
+	KUW_PEERS=$KUW_CACHE/peers-$KUW_KERNEL
+	rm -rf -- "$dir/peers-missing" "$KUW_PEERS/apt/updated"
+	mkdir -p "$dir/peers-missing" "$KUW_PEERS"
+	gcc=gcc-$(in_root gcc -dumpversion)
+	peers_need libunwind libunwind '*/tests/*' '*/include/*' '*/src/*.h'
+	peers_need elfutils elfutils '*/tests/*.[ch]' '*/lib/*.h'
+	peers_need gcc "$gcc" '*/gcc/testsuite/gcc.dg/cleanup-*.c' '*/gcc/testsuite/gcc.target/i386/cleanup-*.c' \
+		'*/gcc/testsuite/g++.dg/ext/cleanup-*.C' '*/gcc/testsuite/g++.dg/eh/forced*.C' \
+		'*/gcc/testsuite/g++.dg/torture/stackalign/*' '*/libbacktrace/*.[ch]' '*/libbacktrace/*.h.in' '*/include/*.h' '*/include/*.def'
+	run_step peers-build "building the peers' test programs" peers_build "$dir"
+	if ((KUW_STATUS)); then
+		failed "the peers' test programs cannot be built"
+		return 0
+	fi
+	KUW_TEST_LIMIT=3600 test_vm long/peers.sh
+	# What the programs ask of registers, a stack cannot tell; their tables can.
+	host_tools "rows of the peers' programs" || return 0
+	if [[ -x $KUW_BUILD/test-host/tests/host/rows ]]; then
+		counted "rows of the peers' programs" "$KUW_BUILD/test-host/tests/host/rows" "$dir/peers"
+	else
+		skipped "rows of the peers' programs: built without libdwarf or libdw"
+	fi
+	[[ ! -e $dir/peers/table ]] || cat "$dir/peers/table"
+	say "    done in $((SECONDS - begun)) s; the table is in $dir/peers/table"
+}
