@@ -164,8 +164,14 @@ static void set_loc(struct machine *m)
 		move_to(m, to);
 }
 
+static u64 place(const struct machine *m, u64 reg)
+{
+	return kuw_section_reg(&m->c->eh_frame, reg);
+}
+
 static void set_cfa(struct machine *m, u64 reg, s32 off)
 {
+	reg = place(m, reg);
 	if (unlikely(reg >= KUW_RA)) {
 		fail(m, -EOPNOTSUPP);
 		return;
@@ -204,6 +210,7 @@ static void set_reg(struct machine *m, u64 reg, u64 loc)
 {
 	int err;
 
+	reg = place(m, reg);
 	if (reg >= KUW_NR_REGS)
 		return;
 	err = kuw_intern_set(m->c, &m->cfi->regs, reg, loc | reg << 16);
@@ -218,6 +225,7 @@ static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 
 static void set_from_reg(struct machine *m, u64 reg, u64 from)
 {
+	from = place(m, from);
 	if (from >= KUW_NR_REGS)
 		fail(m, -EOPNOTSUPP);
 	else
@@ -228,8 +236,9 @@ static void restore(struct machine *m, u64 reg)
 {
 	if (!m->initial)
 		fail(m, -EINVAL);
-	else if (reg < KUW_NR_REGS)
-		set_reg(m, reg, kuw_intern_get(m->c, m->initial->regs, reg));
+	else if (place(m, reg) < KUW_NR_REGS)
+		set_reg(m, reg, kuw_intern_get(m->c, m->initial->regs,
+					       place(m, reg)));
 }
 
 /* Take an expression; @how is what it becomes unless a simpler form will do. */
@@ -243,11 +252,11 @@ static u64 take_expr(struct machine *m, u8 how)
 
 	if (!bytes)
 		return 0;
-	if (!kuw_expr_check(bytes, len)) {
+	if (!kuw_expr_check(bytes, len, m->c->eh_frame.word)) {
 		fail(m, -EOPNOTSUPP);
 		return 0;
 	}
-	if (kuw_expr_simplify(bytes, len, &value)) {
+	if (kuw_expr_simplify(bytes, len, m->c->eh_frame.word, &value)) {
 		if (how == KUW_EXPR)
 			return kuw_loc_bits(value);
 		/* The address is reg + off: the register is stored there. */
@@ -433,8 +442,9 @@ static void one_op(struct machine *m)
 static noinline bool learn_offset(struct machine *m, u32 regs, u32 instr,
 				  struct kuw_move *move)
 {
-	u32 reg = instr & 0x3f, to = regs;
-	s32 off = (s32)(instr >> 8 & 0xff) * -KUW_WORD;
+	u32 to = regs;
+	u64 reg = kuw_section_reg(&m->c->eh_frame, instr & 0x3f);
+	s32 off = (s32)(instr >> 8 & 0xff) * -(s32)m->c->eh_frame.word;
 
 	if (reg < KUW_NR_REGS &&
 	    kuw_intern_set(m->c, &to, reg, kuw_loc_pack(KUW_AT_CFA, 0, reg, off)))
@@ -511,7 +521,7 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	bool usual;
 
 	/* What offsets are learnt for. */
-	usual = initial && cie->code_align == 1 && cie->data_align == -KUW_WORD &&
+	usual = initial && cie->code_align == 1 && cie->data_align == -(s64)c->eh_frame.word &&
 		c->eh_frame.len >= sizeof(u32);
 	/* Each round takes a byte at least. */
 	while (kuw_left(&m.in)) {

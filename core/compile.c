@@ -43,10 +43,12 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 	c->eh_frame.bytes = image->eh_frame;
 	c->eh_frame.len = elf->eh_frame.len;
 	c->eh_frame.vaddr = elf->eh_frame.vaddr;
+	c->eh_frame.word = elf->word;
 	if (image->eh_frame_hdr) {
 		c->eh_frame_hdr.bytes = image->eh_frame_hdr;
 		c->eh_frame_hdr.len = elf->eh_frame_hdr.len;
 		c->eh_frame_hdr.vaddr = elf->eh_frame_hdr.vaddr;
+		c->eh_frame_hdr.word = elf->word;
 	}
 	c->base = ~0ULL;
 	for (i = 0; i < elf->nr_segments; i++)
@@ -290,6 +292,7 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	u32 off = fde->key, limit = U32_MAX, node = 0, next;
 	u32 last_off = c->last_off, nr_chunks = c->nr_chunks;
+	struct kuw_row *head = to;
 	u64 hash = 0;
 
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
@@ -300,10 +303,12 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 	}
 	/* Padding before an aligned function is never run. It belongs to the
 	 * function before, which saves a row for each function; code without an
-	 * FDE that is itself aligned needs 16 bytes at least.
+	 * FDE that is itself aligned needs 16 bytes at least. (The FDE of a signal
+	 * frame begins a byte before its code.)
 	 */
 	if (c->covered < off && c->last_rule &&
-	    (off - c->covered >= KUW_FDE_ALIGN || off % KUW_FDE_ALIGN)) {
+	    (off - c->covered >= KUW_FDE_ALIGN ||
+	     (off + rules[row->rule].signal) % KUW_FDE_ALIGN)) {
 		*to++ = (struct kuw_row){ .off = c->covered };
 		nr_chunks += (last_off ^ c->covered) >> KUW_BLOCK_SHIFT != 0;
 		last_off = c->covered;
@@ -322,14 +327,17 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 				next = kuw_runs_child(c, node, row->off -
 						      row[-1].off, row->rule, &hash);
 			node = next;
-			if (!node) {
+			if (next) {
+				head->node = next;
+			} else {
 				hash = 0;
 				node = kuw_runs_child(c, 0, 0, row->rule, &hash);
+				head = to;
 			}
 		}
 		if (!node)
 			rules[row->rule].uses++;
-		*to++ = (struct kuw_row){ row->off, row->rule, next };
+		*to++ = (struct kuw_row){ .off = row->off, .rule = row->rule };
 		nr_chunks += (last_off ^ row->off) >> KUW_BLOCK_SHIFT != 0;
 		last_off = row->off;
 	}

@@ -17,7 +17,7 @@
  *	if (!ret)
  *		c.areas[KUW_AREA_TABLE].mem is the table, of c.table_bytes
  *
- * Up to KUW_FDE_ALIGN - 1 bytes of padding between an FDE and the next, which is
+ * Up to KUW_FDE_ALIGN - 1 bytes of padding between an FDE and the next, whose code is
  * aligned, have the rule of the row before; all other gaps have no rule.
  *
  * A damaged record costs that record; what is behind a damaged length is lost.
@@ -63,8 +63,7 @@ struct kuw_pair {
 };
 
 /*
- * @node: of the rows that begin the same way, if it is not the first of a run. As
- * they are found, rows of an FDE end with one of rule 0 where the FDE ends.
+ * @node: of the first of several that may be a run: what they all are. As they are found, rows of an FDE end with one of rule 0 where the FDE ends.
  */
 struct kuw_row {
 	u32 off;
@@ -165,14 +164,13 @@ struct kuw_cie_slot {
  * @grow: after KUW_GROW: which area
  * @grow_bytes: and to how many bytes
  * @table_bytes: at the end: the table's
- * The rest is the compiler's own.
  */
 struct kuw_compile {
 	struct kuw_area areas[KUW_NR_AREAS];
 	u32 grow;
 	u64 grow_bytes;
 	u32 table_bytes;
-
+	/* private: the compiler's own */
 	const struct kuw_elf *elf;
 	struct kuw_section eh_frame;
 	struct kuw_section eh_frame_hdr;

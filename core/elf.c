@@ -5,7 +5,7 @@
  * headers are used for one thing, the length of .eh_frame, and may be missing.
  */
 #include "elf.h"
-#include "arch/x86_64.h"
+#include "arch/i386.h"
 #include "frame.h"
 
 enum state {
@@ -19,9 +19,8 @@ enum state {
 	STATE_DONE,
 };
 
+/* Of ELFCLASS64; the head of ELFCLASS32 is shorter than what is read of it. */
 #define EHDR_LEN	64
-#define PHDR_LEN	56
-#define SHDR_LEN	64
 
 #define PT_LOAD		1
 #define PT_NOTE		4
@@ -39,6 +38,22 @@ void kuw_elf_init(struct kuw_elf *elf, u64 file_size)
 	elf->state = STATE_HEAD;
 }
 
+static u32 phdr_len(const struct kuw_elf *elf)
+{
+	return elf->word == KUW_WORD ? 56 : 32;
+}
+
+static u32 shdr_len(const struct kuw_elf *elf)
+{
+	return elf->word == KUW_WORD ? 64 : 40;
+}
+
+/* ElfN_Addr, ElfN_Off, and ElfN_Xword where ELFCLASS32 has a word. */
+static u64 read_word(const struct kuw_elf *elf, struct kuw_cur *c)
+{
+	return elf->word == KUW_WORD ? kuw_u64(c) : kuw_u32(c);
+}
+
 static bool in_file(const struct kuw_elf *elf, u64 off, u64 len)
 {
 	return off <= elf->file_size && len <= elf->file_size - off;
@@ -53,7 +68,7 @@ int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len)
 		return 1;
 	case STATE_PHDRS:
 		*off = elf->phoff;
-		*len = elf->phnum * PHDR_LEN;
+		*len = elf->phnum * phdr_len(elf);
 		return 1;
 	case STATE_NOTES:
 		*off = elf->notes[elf->note].off;
@@ -64,8 +79,8 @@ int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len)
 		*len = min_t(u32, EH_HDR_LEN, elf->eh_frame_hdr.len);
 		return 1;
 	case STATE_NAME_SHDR:
-		*off = elf->shoff + (u64)elf->shstrndx * SHDR_LEN;
-		*len = SHDR_LEN;
+		*off = elf->shoff + (u64)elf->shstrndx * shdr_len(elf);
+		*len = shdr_len(elf);
 		return 1;
 	case STATE_NAMES:
 		*off = elf->names.off;
@@ -73,7 +88,7 @@ int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len)
 		return 1;
 	case STATE_SHDRS:
 		*off = elf->shoff;
-		*len = elf->shnum * SHDR_LEN;
+		*len = elf->shnum * shdr_len(elf);
 		return 1;
 	}
 	return 0;
@@ -129,19 +144,26 @@ static int next_state(struct kuw_elf *elf)
 
 static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 {
-	static const u8 ident[] = { 0x7f, 'E', 'L', 'F', 2, 1, 1 };
+	/* Behind the class: little-endian, version 1. */
+	static const u8 magic[] = { 0x7f, 'E', 'L', 'F' };
 	const u8 *id = kuw_bytes(c, 16);
 	u16 type, machine;
 	u16 phentsize, shentsize;
 
-	if (!id || memcmp(id, ident, sizeof(ident)))
+	if (!id || memcmp(id, magic, sizeof(magic)) || id[5] != 1 || id[6] != 1)
+		return -ENOEXEC;
+	if (id[4] == 2)
+		elf->word = KUW_WORD;
+	else if (id[4] == 1)
+		elf->word = KUW_I386_WORD;
+	else
 		return -ENOEXEC;
 	type = kuw_u16(c);
 	machine = kuw_u16(c);
 	kuw_u32(c);
-	elf->entry = kuw_u64(c);
-	elf->phoff = kuw_u64(c);
-	elf->shoff = kuw_u64(c);
+	elf->entry = read_word(elf, c);
+	elf->phoff = read_word(elf, c);
+	elf->shoff = read_word(elf, c);
 	kuw_u32(c);
 	kuw_u16(c);
 	phentsize = kuw_u16(c);
@@ -150,15 +172,17 @@ static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 	elf->shnum = kuw_u16(c);
 	elf->shstrndx = kuw_u16(c);
 	/* ET_EXEC, ET_DYN: nothing else is executed or mapped as code. */
-	if (c->bad || machine != KUW_ELF_MACHINE || (type != 2 && type != 3))
+	if (c->bad || (type != 2 && type != 3) ||
+	    machine != (elf->word == KUW_WORD ? KUW_ELF_MACHINE :
+						KUW_I386_ELF_MACHINE))
 		return -ENOEXEC;
-	if (phentsize != PHDR_LEN || !elf->phnum || elf->phnum > KUW_MAX_PHDRS ||
-	    !in_file(elf, elf->phoff, elf->phnum * PHDR_LEN))
+	if (phentsize != phdr_len(elf) || !elf->phnum || elf->phnum > KUW_MAX_PHDRS ||
+	    !in_file(elf, elf->phoff, elf->phnum * phdr_len(elf)))
 		return -EINVAL;
 	/* Section headers are a convenience: bad ones count as absent. */
-	if (shentsize != SHDR_LEN || elf->shnum > KUW_MAX_SHDRS ||
+	if (shentsize != shdr_len(elf) || elf->shnum > KUW_MAX_SHDRS ||
 	    elf->shstrndx >= elf->shnum ||
-	    !in_file(elf, elf->shoff, elf->shnum * SHDR_LEN))
+	    !in_file(elf, elf->shoff, elf->shnum * shdr_len(elf)))
 		elf->shnum = 0;
 	return 0;
 }
@@ -215,14 +239,17 @@ static int feed_phdrs(struct kuw_elf *elf, struct kuw_cur *c)
 	int ret;
 
 	for (i = 0; i < elf->phnum; i++) {
+		/* Both classes have the same words, but for where the flags are. */
 		type = kuw_u32(c);
-		flags = kuw_u32(c);
-		off = kuw_u64(c);
-		vaddr = kuw_u64(c);
-		kuw_u64(c);
-		filesz = kuw_u64(c);
-		kuw_u64(c);
-		kuw_u64(c);
+		flags = elf->word == KUW_WORD ? kuw_u32(c) : 0;
+		off = read_word(elf, c);
+		vaddr = read_word(elf, c);
+		read_word(elf, c);
+		filesz = read_word(elf, c);
+		read_word(elf, c);
+		if (elf->word != KUW_WORD)
+			flags = kuw_u32(c);
+		read_word(elf, c);
 		if (type == PT_LOAD) {
 			ret = feed_load(elf, flags, off, vaddr, filesz);
 			if (ret)
@@ -275,7 +302,7 @@ static void feed_notes(struct kuw_elf *elf, struct kuw_cur *c)
 static void feed_eh_hdr(struct kuw_elf *elf, struct kuw_cur *c)
 {
 	struct kuw_section section = {
-		.bytes = c->p, .len = kuw_left(c),
+		.bytes = c->p, .len = kuw_left(c), .word = elf->word,
 		.vaddr = elf->eh_frame_hdr.vaddr,
 	};
 	u8 version = kuw_u8(c), enc = kuw_u8(c);
@@ -283,6 +310,8 @@ static void feed_eh_hdr(struct kuw_elf *elf, struct kuw_cur *c)
 
 	kuw_u16(c);
 	vaddr = kuw_read_encoded(c, enc, &section, section.vaddr);
+	if (elf->word != KUW_WORD)
+		vaddr = (u32)vaddr;
 	if (!c->bad && version == 1)
 		find_vaddr(elf, vaddr, &elf->eh_frame);
 }
@@ -292,9 +321,9 @@ static void feed_name_shdr(struct kuw_elf *elf, struct kuw_cur *c)
 {
 	u64 off, len;
 
-	kuw_bytes(c, 24);
-	off = kuw_u64(c);
-	len = kuw_u64(c);
+	kuw_bytes(c, 8 + 2 * elf->word);
+	off = read_word(elf, c);
+	len = read_word(elf, c);
 	if (c->bad || !in_file(elf, off, len))
 		return;
 	elf->names.off = off;
@@ -334,11 +363,11 @@ static void feed_shdrs(struct kuw_elf *elf, struct kuw_cur *c)
 	for (i = 0; i < elf->shnum; i++) {
 		name = kuw_u32(c);
 		kuw_u32(c);
-		kuw_u64(c);
-		vaddr = kuw_u64(c);
-		kuw_u64(c);
-		size = kuw_u64(c);
-		kuw_bytes(c, 24);
+		read_word(elf, c);
+		vaddr = read_word(elf, c);
+		read_word(elf, c);
+		size = read_word(elf, c);
+		kuw_bytes(c, 8 + 2 * elf->word);
 		if (known(elf) ? vaddr != elf->eh_frame.vaddr :
 				 !named_eh_frame(elf, name))
 			continue;

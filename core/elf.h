@@ -34,6 +34,7 @@ struct kuw_segment {
 /**
  * struct kuw_elf - an ELF file as far as unwinding needs it
  * @file_size: bytes of the file; nothing is asked for beyond
+ * @word: bytes of an address: 8, or 4 if it is for i386
  * @entry: its entry point, 0 if it has none
  * @eh_frame: where .eh_frame is
  * @eh_frame_exact: its length is the section's; else it reaches to the end of
@@ -47,6 +48,7 @@ struct kuw_segment {
 struct kuw_elf {
 	u64 file_size;
 	u64 entry;
+	u32 word;
 	struct kuw_range eh_frame;
 	struct kuw_range eh_frame_hdr;
 	struct kuw_segment segments[KUW_MAX_SEGMENTS];
@@ -54,8 +56,7 @@ struct kuw_elf {
 	bool eh_frame_exact;
 	u8 build_id_len;
 	u8 build_id[KUW_BUILD_ID_MAX];
-
-	/* The reader's own; see elf.c. */
+	/* private: the reader's own; see elf.c */
 	u32 state;
 	u32 phnum;
 	u64 phoff;

@@ -25,24 +25,24 @@ static u32 nr_buckets(const struct kuw_compile *c, u32 block)
 }
 
 /* Return: the offset in words if that is how the register is saved, else 0. */
-static s32 saved_word(u64 loc)
+static s32 saved_word(const struct kuw_compile *c, u64 loc)
 {
-	s32 off = loc >> 32;
+	s32 off = loc >> 32, word = c->eh_frame.word;
 
-	return kuw_loc_how(loc) == KUW_AT_CFA && off % KUW_WORD == 0 ?
-		off / KUW_WORD : 0;
+	return kuw_loc_how(loc) == KUW_AT_CFA && off % word == 0 ? off / word : 0;
 }
 
 /* Return: whether struct kuw_saves says all of it; @saves may be NULL. */
-static bool plain_regs(const struct kuw_regset *regs, struct kuw_saves *saves)
+static bool plain_regs(const struct kuw_compile *c, const struct kuw_regset *regs,
+		       struct kuw_saves *saves)
 {
 	u32 i, seen = 1u << KUW_RA;
 	s32 word;
 
-	if (saved_word(regs->reg[KUW_RA]) != KUW_RA_OFF / KUW_WORD)
+	if (saved_word(c, regs->reg[KUW_RA]) != -1)
 		return false;
 	for (i = 0; i < KUW_NR_SAVES; i++) {
-		word = saved_word(regs->reg[saved_regs[i]]);
+		word = saved_word(c, regs->reg[saved_regs[i]]);
 		if (word != (s8)word ||
 		    (!word && kuw_loc_how(regs->reg[saved_regs[i]]) != KUW_SAME))
 			return false;
@@ -57,34 +57,35 @@ static bool plain_regs(const struct kuw_regset *regs, struct kuw_saves *saves)
 }
 
 /* Return: whether struct kuw_rule says all of it, but for the saves. */
-static bool plain_rule(const struct kuw_ruleset *rule,
+static bool plain_rule(const struct kuw_compile *c,
+		       const struct kuw_ruleset *rule,
 		       const struct kuw_regset *regs)
 {
-	s32 rbp = saved_word(regs->reg[KUW_RBP]);
+	s32 rbp = saved_word(c, regs->reg[KUW_RBP]);
 	struct kuw_loc cfa = kuw_loc_unpack(rule->cfa);
-	s32 words = cfa.off / KUW_WORD;
+	s32 word = c->eh_frame.word, words = cfa.off / word;
 
 	return !rule->signal && cfa.how == KUW_REG &&
 	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
-	       cfa.off % KUW_WORD == 0 && words == (s16)words &&
-	       rbp >= -32 && rbp < 32 && plain_regs(regs, NULL);
+	       cfa.off % word == 0 && words == (s16)words &&
+	       rbp >= -32 && rbp < 32 && plain_regs(c, regs, NULL);
 }
 
 /* Return: whether a register of a rule in full has to be named. */
-static bool listed(u64 loc, u32 reg)
+static bool listed(const struct kuw_compile *c, u64 loc, u32 reg)
 {
 	if (reg == KUW_RA)
-		return saved_word(loc) != KUW_RA_OFF / KUW_WORD;
+		return saved_word(c, loc) != -1;
 	return kuw_loc_how(loc) != KUW_SAME;
 }
 
 /* In units of struct kuw_loc: struct kuw_ext is one, the CFA's one more. */
-static u32 ext_locs(const struct kuw_regset *regs)
+static u32 ext_locs(const struct kuw_compile *c, const struct kuw_regset *regs)
 {
 	u32 i, n = 2;
 
 	for (i = 0; i < KUW_NR_REGS; i++)
-		n += listed(regs->reg[i], i);
+		n += listed(c, regs->reg[i], i);
 	return n;
 }
 
@@ -165,11 +166,11 @@ static void count_rules(struct kuw_compile *c)
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
 		/* The frequent ones come first. */
-		if (plain_rule(rule, regs) && regs->saves == KUW_NO_SAVES &&
+		if (plain_rule(c, rule, regs) && regs->saves == KUW_NO_SAVES &&
 		    c->nr_saves < KUW_MAX_SAVES)
 			regs->saves = c->nr_saves++;
-		if (!plain_rule(rule, regs) || regs->saves == KUW_NO_SAVES)
-			c->nr_locs += ext_locs(regs);
+		if (!plain_rule(c, rule, regs) || regs->saves == KUW_NO_SAVES)
+			c->nr_locs += ext_locs(c, regs);
 	}
 }
 
@@ -204,7 +205,7 @@ static void write_ext(struct kuw_compile *c, const struct kuw_ruleset *rule,
 	ext->nr_locs = 0;
 	ext->locs[0] = kuw_loc_unpack(rule->cfa);
 	for (i = 0; i < KUW_NR_REGS; i++)
-		if (listed(reg[i], i))
+		if (listed(c, reg[i], i))
 			ext->locs[++ext->nr_locs] = kuw_loc_unpack(reg[i]);
 }
 
@@ -223,19 +224,19 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 	for (i = 1; i < c->nr_ranked; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
-		if (plain_rule(rule, regs) && regs->saves != KUW_NO_SAVES) {
-			rbp = saved_word(regs->reg[KUW_RBP]);
-			plain_regs(regs, &saves[regs->saves]);
+		if (plain_rule(c, rule, regs) && regs->saves != KUW_NO_SAVES) {
+			rbp = saved_word(c, regs->reg[KUW_RBP]);
+			plain_regs(c, regs, &saves[regs->saves]);
 			cfa = kuw_loc_unpack(rule->cfa);
 			table->rules[i].bits =
 				(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
 						      KUW_KIND_RBP) |
 				(rbp & 0x3f) << 2 | regs->saves << 8 |
-				(u32)(cfa.off / KUW_WORD) << 16;
+				(u32)(cfa.off / (s32)c->eh_frame.word) << 16;
 		} else {
 			table->rules[i].bits = KUW_KIND_EXT | nr_locs << 2;
 			write_ext(c, rule, (struct kuw_ext *)&locs[nr_locs]);
-			nr_locs += ext_locs(regs);
+			nr_locs += ext_locs(c, regs);
 		}
 	}
 }
@@ -276,6 +277,7 @@ int kuw_encode_layout(struct kuw_compile *c)
 	table->base = c->base;
 	table->span = c->covered;
 	table->entry = c->elf->entry;
+	table->word = c->eh_frame.word;
 	table->bytes = bytes;
 	table->nr_rows = c->nr_rows;
 	table->nr_rules = c->nr_ranked;
@@ -355,19 +357,16 @@ static u32 write_bucket(const struct kuw_compile *c, struct bucket *b, u32 row,
 	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem, *node;
 	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-	u32 run_end;
 
 	while (row < c->nr_rows && rows[row].off < end) {
-		run_end = row + 1;
-		while (run_end < c->nr_rows && rows[run_end].node)
-			run_end++;
-		node = &nodes[rows[run_end - 1].node];
+		node = &nodes[rows[row].node];
 		if (node->take) {
 			put_run(b, rows[row].off, node->run, c->nr_ranked);
 			row += node->take;
-		}
-		for (; row < run_end; row++)
+		} else {
 			put_rule(b, rows[row].off, rules[rows[row].rule].rank);
+			row++;
+		}
 	}
 	return row;
 }

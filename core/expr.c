@@ -6,7 +6,7 @@
  * value. DW_OP_addr is the file's address: nothing relocates .eh_frame.
  */
 #include "expr.h"
-#include "frame.h"
+#include "arch/i386.h"
 #include "limits.h"
 
 enum {
@@ -33,13 +33,15 @@ struct op {
 };
 
 /* Return: whether the operator is one of ours and its operands are there. */
-static bool read_op(struct kuw_cur *c, struct op *op)
+static bool read_op(struct kuw_cur *c, struct op *op, u32 word)
 {
 	op->code = kuw_u8(c);
 	op->operand = 0;
 	op->reg = 0;
 	switch (op->code) {
 	case DW_OP_addr:
+		op->operand = word == KUW_WORD ? kuw_u64(c) : kuw_u32(c);
+		break;
 	case DW_OP_const8u:
 	case DW_OP_const8s:
 		op->operand = kuw_u64(c);
@@ -50,7 +52,7 @@ static bool read_op(struct kuw_cur *c, struct op *op)
 		break;
 	case DW_OP_deref_size:
 		op->operand = kuw_u8(c);
-		if (!op->operand || op->operand > KUW_WORD)
+		if (!op->operand || op->operand > word)
 			return false;
 		break;
 	case DW_OP_const1s:
@@ -100,10 +102,12 @@ static bool read_op(struct kuw_cur *c, struct op *op)
 	default:
 		return false;
 	}
+	if (word != KUW_WORD)
+		op->reg = kuw_i386_reg(op->reg);
 	return !c->bad && op->reg < KUW_NR_REGS;
 }
 
-bool kuw_expr_check(const u8 *bytes, u32 len)
+bool kuw_expr_check(const u8 *bytes, u32 len, u32 word)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
 	struct op op;
@@ -111,28 +115,31 @@ bool kuw_expr_check(const u8 *bytes, u32 len)
 	if (!len || len > KUW_MAX_EXPR_BYTES)
 		return false;
 	while (kuw_left(&c))
-		if (!read_op(&c, &op))
+		if (!read_op(&c, &op, word))
 			return false;
 	return true;
 }
 
 /*
  * The PLT's CFA, as every linker writes it: the second instruction of an entry
- * pushes a word. breg7(8) breg16(0) lit15 and lit11 ge lit3 shl plus.
+ * pushes a word. breg7(8) breg16(0) lit15 and lit11 ge lit3 shl plus; in a file
+ * for i386 breg4(4) breg8(0) lit15 and lit11 ge lit2 shl plus.
  */
-static bool is_plt(struct kuw_cur c, struct kuw_loc *loc)
+static bool is_plt(struct kuw_cur c, u32 word, struct kuw_loc *loc)
 {
-	static const u8 want[] = {
-		DW_OP_and, 0, DW_OP_ge, DW_OP_lit0 + 3, DW_OP_shl, DW_OP_plus,
+	const u8 want[] = {
+		DW_OP_and, 0, DW_OP_ge, DW_OP_lit0 + (word == KUW_WORD ? 3 : 2),
+		DW_OP_shl, DW_OP_plus,
 	};
 	struct op op, threshold;
 	u32 i;
 
-	if (!read_op(&c, &op) || op.code != DW_OP_breg0 + KUW_RA || op.operand ||
-	    !read_op(&c, &op) || op.code != DW_OP_lit0 + 15)
+	if (!read_op(&c, &op, word) || op.reg != KUW_RA || op.operand ||
+	    op.code == DW_OP_bregx ||
+	    !read_op(&c, &op, word) || op.code != DW_OP_lit0 + 15)
 		return false;
 	for (i = 0; i < sizeof(want); i++) {
-		if (!read_op(&c, i == 1 ? &threshold : &op))
+		if (!read_op(&c, i == 1 ? &threshold : &op, word))
 			return false;
 		if (i != 1 && op.code != want[i])
 			return false;
@@ -145,26 +152,26 @@ static bool is_plt(struct kuw_cur c, struct kuw_loc *loc)
 	return true;
 }
 
-bool kuw_expr_simplify(const u8 *bytes, u32 len, struct kuw_loc *loc)
+bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
 	struct kuw_loc new = *loc;
 	struct op op;
 
 	/* The operand's bits are signed for breg. */
-	if (!read_op(&c, &op) || op.code < DW_OP_breg0 ||
+	if (!read_op(&c, &op, word) || op.code < DW_OP_breg0 ||
 	    op.code > DW_OP_breg31 || (s64)op.operand != (s32)op.operand)
 		return false;
 	new.reg = op.reg;
 	new.off = op.operand;
 	new.arg = 0;
 	new.how = KUW_REG;
-	if (kuw_left(&c) && !is_plt(c, &new)) {
-		if (!read_op(&c, &op) || op.code != DW_OP_deref)
+	if (kuw_left(&c) && !is_plt(c, word, &new)) {
+		if (!read_op(&c, &op, word) || op.code != DW_OP_deref)
 			return false;
 		new.how = KUW_MEM;
 		if (kuw_left(&c)) {
-			if (!read_op(&c, &op) || op.code != DW_OP_plus_uconst ||
+			if (!read_op(&c, &op, word) || op.code != DW_OP_plus_uconst ||
 			    op.operand > 255 || kuw_left(&c))
 				return false;
 			new.arg = op.operand;
@@ -174,8 +181,20 @@ bool kuw_expr_simplify(const u8 *bytes, u32 len, struct kuw_loc *loc)
 	return true;
 }
 
-static bool binary(u8 code, u64 a, u64 b, u64 *value)
+/*
+ * Values have the bits of an address (DWARF 5 2.5.1.1). Those of 32 bits are kept
+ * sign-extended: all operators give the right lower half so, but for
+ * those that look at them as unsigned, or shift by their number of bits.
+ */
+static bool binary(u8 code, u64 a, u64 b, u32 word, u64 *value)
 {
+	u64 bits = 8 * word;
+
+	if (word != KUW_WORD && (code == DW_OP_mod || code == DW_OP_shr))
+		a = (u32)a;
+	if (word != KUW_WORD)
+		b = code == DW_OP_mod || (code >= DW_OP_shl && code <= DW_OP_shra) ?
+			(u32)b : b;
 	switch (code) {
 	case DW_OP_and:
 		*value = a & b;
@@ -204,13 +223,13 @@ static bool binary(u8 code, u64 a, u64 b, u64 *value)
 		*value = a + b;
 		return true;
 	case DW_OP_shl:
-		*value = b < 64 ? a << b : 0;
+		*value = b < bits ? a << b : 0;
 		return true;
 	case DW_OP_shr:
-		*value = b < 64 ? a >> b : 0;
+		*value = b < bits ? a >> b : 0;
 		return true;
 	case DW_OP_shra:
-		*value = (s64)a >> (b < 64 ? b : 63);
+		*value = (s64)a >> (b < bits ? b : bits - 1);
 		return true;
 	case DW_OP_xor:
 		*value = a ^ b;
@@ -256,6 +275,12 @@ bool kuw_read_user(u64 addr, u64 size, u64 *value)
 	return true;
 }
 
+/* A value of 32 bits as it is kept: see binary(). */
+static u64 canonical(u64 value, u32 word)
+{
+	return likely(word == KUW_WORD) ? value : (u64)(s64)(s32)value;
+}
+
 /* Signed, as DW_OP_div; the smallest number is its own negative. */
 static u64 absolute(u64 a)
 {
@@ -271,12 +296,12 @@ u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 	u32 n = 0;
 
 	if (initial)
-		stack[n++] = *initial;
+		stack[n++] = canonical(*initial, regs->word);
 	while (kuw_left(&c)) {
 		if (!regs->steps)
 			return KUNWIND_STOP_EXPR_BUDGET;
 		regs->steps--;
-		if (!read_op(&c, &op))
+		if (!read_op(&c, &op, regs->word))
 			return KUNWIND_STOP_EXPR_BAD;
 		switch (op.code) {
 		case DW_OP_addr:
@@ -306,7 +331,7 @@ pick:
 push:
 			if (n == KUW_EXPR_STACK)
 				return KUNWIND_STOP_EXPR_BAD;
-			stack[n++] = top;
+			stack[n++] = canonical(top, regs->word);
 			continue;
 		case DW_OP_nop:
 			continue;
@@ -322,23 +347,27 @@ push:
 			n--;
 			continue;
 		case DW_OP_deref:
-			op.operand = KUW_WORD;
+			op.operand = regs->word;
 			fallthrough;
 		case DW_OP_deref_size:
+			if (regs->word != KUW_WORD)
+				top = (u32)top;
 			if (!kuw_read_user(top, op.operand, &stack[n - 1]))
 				return KUNWIND_STOP_STACK_FAULT;
-			continue;
+			goto unary;
 		case DW_OP_abs:
 			stack[n - 1] = absolute(top);
-			continue;
+			goto unary;
 		case DW_OP_neg:
 			stack[n - 1] = -top;
-			continue;
+			goto unary;
 		case DW_OP_not:
 			stack[n - 1] = ~top;
-			continue;
+			goto unary;
 		case DW_OP_plus_uconst:
 			stack[n - 1] = top + op.operand;
+unary:
+			stack[n - 1] = canonical(stack[n - 1], regs->word);
 			continue;
 		case DW_OP_bra:
 			n--;
@@ -359,8 +388,10 @@ push:
 			stack[n - 3] = top;
 		} else {
 			n--;
-			if (!binary(op.code, stack[n - 1], top, &stack[n - 1]))
+			if (!binary(op.code, stack[n - 1], top, regs->word,
+				    &stack[n - 1]))
 				return KUNWIND_STOP_EXPR_BAD;
+			stack[n - 1] = canonical(stack[n - 1], regs->word);
 		}
 		continue;
 jump:
@@ -370,6 +401,6 @@ jump:
 	}
 	if (!n)
 		return KUNWIND_STOP_EXPR_BAD;
-	*value = stack[n - 1];
+	*value = regs->word == KUW_WORD ? stack[n - 1] : (u32)stack[n - 1];
 	return KUNWIND_STOP_COMPLETE;
 }

@@ -12,33 +12,37 @@
  * @known: bit n: r[n] has a value
  * @unknown: out: a register was named that has no value
  * @steps: operators left to this walk
+ * @word: bytes of a word: 8, or 4 of an i386 program, whose registers have 32 bits
  */
 struct kuw_expr_regs {
 	u64 r[KUW_NR_REGS];
 	u32 known;
 	bool unknown;
 	u32 steps;
+	u32 word;
 };
 
 /**
  * kuw_expr_simplify() - recognise the forms that are no expression in truth
  * @bytes: the expression
  * @len: its bytes
+ * @word: bytes of a word
  * @loc: becomes what the value of the expression is: KUW_REG (reg + off),
  *	KUW_MEM or KUW_PLT
  *
  * Return: whether it is one of these; else @loc is unchanged.
  */
-bool kuw_expr_simplify(const u8 *bytes, u32 len, struct kuw_loc *loc);
+bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc);
 
 /**
  * kuw_expr_check() - can it be evaluated at all?
  * @bytes: the expression
  * @len: its bytes
+ * @word: bytes of a word
  *
  * Return: whether each operator is known, legal in CFI and has its operands.
  */
-bool kuw_expr_check(const u8 *bytes, u32 len);
+bool kuw_expr_check(const u8 *bytes, u32 len, u32 word);
 
 /**
  * kuw_read_user() - read bytes of user memory at any address

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The records of .eh_frame: CIEs and FDEs (LSB Core 10.6, DWARF 5 6.4.1). */
 #include "frame.h"
-#include "arch/x86_64.h"
 
-static u64 read_format(struct kuw_cur *c, u8 enc)
+static u64 read_address(struct kuw_cur *c, const struct kuw_section *section)
+{
+	return section->word == KUW_WORD ? kuw_u64(c) : kuw_u32(c);
+}
+
+static u64 read_format(struct kuw_cur *c, u8 enc,
+		       const struct kuw_section *section)
 {
 	switch (enc & 0x0f) {
 	case DW_EH_PE_absptr:
+		return read_address(c, section);
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		return kuw_u64(c);
@@ -38,14 +44,14 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
 	}
 	switch (enc & 0x70) {
 	case DW_EH_PE_absptr:
-		return read_format(c, enc);
+		return read_format(c, enc, section);
 	case DW_EH_PE_pcrel:
-		return here + read_format(c, enc);
+		return here + read_format(c, enc, section);
 	case DW_EH_PE_datarel:
-		return data + read_format(c, enc);
+		return data + read_format(c, enc, section);
 	case DW_EH_PE_aligned:
-		kuw_bytes(c, -here & (KUW_WORD - 1));
-		return kuw_u64(c);
+		kuw_bytes(c, -here & (section->word - 1));
+		return read_address(c, section);
 	}
 	kuw_fail(c);
 	return 0;
@@ -117,12 +123,12 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	memset(cie, 0, sizeof(*cie));
 	if (aug[0] == 'e' && aug[1] == 'h') {
 		/* g++ 2: a pointer to the exception table comes first. */
-		kuw_u64(c);
+		read_address(c, section);
 		aug += 2;
 	}
 	if (version == 4) {
 		/* Address size, segment selector size. */
-		if (kuw_u8(c) != KUW_WORD || kuw_u8(c))
+		if (kuw_u8(c) != section->word || kuw_u8(c))
 			return -EOPNOTSUPP;
 	}
 	cie->code_align = kuw_uleb(c);
@@ -135,7 +141,7 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		return -EOPNOTSUPP;
 	if (c->bad)
 		return -EINVAL;
-	if (ra != KUW_RA)
+	if (kuw_section_reg(section, ra) != KUW_RA)
 		return -EOPNOTSUPP;
 	cie->instrs = *c;
 	return 0;
@@ -147,7 +153,7 @@ void kuw_read_range(const struct kuw_section *section, struct kuw_cur *c,
 	fde->start = kuw_read_encoded(c, enc, section, 0);
 	/* The length has the format of the address, but is no address. */
 	if ((enc & 0x70) == DW_EH_PE_aligned)
-		fde->len = kuw_u64(c);
+		fde->len = read_address(c, section);
 	else
-		fde->len = read_format(c, enc);
+		fde->len = read_format(c, enc, section);
 }

@@ -3,6 +3,7 @@
 #ifndef KUW_FRAME_H
 #define KUW_FRAME_H
 
+#include "arch/i386.h"
 #include "cursor.h"
 
 /* Pointer encodings (LSB Core 10.5.1). */
@@ -27,13 +28,21 @@
  * struct kuw_section - a section's bytes and where they are in memory
  * @bytes: the bytes
  * @len: how many
+ * @word: bytes of an address in it: 8, or 4 in a file for i386
  * @vaddr: the file address of the first
  */
 struct kuw_section {
 	const u8 *bytes;
 	u32 len;
+	u32 word;
 	u64 vaddr;
 };
+
+/* Return: the place among ours of a register that the section names. */
+static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
+{
+	return likely(section->word == KUW_WORD) ? reg : kuw_i386_reg(reg);
+}
 
 /**
  * struct kuw_record - the head of a CIE or FDE
@@ -160,6 +169,11 @@ static inline int kuw_parse_fde(const struct kuw_section *section,
 		c.p += 8;
 	} else {
 		kuw_read_range(section, &c, cie->enc, fde);
+	}
+	/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
+	if (unlikely(section->word != KUW_WORD)) {
+		fde->start = (u32)fde->start;
+		fde->len = (u32)fde->len;
 	}
 	if (cie->augmented)
 		kuw_bytes(&c, kuw_uleb(&c));

@@ -128,7 +128,7 @@ int kuw_intern_init(struct kuw_compile *c)
 		return -ENOSPC;
 	for (i = 0; i < KUW_NR_REGS; i++)
 		reg[i] = kuw_loc_pack(KUW_SAME, 0, i, 0);
-	reg[KUW_RA] = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, KUW_RA_OFF);
+	reg[KUW_RA] = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, -(s32)c->eh_frame.word);
 	if (intern_regs(c, reg, &number))
 		return -ENOSPC;
 	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));

@@ -33,6 +33,8 @@ struct kuw_memo_entry {
  * struct kuw_memo - a memo; valid when all zero
  * @map: kuw_map.number of the map that it is for
  * @epoch: of the entries that are; even, and never 0 after the first use
+ * @reserved: 0
+ * @entries: by kuw_memo_slot()
  */
 struct kuw_memo {
 	u64 map;

@@ -24,7 +24,7 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 
 	if (!m)
 		return false;
-	if (m->kind != KUW_MAPPING_TABLE)
+	if (m->kind != KUW_MAPPING_TABLE || m->table->word != w->regs.word)
 		return true;
 	off = ra - 1 - m->bias - m->table->base;
 	return off < m->table->span &&
@@ -54,16 +54,17 @@ static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known)
 static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 {
 	u64 bp = w->regs.r[KUW_RBP], next, ra;
+	u32 word = w->regs.word;
 
 	if (!(w->regs.known & 1u << KUW_RBP) ||
-	    kuw_check_cfa(bp + 2 * KUW_WORD, w->regs.r[KUW_RSP]) ||
+	    kuw_check_cfa(bp + 2 * word, w->regs.r[KUW_RSP], word) ||
 	    bp < w->regs.r[KUW_RSP])
 		return why;
-	if (kuw_port_read(bp, &next) || kuw_port_read(bp + KUW_WORD, &ra))
+	if (kuw_read_word(bp, word, &next) || kuw_read_word(bp + word, word, &ra))
 		return why;
-	if (!plausible_ra(w, ra) && (next <= bp || kuw_check_cfa(next, bp)))
+	if (!plausible_ra(w, ra) && (next <= bp || kuw_check_cfa(next, bp, word)))
 		return why;
-	if (guess(w, ra, bp + 2 * KUW_WORD, next, true) != KUW_STEPPED)
+	if (guess(w, ra, bp + 2 * word, next, true) != KUW_STEPPED)
 		return why;
 	return KUW_STEPPED;
 }
@@ -75,28 +76,62 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 static u32 guess_call(struct kuw_state *w, u32 why)
 {
 	u64 sp = w->regs.r[KUW_RSP], ra;
+	u32 word = w->regs.word;
 
-	if (kuw_check_cfa(sp + KUW_WORD, sp) || kuw_port_read(sp, &ra) ||
+	if (kuw_check_cfa(sp + word, sp, word) || kuw_read_word(sp, word, &ra) ||
 	    !plausible_ra(w, ra))
 		return guess_by_frame_pointer(w, why);
-	return guess(w, ra, sp + KUW_WORD, w->regs.r[KUW_RBP],
+	return guess(w, ra, sp + word, w->regs.r[KUW_RBP],
 		     w->regs.known & 1u << KUW_RBP);
 }
 
-/*
- * The frame that the kernel pushed for a signal, when the restorer has no CFI:
- * rsp points at the struct ucontext.
- */
-static u32 step_sigframe(struct kuw_state *w)
+/* Where the kernel stored the interrupted registers, if the frame is a restorer. */
+enum restorer {
+	RESTORER_NONE,
+	RESTORER_X86_64,	/* rsp points at struct ucontext */
+	RESTORER_I386,		/* esp points at the signal's number */
+	RESTORER_I386_RT,	/* the same, and two pointers follow */
+};
+
+static enum restorer restorer_at(const struct kuw_state *w)
 {
-	static const u8 off[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
-	u64 at = w->regs.r[KUW_RSP], r[KUW_NR_REGS];
+	u64 ip = w->regs.r[KUW_RA], lo, hi;
+
+	if (!kuw_read_user(ip, 8, &lo) ||
+	    w->regs.r[KUW_RSP] & (w->regs.word - 1))
+		return RESTORER_NONE;
+	if (w->regs.word == KUW_WORD)
+		return lo == KUW_SIGRETURN_LO && kuw_read_user(ip + 8, 1, &hi) &&
+		       hi == KUW_SIGRETURN_HI ? RESTORER_X86_64 : RESTORER_NONE;
+	if (lo == KUW_I386_SIGRETURN)
+		return RESTORER_I386;
+	return (lo & ~(0xffULL << 56)) == KUW_I386_RT_SIGRETURN ?
+		RESTORER_I386_RT : RESTORER_NONE;
+}
+
+/* The frame that the kernel pushed for a signal, when the restorer has no CFI. */
+static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
+{
+	static const u8 off_64[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
+	static const u8 off_32[KUW_NR_REGS] = KUW_I386_SIGCONTEXT_OFF;
+	const u8 *off = restorer == RESTORER_X86_64 ? off_64 : off_32;
+	u64 at = w->regs.r[KUW_RSP], sp = at, r[KUW_NR_REGS];
 	u32 i;
 
-	for (i = 0; i < KUW_NR_REGS; i++)
-		if (kuw_port_read(at + off[i], &r[i]))
+	if (restorer == RESTORER_I386) {
+		at += KUW_I386_SIGFRAME_SC;
+	} else if (restorer == RESTORER_I386_RT) {
+		if (kuw_read_word(at + KUW_I386_RT_UCONTEXT, KUW_I386_WORD, &at))
 			return KUNWIND_STOP_STACK_FAULT;
-	if (r[KUW_RSP] <= at && !w->switches--)
+		at += KUW_I386_RT_SC;
+	}
+	for (i = 0; i < KUW_NR_REGS; i++) {
+		r[i] = 0;
+		/* i386 has fewer registers. */
+		if (off[i] && kuw_read_word(at + off[i], w->regs.word, &r[i]))
+			return KUNWIND_STOP_STACK_FAULT;
+	}
+	if (r[KUW_RSP] <= sp && !w->switches--)
 		return KUNWIND_STOP_CFA_BACK;
 	if (!kuw_can_be_interrupted(r[KUW_RA]))
 		return KUNWIND_STOP_RA_BAD;
@@ -104,16 +139,6 @@ static u32 step_sigframe(struct kuw_state *w)
 	w->regs.known = KUW_KNOWN_ALL;
 	w->inner = true;
 	return KUW_STEPPED;
-}
-
-/* Return: whether the frame's own ip is a signal restorer. */
-static bool at_restorer(const struct kuw_state *w)
-{
-	u64 ip = w->regs.r[KUW_RA], lo, hi;
-
-	return kuw_read_user(ip, 8, &lo) && lo == KUW_SIGRETURN_LO &&
-	       kuw_read_user(ip + 8, 1, &hi) && hi == KUW_SIGRETURN_HI &&
-	       !(w->regs.r[KUW_RSP] & (KUW_WORD - 1));
 }
 
 /*
@@ -130,7 +155,8 @@ static u32 guess_at_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 
 	off = ip - KUW_SYSCALL_LEN - 1 - m->bias - m->table->base;
 	if (off >= m->table->span ||
 	    !kuw_read_user(ip - KUW_SYSCALL_LEN, KUW_SYSCALL_LEN, &insn) ||
-	    insn != KUW_SYSCALL_INSN)
+	    insn != (w->regs.word == KUW_WORD ? KUW_SYSCALL_INSN :
+						KUW_I386_SYSCALL_INSN))
 		return why;
 	rule = kuw_table_find(m->table, off);
 	if (kuw_rule_kind(rule) > KUW_KIND_RBP)
@@ -149,14 +175,15 @@ static u32 guess_at_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 
 /* The innermost frame is the trampoline of uretprobes: the kernel knows the rest. */
 static u32 step_trampoline(struct kuw_state *w, u32 why)
 {
-	u64 slot = w->regs.r[KUW_RSP] + KUW_RA_OFF, ra;
+	u64 slot = w->regs.r[KUW_RSP] - w->regs.word, ra;
 	struct kuw_frame f;
 	u32 i;
 
-	for (i = 0; i <= KUW_TRAMPOLINE_WORDS; i++, slot += KUW_WORD) {
+	for (i = 0; i <= KUW_TRAMPOLINE_WORDS; i++, slot += w->regs.word) {
 		if (!kuw_port_uretprobe(slot, &ra))
 			continue;
-		if (kuw_commit(&f, ra, slot + KUW_WORD, w->regs.r[KUW_RBP]) != KUW_STEPPED)
+		if (kuw_commit(&f, ra, slot + w->regs.word,
+			       w->regs.r[KUW_RBP]) != KUW_STEPPED)
 			return why;
 		kuw_store_frame(w, &f);
 		w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
@@ -174,6 +201,8 @@ static u32 step_trampoline(struct kuw_state *w, u32 why)
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			  u32 why)
 {
+	enum restorer restorer;
+	bool known_code;
 	u64 vaddr;
 	u32 ret;
 
@@ -182,9 +211,11 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 				  guess_by_frame_pointer(w, why);
 	if (m->kind == KUW_MAPPING_URETPROBE && w->inner)
 		return step_trampoline(w, why);
-	if (at_restorer(w))
-		return step_sigframe(w);
-	if (w->inner && m->kind == KUW_MAPPING_TABLE) {
+	restorer = restorer_at(w);
+	if (restorer)
+		return step_sigframe(w, restorer);
+	known_code = m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
+	if (w->inner && known_code) {
 		ret = guess_at_clone(w, m, why);
 		if (ret != why)
 			return ret;
@@ -193,10 +224,10 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 		if (!w->inner)
 			return KUNWIND_STOP_COMPLETE;
 		vaddr = w->regs.r[KUW_RA] - m->bias;
-		if (m->kind == KUW_MAPPING_TABLE &&
+		if (known_code &&
 		    vaddr - m->table->entry < KUW_ENTRY_BYTES)
 			return KUNWIND_STOP_COMPLETE;
-	} else if (w->inner && m->kind == KUW_MAPPING_TABLE) {
+	} else if (w->inner && known_code) {
 		/* Start files, PLTs and assembly, most of which push nothing. */
 		return guess_call(w, why);
 	}

@@ -11,6 +11,7 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	const struct kuw_saves *saves = kuw_table_at(table, table->saves_off);
 	struct kuw_frame f;
 	u32 i, ret, known = w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST);
+	u32 word = w->regs.word;
 
 	if (kuw_rule_kind(rule) == KUW_KIND_RBP && !(known & 1u << KUW_RBP)) {
 		w->regs.unknown = true;
@@ -18,7 +19,7 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	}
 	kuw_load_frame(w, &f);
 	ret = kuw_apply(kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp,
-			kuw_rule_cfa(rule), kuw_rule_rbp(rule), &f);
+			kuw_rule_cfa(rule, word), kuw_rule_rbp(rule, word), word, &f);
 	if (ret != KUW_STEPPED)
 		return ret;
 	kuw_store_frame(w, &f);
@@ -27,7 +28,7 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 		if (!saves->word[i])
 			continue;
 		known |= 1u << regs[i];
-		if (kuw_port_read(f.sp + saves->word[i] * KUW_WORD,
+		if (kuw_read_word(f.sp + saves->word[i] * (s32)word, word,
 				  &w->regs.r[regs[i]]))
 			known &= ~(1u << regs[i]);
 	}
@@ -36,39 +37,45 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	return KUW_STEPPED;
 }
 
+/* An i386 program's addresses wrap. */
+static u64 narrow(const struct kuw_state *w, u64 value)
+{
+	return likely(w->regs.word == KUW_WORD) ? value : (u32)value;
+}
+
 /* Return: 0 and the value of a loc, or the stop reason. */
 static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 		     const struct kuw_loc *loc, const u64 *cfa, u64 *value)
 {
+	u32 len, stop, word = w->regs.word;
 	const u8 *expr;
 	u64 reg = 0;
-	u32 len, stop;
 
 	if (loc->how == KUW_REG || loc->how == KUW_MEM || loc->how == KUW_PLT) {
 		if (!(w->regs.known & 1u << loc->reg)) {
 			w->regs.unknown = true;
 			return KUNWIND_STOP_REG_UNKNOWN;
 		}
-		reg = w->regs.r[loc->reg] + loc->off;
+		reg = narrow(w, w->regs.r[loc->reg] + loc->off);
 	}
 	switch (loc->how) {
 	case KUW_AT_CFA:
-		return kuw_read_user(*cfa + loc->off, KUW_WORD, value) ?
+		return kuw_read_user(narrow(w, *cfa + loc->off), word, value) ?
 			0 : KUNWIND_STOP_STACK_FAULT;
 	case KUW_CFA_PLUS:
-		*value = *cfa + loc->off;
+		*value = narrow(w, *cfa + loc->off);
 		return 0;
 	case KUW_REG:
 		*value = reg;
 		return 0;
 	case KUW_MEM:
-		if (!kuw_read_user(reg, KUW_WORD, value))
+		if (!kuw_read_user(reg, word, value))
 			return KUNWIND_STOP_STACK_FAULT;
-		*value += loc->arg;
+		*value = narrow(w, *value + loc->arg);
 		return 0;
 	case KUW_PLT:
 		if ((w->regs.r[KUW_RA] & 15) >= loc->arg)
-			reg += KUW_WORD;
+			reg += word;
 		*value = reg;
 		return 0;
 	case KUW_EXPR:
@@ -78,7 +85,7 @@ static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 			return KUNWIND_STOP_RULE_BAD;
 		stop = kuw_expr_eval(expr, len, &w->regs, cfa, value);
 		if (!stop && loc->how == KUW_EXPR_MEM &&
-		    !kuw_read_user(*value, KUW_WORD, value))
+		    !kuw_read_user(*value, word, value))
 			return KUNWIND_STOP_STACK_FAULT;
 		return stop;
 	}
@@ -110,7 +117,7 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	if (stop)
 		return stop;
 	if (!ext->signal) {
-		stop = kuw_check_cfa(cfa, old_sp);
+		stop = kuw_check_cfa(cfa, old_sp, w->regs.word);
 		/* longjmp()'s CFA is its jmp_buf; where rsp goes is checked. */
 		if (stop == KUNWIND_STOP_CFA_BACK &&
 		    (has_sp || (may_stay && cfa == old_sp)))
@@ -137,7 +144,8 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 			return stop;
 		has_ra |= loc->target == KUW_RA;
 	}
-	if (!has_ra && !kuw_read_user(cfa + KUW_RA_OFF, KUW_WORD, &r[KUW_RA]))
+	if (!has_ra && !kuw_read_user(narrow(w, cfa - w->regs.word), w->regs.word,
+				      &r[KUW_RA]))
 		return KUNWIND_STOP_STACK_FAULT;
 	if (r[KUW_RSP] <= old_sp && !(ext->signal && w->switches--) &&
 	    !(may_stay && r[KUW_RSP] == old_sp))
@@ -160,7 +168,7 @@ static u32 step_vsyscall(struct kuw_state *w)
 	u32 ret;
 
 	kuw_load_frame(w, &f);
-	ret = kuw_apply(f.sp, KUW_WORD, 0, &f);
+	ret = kuw_apply(f.sp, KUW_WORD, 0, KUW_WORD, &f);
 	kuw_store_frame(w, &f);
 	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
 	w->inner = false;
@@ -178,7 +186,7 @@ static bool restore_ra(struct kuw_state *w)
 
 	if (w->inner || !m || m->kind != KUW_MAPPING_URETPROBE)
 		return false;
-	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] + KUW_RA_OFF, &ra))
+	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		return false;
 	/* Back into the trampoline would have no end. */
 	if (ra - 1 >= KUW_PORT_USER_END - 1 || ra - m->start < m->end - m->start)
@@ -205,13 +213,15 @@ u32 kuw_step(struct kuw_state *w)
 	if (!m) {
 		if (restore_ra(w))
 			return KUW_STEPPED;
-		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN)
+		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN &&
+		    w->regs.word == KUW_WORD)
 			ret = step_vsyscall(w);
 		else
 			ret = kuw_step_without_rule(w, NULL, w->map->incomplete ?
 						KUNWIND_STOP_INCOMPLETE_MAP :
 						KUNWIND_STOP_NO_MAPPING);
-	} else if (m->kind != KUW_MAPPING_TABLE) {
+	} else if (m->kind != KUW_MAPPING_TABLE ||
+		   m->table->word != w->regs.word) {
 		ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
 	} else {
 		off = pc - m->bias - m->table->base;

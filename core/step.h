@@ -6,6 +6,7 @@
 #ifndef KUW_STEP_H
 #define KUW_STEP_H
 
+#include "arch/i386.h"
 #include "expr.h"
 #include "map.h"
 #include "table.h"
@@ -42,11 +43,14 @@ struct kuw_state {
 #define KUW_KNOWN_FAST	(1u << KUW_RBP | 1u << KUW_RSP | 1u << KUW_RA)
 #define KUW_KNOWN_ALL	((1u << KUW_NR_REGS) - 1)
 
-/* Return: 0 if a frame may have this CFA, else the stop reason. */
-static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp)
+/*
+ * Return: 0 if a frame may have this CFA, else the stop reason. @word is that of the
+ * program: 8, or 4 if it is for i386.
+ */
+static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp, u32 word)
 {
 	/* Whether it is a user address shows when the return address is read. */
-	if (unlikely(cfa & (KUW_WORD - 1)))
+	if (unlikely(cfa & (word - 1)))
 		return KUNWIND_STOP_CFA_BAD;
 	if (unlikely(cfa <= sp))
 		return KUNWIND_STOP_CFA_BACK;
@@ -71,20 +75,29 @@ static inline bool kuw_can_be_interrupted(u64 ip)
 	return ip < KUW_PORT_USER_END;
 }
 
+/* Read a word of the program. Return: whether that failed. */
+static __always_inline bool kuw_read_word(u64 addr, u32 word, u64 *value)
+{
+	if (likely(word == KUW_WORD))
+		return kuw_port_read(addr, value);
+	return !kuw_read_user((u32)addr, KUW_I386_WORD, value);
+}
+
 /*
  * Apply a rule of KUW_KIND_RSP or KUW_KIND_RBP: @cfa bytes from @base to the CFA,
  * @saved bytes from there to rbp, 0 if it is unchanged.
  */
-static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, struct kuw_frame *f)
+static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
+				     struct kuw_frame *f)
 {
 	u64 at = base + cfa, ra, bp = f->bp;
-	u32 stop = kuw_check_cfa(at, f->sp);
+	u32 stop = kuw_check_cfa(at, f->sp, word);
 
 	if (unlikely(stop))
 		return stop;
-	if (unlikely(kuw_port_read(at + KUW_RA_OFF, &ra)))
+	if (unlikely(kuw_read_word(at - word, word, &ra)))
 		return KUNWIND_STOP_STACK_FAULT;
-	if (saved && unlikely(kuw_port_read(at + saved, &bp)))
+	if (saved && unlikely(kuw_read_word(at + saved, word, &bp)))
 		return KUNWIND_STOP_STACK_FAULT;
 	return kuw_commit(f, ra, at, bp);
 }

@@ -28,7 +28,8 @@ struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
 	return table->rules[rules[i]];
 }
 
-static void expand_saves(const struct kuw_saves *saves, struct kuw_rules *rules)
+static void expand_saves(const struct kuw_saves *saves, s32 word,
+			 struct kuw_rules *rules)
 {
 	static const u8 regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
 	u32 i;
@@ -37,7 +38,7 @@ static void expand_saves(const struct kuw_saves *saves, struct kuw_rules *rules)
 		if (!saves->word[i])
 			continue;
 		rules->reg[regs[i]].how = KUW_AT_CFA;
-		rules->reg[regs[i]].off = saves->word[i] * KUW_WORD;
+		rules->reg[regs[i]].off = saves->word[i] * word;
 	}
 }
 
@@ -67,7 +68,7 @@ void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 	for (i = 0; i < KUW_NR_REGS; i++)
 		rules->reg[i].target = i;
 	rules->reg[KUW_RA].how = KUW_AT_CFA;
-	rules->reg[KUW_RA].off = KUW_RA_OFF;
+	rules->reg[KUW_RA].off = -(s32)table->word;
 	if (off >= table->span)
 		return;
 	rule = kuw_table_find(table, off);
@@ -78,8 +79,8 @@ void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		rules->cfa.how = KUW_REG;
 		rules->cfa.reg = kuw_rule_kind(rule) == KUW_KIND_RSP ? KUW_RSP :
 								       KUW_RBP;
-		rules->cfa.off = kuw_rule_cfa(rule);
-		expand_saves(saves + kuw_rule_saves(rule), rules);
+		rules->cfa.off = kuw_rule_cfa(rule, table->word);
+		expand_saves(saves + kuw_rule_saves(rule), table->word, rules);
 		break;
 	case KUW_KIND_EXT:
 		expand_ext(kuw_table_ext(table, kuw_rule_ext(rule)), rules);

@@ -61,7 +61,7 @@ enum kuw_rule_kind {
  *	struct kuw_saves; 16 bits signed words from the register to the CFA.
  *	Of KUW_KIND_EXT: 30 bits index of its struct kuw_ext among the locs
  *
- * Of the first two kinds the return address lies at CFA - 8. Four bytes, so that
+ * Of the first two kinds the return address lies a word below the CFA. Four bytes, so that
  * all frequent rules of a file fit into a few cache lines.
  */
 struct kuw_rule {
@@ -73,16 +73,16 @@ static inline u32 kuw_rule_kind(struct kuw_rule rule)
 	return rule.bits & 3;
 }
 
-/* In bytes. */
-static inline s64 kuw_rule_cfa(struct kuw_rule rule)
+/* In bytes; @word is the table's. */
+static inline s64 kuw_rule_cfa(struct kuw_rule rule, u32 word)
 {
-	return ((s32)rule.bits >> 16) * 8;
+	return ((s32)rule.bits >> 16) * (s32)word;
 }
 
-/* In bytes. */
-static inline s64 kuw_rule_rbp(struct kuw_rule rule)
+/* In bytes; @word is the table's. */
+static inline s64 kuw_rule_rbp(struct kuw_rule rule, u32 word)
 {
-	return ((s8)rule.bits & ~3) * 2;
+	return ((s8)rule.bits >> 2) * (s32)word;
 }
 
 static inline u32 kuw_rule_saves(struct kuw_rule rule)
@@ -142,6 +142,8 @@ static inline u32 kuw_block_rule(u32 rule)
  * @nr_segments: executable segments
  * @segments_off: struct kuw_segment[]
  * @entry: the ELF file's entry point
+ * @word: bytes of a word: 8, or 4 in a file for i386
+ * @reserved: 0
  * @rules: by rank
  */
 struct kuw_table {
@@ -164,6 +166,8 @@ struct kuw_table {
 	u32 expr_len;
 	u32 nr_segments;
 	u32 segments_off;
+	u32 word;
+	u32 reserved;
 	struct kuw_rule rules[];
 };
 

@@ -12,7 +12,7 @@
 #include "step.h"
 
 static void begin(struct kuw_state *w, const struct kuw_map *map,
-		  const struct kuw_port_regs *regs)
+		  const struct kuw_port_regs *regs, u32 word)
 {
 	w->map = map;
 	kuw_port_fill_regs(regs, w->regs.r);
@@ -20,12 +20,23 @@ static void begin(struct kuw_state *w, const struct kuw_map *map,
 	w->regs.known = KUW_KNOWN_ALL;
 	w->regs.unknown = false;
 	w->regs.steps = KUW_MAX_EXPR_STEPS;
+	w->regs.word = word;
 	w->switches = KUW_MAX_STACK_SWITCHES;
 	w->inner = true;
 	w->guessed = false;
 }
 
-/* All registers are followed: the way of the few stacks that need them. */
+/* The frames are written, and this is why they end. */
+static void finish(u32 stop, struct kuw_result *result)
+{
+	if (!result->proven)
+		result->proven = result->count;
+	result->stop = stop;
+	if (stop == KUNWIND_STOP_CAPACITY && result->count == KUNWIND_MAX_FRAMES)
+		result->stop = KUNWIND_STOP_MAX_FRAMES;
+}
+
+/* All registers are followed: the way of the few stacks that need them, and of i386. */
 static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
 			      struct kuw_result *result)
 {
@@ -68,7 +79,7 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 	const struct kuw_mapping *m = kuw_map_find(map, pc);
 
 	in->len = 0;
-	if (!m || m->kind != KUW_MAPPING_TABLE)
+	if (!m || m->kind != KUW_MAPPING_TABLE || m->table->word != KUW_WORD)
 		return false;
 	in->table = m->table;
 	in->blocks = kuw_table_blocks(in->table);
@@ -97,8 +108,8 @@ static noinline bool fill_entry(const struct kuw_map *map, u64 pc, u16 epoch,
 	if (kuw_rule_kind(rule) > KUW_KIND_RBP || !kuw_rule_holds(pc))
 		return false;
 	entry->pc = pc;
-	entry->cfa = kuw_rule_cfa(rule);
-	entry->rbp = kuw_rule_rbp(rule);
+	entry->cfa = kuw_rule_cfa(rule, KUW_WORD);
+	entry->rbp = kuw_rule_rbp(rule, KUW_WORD);
 	entry->tag = epoch + (kuw_rule_kind(rule) == KUW_KIND_RBP);
 	return true;
 }
@@ -137,7 +148,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 				by_rbp = entry->tag - epoch;
 			}
 			ret = kuw_apply(by_rbp ? f.bp : f.sp, entry->cfa,
-					entry->rbp, &f);
+					entry->rbp, KUW_WORD, &f);
 			if (unlikely(ret != KUW_STEPPED))
 				goto out;
 			if (unlikely(out == last)) {
@@ -151,7 +162,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 			pc = f.ip - 1;
 		}
 		if (!w.map || out == frames + 1)
-			begin(&w, map, regs);
+			begin(&w, map, regs, KUW_WORD);
 		if (out > frames + 1) {
 			kuw_store_frame(&w, &f);
 			w.regs.known = KUW_KNOWN_FAST;
@@ -163,7 +174,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 			/* A register is needed that is not followed, or one of
 			 * the loop's own is lost: begin again.
 			 */
-			begin(&w, map, regs);
+			begin(&w, map, regs, KUW_WORD);
 			result->proven = 0;
 			ret = walk_full(&w, frames, last - frames, result);
 			out = frames + result->count;
@@ -185,9 +196,26 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	}
 out:
 	result->count = out - frames;
-	if (!result->proven)
-		result->proven = result->count;
-	result->stop = ret;
-	if (ret == KUNWIND_STOP_CAPACITY && result->count == KUNWIND_MAX_FRAMES)
-		result->stop = KUNWIND_STOP_MAX_FRAMES;
+	finish(ret, result);
+}
+
+void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,
+		   u64 *frames, u32 capacity, struct kuw_result *result)
+{
+	struct kuw_state w;
+	u32 i;
+
+	result->count = 0;
+	result->proven = 0;
+	result->stop = KUNWIND_STOP_CAPACITY;
+	if (!capacity)
+		return;
+	capacity = min_t(u32, capacity, KUNWIND_MAX_FRAMES);
+	begin(&w, map, regs, KUW_I386_WORD);
+	w.regs.r[KUW_I386_ESI] = w.regs.r[KUW_RSI];
+	w.regs.r[KUW_I386_EDI] = w.regs.r[KUW_RDI];
+	for (i = 0; i < KUW_NR_REGS; i++)
+		w.regs.r[i] = (u32)w.regs.r[i];
+	frames[0] = w.regs.r[KUW_RA];
+	finish(walk_full(&w, frames, capacity, result), result);
 }

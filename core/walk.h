@@ -36,4 +36,18 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
 	      struct kuw_result *result);
 
+/**
+ * kuw_walk_i386() - walk the user stack of a program for i386
+ * @map: the address map of the address space
+ * @regs: the user registers of the innermost frame, of which 32 bits count
+ * @frames: where to write addresses, innermost first
+ * @capacity: how many there is room for
+ * @result: how it ended
+ *
+ * It follows all registers from the beginning, and needs no memo.
+ * Context: as kuw_walk().
+ */
+void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,
+		   u64 *frames, u32 capacity, struct kuw_result *result);
+
 #endif /* KUW_WALK_H */

@@ -9,6 +9,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <asm/ptrace.h>
+#include <asm/segment.h>
 #include <kunwind/kunwind.h>
 #include "limits.h"
 #include "memo.h"
@@ -129,7 +130,10 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
 		return;
 	}
-	kuw_walk(&snap->map, own_memo(), regs, frames, capacity, result);
+	if (user_64bit_mode((struct pt_regs *)regs))
+		kuw_walk(&snap->map, own_memo(), regs, frames, capacity, result);
+	else
+		kuw_walk_i386(&snap->map, regs, frames, capacity, result);
 	if (result->stop == KUNWIND_STOP_NO_MAPPING && coverage == KW_LAGGING)
 		result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
@@ -143,7 +147,10 @@ static void walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 		stop_early(NULL, frames, capacity, KUNWIND_STOP_NO_USER, result);
 		return;
 	}
-	if (!user_64bit_mode((struct pt_regs *)regs)) {
+	/* The segments of 32-bit code that the kernel gives to programs begin at 0;
+	 * those of a program's own (modify_ldt()) may not.
+	 */
+	if (!user_64bit_mode((struct pt_regs *)regs) && regs->cs != __USER32_CS) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_MODE, result);
 		return;
 	}

@@ -13,6 +13,8 @@
 /* DWARF register numbers (psABI x86-64, figure 3.36). */
 #define KUW_RAX			0
 #define KUW_RBX			3
+#define KUW_RSI			4
+#define KUW_RDI			5
 #define KUW_RBP			6
 #define KUW_RSP			7
 #define KUW_R12			12
@@ -28,9 +30,6 @@
 #define KUW_CALLEE_SAVED \
 	(1u << KUW_RBP | 1u << KUW_RBX | 1u << KUW_R12 | 1u << KUW_R13 | \
 	 1u << KUW_R14 | 1u << KUW_R15)
-
-/* call pushes the return address: it lies right below the CFA. */
-#define KUW_RA_OFF		(-8)
 
 /* Functions begin at multiples of this; what is between them is padding. */
 #define KUW_FDE_ALIGN		16

@@ -24,6 +24,7 @@ int fuzz_compile(struct host_table *t, const u8 *eh_frame, u32 len,
 		.off = 0x1000, .vaddr = FUZZ_TEXT, .filesz = FUZZ_TEXT_LEN,
 	};
 	t->elf.nr_segments = 1;
+	t->elf.word = KUW_WORD;
 	t->elf.eh_frame = (struct kuw_range){ 0x20000, FUZZ_EH, len };
 	t->elf.eh_frame_exact = true;
 	t->eh_frame = copy_of(eh_frame, len);
@@ -140,7 +141,10 @@ static void walk_by_step(const struct kuw_map *map,
 {
 	struct kuw_state w = {
 		.map = map, .inner = true, .switches = KUW_MAX_STACK_SWITCHES,
-		.regs = { .known = KUW_KNOWN_ALL, .steps = KUW_MAX_EXPR_STEPS },
+		.regs = {
+			.known = KUW_KNOWN_ALL, .steps = KUW_MAX_EXPR_STEPS,
+			.word = KUW_WORD,
+		},
 	};
 	u32 n = 0, stop;
 

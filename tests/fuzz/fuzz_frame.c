@@ -10,7 +10,10 @@ static void check_cur(const struct kuw_section *s, const struct kuw_cur *c)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct kuw_section section = { data, (u32)size, FUZZ_EH };
+	struct kuw_section section = {
+		.bytes = data, .len = (u32)size, .word = KUW_WORD,
+		.vaddr = FUZZ_EH,
+	};
 	struct kuw_record record;
 	struct kuw_cie cie;
 	struct kuw_fde fde;

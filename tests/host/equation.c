@@ -14,6 +14,18 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
+unsigned int eq_place(uint64_t number, unsigned int word)
+{
+	/* psABI i386, figure 2.14: eax ecx edx ebx esp ebp esi edi, return address;
+	 * esi and edi are preserved by calls, as r12 and r13 are.
+	 */
+	static const unsigned int i386[] = { 0, 2, 1, 3, 7, 6, 12, 13, 16 };
+
+	if (word == 8)
+		return number < EQ_REGS ? (unsigned int)number : EQ_REGS;
+	return number < 9 ? i386[number] : EQ_REGS;
+}
+
 uint64_t eq_random(uint64_t *state)
 {
 	*state += 0x9e3779b97f4a7c15ULL;
@@ -34,6 +46,11 @@ uint64_t eq_memory(const struct eq_state *s, uint64_t addr, unsigned int size)
 	return value;
 }
 
+static uint64_t narrow(const struct eq_state *s, uint64_t value)
+{
+	return s->word == 8 ? value : (uint32_t)value;
+}
+
 bool eq_value(const struct eq_state *s, const struct equation *e,
 	      unsigned int reg, uint64_t cfa, uint64_t *value)
 {
@@ -46,21 +63,23 @@ bool eq_value(const struct eq_state *s, const struct equation *e,
 		*value = s->regs[reg];
 		return true;
 	case EQ_OFFSET:
-		*value = eq_memory(s, cfa + (uint64_t)e->n, 8);
+		*value = eq_memory(s, narrow(s, cfa + (uint64_t)e->n), s->word);
 		return true;
 	case EQ_VAL_OFFSET:
-		*value = cfa + (uint64_t)e->n;
+		*value = narrow(s, cfa + (uint64_t)e->n);
 		return true;
 	case EQ_REGISTER:
-		*value = s->regs[e->reg] + (uint64_t)e->n;
+		*value = narrow(s, s->regs[e->reg] + (uint64_t)e->n);
 		return true;
 	case EQ_MEM:
-		*value = eq_memory(s, s->regs[e->reg] + (uint64_t)e->n, 8) +
-			e->arg;
+		*value = eq_memory(s, narrow(s, s->regs[e->reg] + (uint64_t)e->n),
+				   s->word);
+		*value = narrow(s, *value + e->arg);
 		return true;
 	case EQ_PLT:
 		*value = s->regs[e->reg] + (uint64_t)e->n +
-			((s->regs[EQ_RA] & 15) >= e->arg ? 8 : 0);
+			((s->regs[EQ_RA] & 15) >= e->arg ? s->word : 0);
+		*value = narrow(s, *value);
 		return true;
 	case EQ_EXPR:
 	case EQ_VAL_EXPR:
@@ -68,7 +87,7 @@ bool eq_value(const struct eq_state *s, const struct equation *e,
 			     value))
 			return false;
 		if (e->kind == EQ_EXPR)
-			*value = eq_memory(s, *value, 8);
+			*value = eq_memory(s, *value, s->word);
 		return true;
 	case EQ_UNDEFINED:
 	case EQ_OTHER:
@@ -136,12 +155,14 @@ bool eq_same(const struct eq_row *a, const struct eq_row *b, unsigned int reg)
 	if ((ea->kind == EQ_UNDEFINED) != (eb->kind == EQ_UNDEFINED))
 		return false;
 	for (i = 0; i < STATES; i++) {
-		struct eq_state s = { .seed = eq_random(&random) };
+		struct eq_state s = {
+			.seed = eq_random(&random), .word = a->word,
+		};
 		uint64_t va, vb;
 		bool ok;
 
 		for (r = 0; r < EQ_REGS; r++)
-			s.regs[r] = eq_random(&random);
+			s.regs[r] = narrow(&s, eq_random(&random));
 		/* What a PLT entry's expression looks at is the low bits. */
 		s.regs[EQ_RA] = (s.regs[EQ_RA] & ~15ULL) | i;
 		ok = row_value(&s, a, reg, &va);

@@ -38,18 +38,26 @@ struct equation {
 	uint64_t len;
 };
 
-/* @signal: the CIE's augmentation has an "S" */
+/*
+ * @signal: the CIE's augmentation has an "S"; @word: bytes of a register, 8, or 4 of
+ * i386, whose registers are where eq_place() says
+ */
 struct eq_row {
 	struct equation cfa;
 	struct equation regs[EQ_REGS];
 	bool signal;
+	unsigned int word;
 };
 
 /* A made-up machine: every byte of its memory is a function of @seed. */
 struct eq_state {
 	uint64_t regs[EQ_REGS];
 	uint64_t seed;
+	unsigned int word;
 };
+
+/* Return: which of EQ_REGS a register's DWARF number means; EQ_REGS if none. */
+unsigned int eq_place(uint64_t number, unsigned int word);
 
 uint64_t eq_random(uint64_t *state);
 uint64_t eq_memory(const struct eq_state *s, uint64_t addr, unsigned int size);

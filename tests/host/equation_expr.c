@@ -63,7 +63,7 @@ static void push(struct machine *m, uint64_t v)
 	if (m->depth == DEPTH)
 		m->bad = true;
 	else
-		m->stack[m->depth++] = v;
+		m->stack[m->depth++] = m->s->word == 8 ? v : (uint32_t)v;
 }
 
 static uint64_t pop(struct machine *m)
@@ -86,17 +86,25 @@ static uint64_t pick(struct machine *m, uint64_t index)
 
 static uint64_t reg(struct machine *m, uint64_t number)
 {
-	if (number >= EQ_REGS) {
+	unsigned int place = eq_place(number, m->s->word);
+
+	if (place == EQ_REGS) {
 		m->bad = true;
 		return 0;
 	}
-	return m->s->regs[number];
+	return m->s->regs[place];
 }
 
 static bool binary(struct machine *m, uint8_t op)
 {
 	uint64_t b = pop(m), a = pop(m);
 	int64_t sa = (int64_t)a, sb = (int64_t)b;
+	unsigned int bits = 8 * m->s->word;
+
+	if (bits == 32) {
+		sa = (int32_t)a;
+		sb = (int32_t)b;
+	}
 
 	switch (op) {
 	case DW_OP_and: push(m, a & b); break;
@@ -105,9 +113,9 @@ static bool binary(struct machine *m, uint8_t op)
 	case DW_OP_plus: push(m, a + b); break;
 	case DW_OP_minus: push(m, a - b); break;
 	case DW_OP_mul: push(m, a * b); break;
-	case DW_OP_shl: push(m, b < 64 ? a << b : 0); break;
-	case DW_OP_shr: push(m, b < 64 ? a >> b : 0); break;
-	case DW_OP_shra: push(m, (uint64_t)(sa >> (b < 63 ? b : 63))); break;
+	case DW_OP_shl: push(m, b < bits ? a << b : 0); break;
+	case DW_OP_shr: push(m, b < bits ? a >> b : 0); break;
+	case DW_OP_shra: push(m, (uint64_t)(sa >> (b < bits ? b : bits - 1))); break;
 	case DW_OP_div:
 		if (!b)
 			return false;
@@ -146,7 +154,7 @@ static bool step(struct machine *m)
 	}
 	switch (op) {
 	case DW_OP_nop: break;
-	case DW_OP_addr: push(m, fixed(m, 8)); break;
+	case DW_OP_addr: push(m, fixed(m, m->s->word)); break;
 	case DW_OP_const1u: push(m, fixed(m, 1)); break;
 	case DW_OP_const1s: push(m, sfixed(m, 1)); break;
 	case DW_OP_const2u: push(m, fixed(m, 2)); break;
@@ -180,16 +188,16 @@ static bool step(struct machine *m)
 		push(m, c);
 		push(m, b);
 		break;
-	case DW_OP_deref: push(m, eq_memory(m->s, pop(m), 8)); break;
+	case DW_OP_deref: push(m, eq_memory(m->s, pop(m), m->s->word)); break;
 	case DW_OP_deref_size:
 		a = fixed(m, 1);
-		if (!a || a > 8)
+		if (!a || a > m->s->word)
 			return false;
 		push(m, eq_memory(m->s, pop(m), (unsigned int)a));
 		break;
 	case DW_OP_abs:
 		a = pop(m);
-		push(m, (int64_t)a < 0 ? -a : a);
+		push(m, a >> (8 * m->s->word - 1) ? -a : a);
 		break;
 	case DW_OP_neg: push(m, -pop(m)); break;
 	case DW_OP_not: push(m, ~pop(m)); break;

@@ -27,6 +27,7 @@ struct oracle {
 	Dwarf_Signed nr_fdes;
 	struct oracle_fde *fdes;
 	Dwarf_Regtable3 regs;
+	unsigned int word;
 	char why[256];
 };
 
@@ -114,6 +115,7 @@ int oracle_open(const char *path, struct oracle **oracle, const char **why)
 {
 	struct oracle *o = calloc(1, sizeof(*o));
 	Dwarf_Error err = NULL;
+	Dwarf_Half word;
 	int ret;
 
 	*oracle = o;
@@ -125,6 +127,11 @@ int oracle_open(const char *path, struct oracle **oracle, const char **why)
 		o->dbg = NULL;
 		return ret == DW_DLV_NO_ENTRY ? 1 : -1;
 	}
+	if (dwarf_get_address_size(o->dbg, &word, &err) != DW_DLV_OK) {
+		*why = complain(o, err);
+		return -1;
+	}
+	o->word = word;
 	dwarf_set_frame_rule_table_size(o->dbg, TABLE_SIZE);
 	dwarf_set_frame_undefined_value(o->dbg, UNDEFINED);
 	dwarf_set_frame_same_value(o->dbg, SAME);
@@ -190,7 +197,8 @@ bool oracle_may_set_cfa_reg(struct oracle *o, const struct oracle_fde *fde,
 		DW_DLV_OK && memmem(instrs, len, want, sizeof(want));
 }
 
-static void convert(struct equation *e, const Dwarf_Regtable_Entry3 *from)
+static void convert(const struct oracle *o, struct equation *e,
+		    const Dwarf_Regtable_Entry3 *from)
 {
 	memset(e, 0, sizeof(*e));
 #ifdef HAVE_LIBDWARF_0
@@ -220,8 +228,8 @@ static void convert(struct equation *e, const Dwarf_Regtable_Entry3 *from)
 	} else if (from->dw_offset_relevant) {
 		e->kind = EQ_OFFSET;
 	} else {
-		e->kind = from->dw_regnum < EQ_REGS ? EQ_REGISTER : EQ_OTHER;
-		e->reg = from->dw_regnum;
+		e->reg = eq_place(from->dw_regnum, o->word);
+		e->kind = e->reg < EQ_REGS ? EQ_REGISTER : EQ_OTHER;
 		e->n = 0;
 	}
 }
@@ -241,13 +249,17 @@ int oracle_row(struct oracle *o, const struct oracle_fde *fde, uint64_t addr,
 	}
 	*start = row_pc;
 	row->signal = fde->signal;
+	row->word = o->word;
+	memset(row->regs, 0, sizeof(row->regs));
 	for (i = 0; i < EQ_REGS; i++)
-		convert(&row->regs[i], &o->regs.rt3_rules[i]);
+		if (eq_place(i, o->word) < EQ_REGS)
+			convert(o, &row->regs[eq_place(i, o->word)],
+				&o->regs.rt3_rules[i]);
 	/* Nobody's rsp is the same in the caller; the CFA is what is meant. */
 	if (row->regs[EQ_SP].kind == EQ_SAME)
 		row->regs[EQ_SP].kind = EQ_UNSPECIFIED;
 
-	convert(&row->cfa, cfa);
+	convert(o, &row->cfa, cfa);
 	switch (row->cfa.kind) {
 	case EQ_EXPR:
 	case EQ_VAL_EXPR:
@@ -258,9 +270,8 @@ int oracle_row(struct oracle *o, const struct oracle_fde *fde, uint64_t addr,
 	case EQ_OFFSET:
 	case EQ_VAL_OFFSET:
 	case EQ_REGISTER:
-		row->cfa.kind = cfa->dw_regnum < EQ_REGS ? EQ_REGISTER :
-			EQ_OTHER;
-		row->cfa.reg = cfa->dw_regnum;
+		row->cfa.reg = eq_place(cfa->dw_regnum, o->word);
+		row->cfa.kind = row->cfa.reg < EQ_REGS ? EQ_REGISTER : EQ_OTHER;
 #ifdef HAVE_LIBDWARF_0
 		row->cfa.n = cfa->dw_offset;
 #else

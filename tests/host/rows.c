@@ -205,7 +205,7 @@ static void print_sum(const struct rows_stats *sum, const char *prefix)
 	unsigned int i;
 
 	printf("%sfiles compared: %" PRIu64 "\n", prefix, sum->files);
-	printf("%sfiles without an x86-64 .eh_frame: %" PRIu64 "\n", prefix,
+	printf("%sfiles without an .eh_frame for x86: %" PRIu64 "\n", prefix,
 	       sum->not_elf);
 	printf("%sfiles that only libdwarf reads: %" PRIu64 "\n", prefix,
 	       sum->not_compiled);

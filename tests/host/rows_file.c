@@ -314,7 +314,7 @@ static bool is_debug(int fd, const Elf64_Ehdr *ehdr)
 	return false;
 }
 
-/* Return: whether it is an x86-64 program or library. */
+/* Return: whether it is a program or library for x86-64 or i386. */
 static bool is_ours(const char *path)
 {
 	Elf64_Ehdr ehdr;
@@ -325,10 +325,11 @@ static bool is_ours(const char *path)
 		return false;
 	ours = pread(fd, &ehdr, sizeof(ehdr), 0) == sizeof(ehdr) &&
 		!memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
-		ehdr.e_ident[EI_CLASS] == ELFCLASS64 &&
-		ehdr.e_machine == EM_X86_64 &&
 		(ehdr.e_type == ET_EXEC || ehdr.e_type == ET_DYN) &&
-		!is_debug(fd, &ehdr);
+		/* What is read so far is the same in both classes. */
+		(ehdr.e_ident[EI_CLASS] == ELFCLASS64 ?
+		 ehdr.e_machine == EM_X86_64 && !is_debug(fd, &ehdr) :
+		 ehdr.e_machine == EM_386);
 	close(fd);
 	return ours;
 }

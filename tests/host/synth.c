@@ -18,12 +18,18 @@ const char *stop_name(u32 stop)
 
 int synth_compile(struct host_table *t, const struct buf *eh_frame)
 {
+	return synth_compile_word(t, eh_frame, KUW_WORD);
+}
+
+int synth_compile_word(struct host_table *t, const struct buf *eh_frame, u32 word)
+{
 	memset(t, 0, sizeof(*t));
 	t->elf.file_size = 1 << 20;
 	t->elf.segments[0] = (struct kuw_segment){
 		.off = 0x1000, .vaddr = BUILD_TEXT, .filesz = BUILD_TEXT_LEN,
 	};
 	t->elf.nr_segments = 1;
+	t->elf.word = word;
 	t->elf.eh_frame = (struct kuw_range){
 		.off = 0x20000, .vaddr = BUILD_EH, .len = eh_frame->len,
 	};

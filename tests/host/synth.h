@@ -20,6 +20,9 @@
 /* Compile @eh_frame as if a file had it. Return: as host_compile(). */
 int synth_compile(struct host_table *t, const struct buf *eh_frame);
 
+/* The same as a file whose words have 8 bytes, or 4. */
+int synth_compile_word(struct host_table *t, const struct buf *eh_frame, u32 word);
+
 /* The same for a section of one FDE over all of the text. */
 int synth_compile_one(struct host_table *t, struct prog instrs);
 

@@ -82,6 +82,27 @@ static void test_gaps(void **state)
 	assert_int_equal(cfa_at(0x70), -1);
 }
 
+/* As in i386's vDSO: a system call comes from the byte behind the first one. */
+static void test_signal_gap(void **state)
+{
+	const struct cie_spec signal_frame = { .aug = "zRS" };
+	u32 cie = build_cie(&eh, &signal_frame);
+
+	build_fde(&eh, &signal_frame, cie, BUILD_TEXT + 0xf, 9,
+		  PROG(DW_CFA_def_cfa_offset, 16));
+	build_fde(&eh, &signal_frame, cie, BUILD_TEXT + 0x1f, 9,
+		  PROG(DW_CFA_def_cfa_offset, 24));
+	/* The same distance, but of a function. */
+	put_fde(build_cie(&eh, &usual), 0x2f, 9, 32);
+	compile();
+	assert_int_equal(cfa_at(0x17), 16);
+	assert_int_equal(cfa_at(0x18), 16);
+	assert_int_equal(cfa_at(0x1e), 16);
+	assert_int_equal(cfa_at(0x1f), 24);
+	assert_int_equal(cfa_at(0x28), -1);
+	assert_int_equal(cfa_at(0x2f), 32);
+}
+
 /* Whole blocks without a row, and rows on both sides of their edges. */
 static void test_blocks(void **state)
 {
@@ -489,6 +510,7 @@ static void test_no_memory(void **state)
 static const struct CMUnitTest tests[] = {
 	TEST(test_order),
 	TEST(test_gaps),
+	TEST(test_signal_gap),
 	TEST(test_blocks),
 	TEST(test_dense),
 	TEST(test_longest),

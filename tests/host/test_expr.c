@@ -27,6 +27,7 @@ static void reset(void)
 	regs.r[KUW_RSP] = MEMORY;
 	regs.known = (1u << KUW_NR_REGS) - 1;
 	regs.steps = KUW_MAX_EXPR_STEPS;
+	regs.word = KUW_WORD;
 	for (i = 0; i < WORDS; i++)
 		memory[i] = 0x1122334455667700ULL + i;
 	kuw_port_set_window(MEMORY, sizeof(memory), (u64)memory - MEMORY);
@@ -51,7 +52,7 @@ static void check(struct prog p, u64 want)
 	u64 value = ~want;
 
 	reset();
-	assert_true(kuw_expr_check(p.bytes, p.len));
+	assert_true(kuw_expr_check(p.bytes, p.len, KUW_WORD));
 	assert_stop(eval(p, NULL, &value), COMPLETE);
 	assert_int_equal(value, want);
 }
@@ -248,9 +249,9 @@ static void test_memory_faults(void **state)
 
 static void test_deref_sizes(void **state)
 {
-	assert_true(kuw_expr_check((const u8[]){ DW_OP_deref_size, 8 }, 2));
-	assert_false(kuw_expr_check((const u8[]){ DW_OP_deref_size, 0 }, 2));
-	assert_false(kuw_expr_check((const u8[]){ DW_OP_deref_size, 9 }, 2));
+	assert_true(kuw_expr_check((const u8[]){ DW_OP_deref_size, 8 }, 2, KUW_WORD));
+	assert_false(kuw_expr_check((const u8[]){ DW_OP_deref_size, 0 }, 2, KUW_WORD));
+	assert_false(kuw_expr_check((const u8[]){ DW_OP_deref_size, 9 }, 2, KUW_WORD));
 	STOP(EXPR_BAD, DW_OP_breg7, 0, DW_OP_deref_size, 0);
 	STOP(EXPR_BAD, DW_OP_breg7, 0, DW_OP_deref_size, 9);
 	STOP(EXPR_BAD, DW_OP_breg7, 0, DW_OP_deref_size, 255);
@@ -334,9 +335,9 @@ static void test_check(void **state)
 		bool want = memchr(legal, (int)op, sizeof(legal)) ||
 			(op >= DW_OP_lit0 && op <= DW_OP_lit31);
 
-		assert_int_equal(kuw_expr_check(&byte, 1), want);
+		assert_int_equal(kuw_expr_check(&byte, 1, KUW_WORD), want);
 	}
-	assert_false(kuw_expr_check((const u8 *)"", 0));
+	assert_false(kuw_expr_check((const u8 *)"", 0, KUW_WORD));
 }
 
 static void test_check_operands(void **state)
@@ -359,10 +360,10 @@ static void test_check_operands(void **state)
 		u8 bytes[9] = { cases[i].op, 1 };
 		u8 *copy = malloc(cases[i].operands);
 
-		assert_true(kuw_expr_check(bytes, cases[i].operands + 1));
+		assert_true(kuw_expr_check(bytes, cases[i].operands + 1, KUW_WORD));
 		/* One byte short. */
 		memcpy(copy, bytes, cases[i].operands);
-		assert_false(kuw_expr_check(copy, cases[i].operands));
+		assert_false(kuw_expr_check(copy, cases[i].operands, KUW_WORD));
 		free(copy);
 	}
 }
@@ -372,8 +373,8 @@ static void test_check_length(void **state)
 	u8 *bytes = malloc(KUW_MAX_EXPR_BYTES + 1);
 
 	memset(bytes, DW_OP_nop, KUW_MAX_EXPR_BYTES + 1);
-	assert_true(kuw_expr_check(bytes, KUW_MAX_EXPR_BYTES));
-	assert_false(kuw_expr_check(bytes, KUW_MAX_EXPR_BYTES + 1));
+	assert_true(kuw_expr_check(bytes, KUW_MAX_EXPR_BYTES, KUW_WORD));
+	assert_false(kuw_expr_check(bytes, KUW_MAX_EXPR_BYTES + 1, KUW_WORD));
 	free(bytes);
 }
 

@@ -18,6 +18,7 @@ static void place(struct buf *b)
 		memcpy((void *)section.bytes, b->bytes, b->len);
 	section.len = b->len;
 	section.vaddr = BUILD_EH;
+	section.word = KUW_WORD;
 	buf_free(b);
 }
 

@@ -7,14 +7,14 @@ sources=$TOP/tests/subjects/hard
 
 # run NAME: as the program that it was built as; one that deletes itself does so with a copy.
 run() {
-	local name=$1 folder=$SCRATCH/out/$1
+	local name=$1 folder=$SCRATCH/out/$1 source=${1%-static}
 	mkdir -p "$folder" "$SCRATCH/copy"
 	if [[ ! -e $BUILT/hard/$name ]]; then
 		echo missing >"$folder/status"
 		return
 	fi
 	cp -- "$BUILT/hard/$name" "$SCRATCH/copy/$name"
-	if grep -Eq '^ \* (entry|exit) ' "$sources/${name%-static}.c"; then
+	if grep -Eq '^ \* (entry|exit) ' "$sources/${source%-i386}.c"; then
 		"$TOP/tests/vm/lib/record" "$folder/trace" -- "$SCRATCH/copy/$name" >"$folder/said" 2>&1 </dev/null
 		echo $? >"$folder/status"
 		babeltrace2 "$folder/trace" >"$folder/text"
@@ -29,4 +29,8 @@ for each in "$sources"/*.c; do
 	run "${each%.c}"
 done
 run musl-static
+# For i386: those that the Makefile names.
+for each in $(sed -n 's/^i386 := //p' "$sources/Makefile"); do
+	run "$each-i386"
+done
 "$TOP/tests/vm/lib/check-hard" "$sources" "$BUILT/hard" "$SCRATCH/out"

@@ -61,11 +61,19 @@ FRAME void ask(void)
 		.capacity = KUNWIND_MAX_FRAMES,
 	};
 	/* In line, so that the innermost frame is this function. */
+#ifdef __x86_64__
 	__asm__ volatile("syscall"
 			 : "=a"(a->error)
 			 : "0"((long)SYS_ioctl), "D"((long)device),
 			   "S"((long)KUNWIND_IOC_STACK), "d"(&a->head)
 			 : "rcx", "r11", "memory");
+#else
+	__asm__ volatile("int $0x80"
+			 : "=a"(a->error)
+			 : "0"((long)SYS_ioctl), "b"((long)device),
+			   "c"((long)KUNWIND_IOC_STACK), "d"(&a->head)
+			 : "memory");
+#endif
 }
 
 /* From now on this process has a stack. */
@@ -132,10 +140,20 @@ static inline void alternate_stack(void *at, size_t size)
 		err(1, "sigaltstack");
 }
 
+/* Go on @bytes behind what was interrupted. */
+static inline void skip(void *context, unsigned int bytes)
+{
+#ifdef __x86_64__
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += bytes;
+#else
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EIP] += bytes;
+#endif
+}
+
 /* Go on behind an ud2. */
 static inline void skip_ud2(void *context)
 {
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
+	skip(context, 2);
 }
 
 #endif /* KUNWIND_HARD_H */

@@ -33,7 +33,7 @@ FRAME static void third(int number, siginfo_t *info, void *context)
 	(void)info;
 	ask();
 	/* hlt is privileged, and one byte. */
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 1;
+	skip(context, 1);
 }
 
 /* int3 leaves rip behind itself. */

@@ -5,7 +5,7 @@
 KUW_PACKAGES=(
 	linux-image-amd64 linux-headers-amd64 busybox-static
 	lttng-tools liblttng-ctl-dev babeltrace2 libbabeltrace2-dev
-	gcc g++ make gdb strace elfutils libunwind-dev python3 perl linux-perf trace-cmd bpftrace
+	gcc g++ gcc-multilib make gdb strace elfutils libunwind-dev python3 perl linux-perf trace-cmd bpftrace
 	autoconf automake libtool pkgconf libdw-dev libelf-dev musl-tools openssl
 	kmod udev procps e2fsprogs zstd cpio xz-utils git iproute2
 )
@@ -69,7 +69,6 @@ root_make() {
 		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash --groups tracing tracer' \
 		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash nobody-else' \
 		--customize-hook='echo kunwind >"$1/etc/hostname"' \
-		--customize-hook='mkdir -p "$1"/lib/modules/*/updates/kunwind' \
 		"$KUW_SUITE" "$new"
 	finish "$new" "$KUW_ROOT" "$1"
 }

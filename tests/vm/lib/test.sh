@@ -188,7 +188,7 @@ test_rows() {
 	fi
 	for top in '' "$KUW_ROOT"; do
 		dirs=()
-		for dir in "$top"/usr/{bin,sbin,lib,libexec}; do
+		for dir in "$top"/usr/{bin,sbin,lib,lib32,libexec}; do
 			[[ ! -d $dir ]] || dirs+=("$dir")
 		done
 		say "comparing tables with libdwarf, the rows of 1 in $sample FDEs, in ${dirs[*]}"

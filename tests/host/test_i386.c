@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Programs for i386: their files, their rules, and walks of their stacks. */
+#include <dwarf.h>
+#include <elf.h>
+#include <stdlib.h>
+#include "test.h"
+#include "synth.h"
+
+/* DWARF numbers (psABI i386, figure 2.14). */
+enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, EIP };
+
+#define BIAS	0x08048000u
+#define IP(off)	(BIAS + (u32)BUILD_TEXT + (off))
+#define STACK	0xffffd000u
+#define WORDS	256
+#define SP(n)	(STACK + 4 * (u32)(n))
+/* Where code is that no file covers, so that its bytes are the test's: in the stack. */
+#define CODE	200
+
+static const struct cie_spec usual = {
+	.data_align = -4, .ra = EIP,
+	.instrs = PROG(DW_CFA_def_cfa, ESP, 4, DW_CFA_offset | EIP, 1),
+};
+static const struct cie_spec signal_frame = {
+	.data_align = -4, .ra = EIP, .aug = "zRS",
+	.instrs = PROG(DW_CFA_def_cfa, ESP, 4, DW_CFA_offset | EIP, 1),
+};
+
+static struct host_table table;
+static struct buf eh;
+static struct kuw_map *map;
+static u32 stack[WORDS];
+static struct kuw_port_regs regs;
+static u64 frames[64];
+static struct kuw_result result;
+
+static int drop(void **state)
+{
+	host_table_free(&table);
+	buf_free(&eh);
+	free(map);
+	map = NULL;
+	return 0;
+}
+
+/* 256 bytes of text for each program. */
+static void add(const struct cie_spec *spec, u32 number, struct prog prog)
+{
+	u32 cie = build_cie(&eh, spec);
+
+	build_fde(&eh, spec, cie, BUILD_TEXT + number * 0x100, 0x100, prog);
+}
+
+enum { F_ESP, F_EBP, F_SAVES, F_PLT, F_REALIGNED, F_SIGNAL, F_START, F_WRAPS };
+
+/* A process: every function with its rule from its first byte on. */
+static void begin(void)
+{
+	drop(NULL);
+	add(&usual, F_ESP, PROG(DW_CFA_nop));
+	add(&usual, F_EBP, PROG(DW_CFA_def_cfa, EBP, 8, DW_CFA_offset | EBP, 2));
+	add(&usual, F_SAVES, PROG(DW_CFA_def_cfa_offset, 20, DW_CFA_offset | EBP, 2,
+				  DW_CFA_offset | EDI, 3, DW_CFA_offset | ESI, 4,
+				  DW_CFA_offset | EBX, 5));
+	add(&usual, F_PLT, PROG(DW_CFA_def_cfa_expression, 11, DW_OP_breg0 + ESP, 4,
+				DW_OP_breg0 + EIP, 0, DW_OP_lit0 + 15, DW_OP_and,
+				DW_OP_lit0 + 11, DW_OP_ge, DW_OP_lit0 + 2,
+				DW_OP_shl, DW_OP_plus));
+	add(&usual, F_REALIGNED, PROG(DW_CFA_def_cfa_expression, 3,
+				      DW_OP_breg0 + EBP, 0x7c, DW_OP_deref,
+				      DW_CFA_expression, EBP, 2,
+				      DW_OP_breg0 + EBP, 0));
+	/* As the vDSO says of __kernel_sigreturn, but for the offsets. */
+	add(&signal_frame, F_SIGNAL, PROG(DW_CFA_def_cfa_expression, 3,
+					  DW_OP_breg0 + ESP, 8, DW_OP_deref,
+					  DW_CFA_expression, EIP, 2,
+					  DW_OP_breg0 + ESP, 0,
+					  DW_CFA_expression, EBP, 2,
+					  DW_OP_breg0 + ESP, 4));
+	add(&usual, F_START, PROG(DW_CFA_undefined, EIP));
+	add(&usual, F_WRAPS, PROG(DW_CFA_def_cfa, EAX, 0x10));
+	assert_int_equal(synth_compile_word(&table, &eh, 4), 0);
+	assert_int_equal(table.table->nr_bad, 0);
+	map = calloc(1, sizeof(*map) + 2 * sizeof(map->mappings[0]));
+	assert_non_null(map);
+	map->number = 1;
+	map->count = 2;
+	map->mappings[0] = (struct kuw_mapping){
+		.start = IP(0), .end = IP(BUILD_TEXT_LEN), .bias = BIAS,
+		.table = table.table, .kind = KUW_MAPPING_TABLE,
+	};
+	map->mappings[1] = (struct kuw_mapping){
+		.start = SP(CODE - 1), .end = SP(WORDS), .kind = KUW_MAPPING_NO_TABLE,
+	};
+	memset(stack, 0x5a, sizeof(stack));
+	memset(&regs, 0, sizeof(regs));
+	regs.r[KUW_RSP] = SP(0);
+	kuw_port_set_window(STACK, sizeof(stack), (u64)stack - STACK);
+}
+
+#define RA(f)	IP((u32)(f) * 0x100 + 0x20)
+
+static void walk(u32 ip)
+{
+	regs.ip = ip;
+	kuw_walk_i386(map, &regs, frames, ARRAY_SIZE(frames), &result);
+}
+
+#define expect(name, ...) do { \
+	static const u64 want[] = { __VA_ARGS__ }; \
+	\
+	assert_stop(result.stop, name); \
+	assert_int_equal(result.count, ARRAY_SIZE(want)); \
+	assert_memory_equal(frames, want, sizeof(want)); \
+} while (0)
+
+static void test_numbers(void **state)
+{
+	struct kuw_rules rules;
+
+	begin();
+	rules = synth_rules(&table, F_SAVES * 0x100);
+	assert_int_equal(rules.cfa.how, KUW_REG);
+	assert_int_equal(rules.cfa.reg, KUW_RSP);
+	assert_int_equal(rules.cfa.off, 20);
+	assert_int_equal(rules.reg[KUW_RA].how, KUW_AT_CFA);
+	assert_int_equal(rules.reg[KUW_RA].off, -4);
+	assert_int_equal(rules.reg[KUW_RBP].off, -8);
+	assert_int_equal(rules.reg[KUW_R13].off, -12);
+	assert_int_equal(rules.reg[KUW_R12].off, -16);
+	assert_int_equal(rules.reg[KUW_RBX].off, -20);
+	rules = synth_rules(&table, F_PLT * 0x100);
+	assert_int_equal(rules.cfa.how, KUW_PLT);
+	rules = synth_rules(&table, F_REALIGNED * 0x100);
+	assert_int_equal(rules.cfa.how, KUW_MEM);
+	assert_int_equal(rules.cfa.reg, KUW_RBP);
+	assert_int_equal(rules.cfa.off, -4);
+}
+
+/* A register that i386 does not have is no register of ours. */
+static void test_foreign(void **state)
+{
+	drop(NULL);
+	add(&usual, 0, PROG(DW_CFA_offset | 10, 3));
+	add(&usual, 1, PROG(DW_CFA_def_cfa_register, 9));
+	assert_int_equal(synth_compile_word(&table, &eh, 4), 0);
+	assert_int_equal(table.table->nr_bad, 1);
+	assert_int_equal(synth_rules(&table, 0).reg[10].how, KUW_SAME);
+	assert_int_equal(synth_rules(&table, 0x100).kind, KUW_RULES_NONE);
+}
+
+static void test_walk(void **state)
+{
+	begin();
+	stack[0] = RA(F_EBP);
+	regs.r[KUW_RBP] = SP(10);
+	stack[10] = SP(50);
+	stack[11] = RA(F_SAVES);
+	/* ebx, esi, edi, ebp and the return address */
+	stack[12] = 1;
+	stack[13] = 2;
+	stack[14] = 3;
+	stack[15] = SP(60);
+	stack[16] = RA(F_REALIGNED);
+	stack[59] = SP(80);
+	stack[60] = SP(70);
+	stack[79] = RA(F_START);
+	walk(RA(F_ESP));
+	expect(COMPLETE, RA(F_ESP), RA(F_EBP), RA(F_SAVES), RA(F_REALIGNED),
+	       RA(F_START));
+	assert_int_equal(result.proven, 5);
+}
+
+static void test_plt(void **state)
+{
+	begin();
+	stack[0] = 1;
+	stack[1] = RA(F_START);
+	walk(IP(F_PLT * 0x100 + 0x2b));
+	expect(COMPLETE, IP(F_PLT * 0x100 + 0x2b), RA(F_START));
+	stack[0] = RA(F_START);
+	walk(IP(F_PLT * 0x100 + 0x2a));
+	expect(COMPLETE, IP(F_PLT * 0x100 + 0x2a), RA(F_START));
+}
+
+/* What is above 32 bits in the registers of a 64-bit kernel is not the program's. */
+static void test_wide_registers(void **state)
+{
+	begin();
+	regs.r[KUW_RSP] |= 1ULL << 32;
+	stack[0] = RA(F_START);
+	walk(RA(F_ESP));
+	expect(COMPLETE, RA(F_ESP), RA(F_START));
+}
+
+static void test_wraps(void **state)
+{
+	begin();
+	regs.r[KUW_RAX] = 0xfffffff8u;
+	walk(RA(F_WRAPS));
+	/* The CFA is 8, below the stack pointer. */
+	expect(CFA_BACK, RA(F_WRAPS));
+	/* And one that nothing is at. */
+	regs.r[KUW_RAX] = SP(WORDS);
+	walk(RA(F_WRAPS));
+	expect(STACK_FAULT, RA(F_WRAPS));
+}
+
+static void test_alignment(void **state)
+{
+	begin();
+	regs.r[KUW_RSP] = SP(1);
+	stack[1] = RA(F_START);
+	walk(RA(F_ESP));
+	expect(COMPLETE, RA(F_ESP), RA(F_START));
+	regs.r[KUW_RSP] = SP(1) + 2;
+	walk(RA(F_ESP));
+	expect(CFA_BAD, RA(F_ESP));
+}
+
+static void test_signal(void **state)
+{
+	begin();
+	/* The handler returns to the restorer; there is the frame. Its FDE begins a byte
+	 * earlier, as all do: a return address is looked up by the byte before.
+	 */
+	stack[0] = IP(F_SIGNAL * 0x100 + 1);
+	stack[1] = IP(F_EBP * 0x100);
+	stack[2] = SP(20);
+	stack[3] = SP(19);
+	stack[20] = 0;
+	stack[21] = RA(F_START);
+	walk(RA(F_ESP));
+	expect(COMPLETE, RA(F_ESP), IP(F_SIGNAL * 0x100 + 1), IP(F_EBP * 0x100),
+	       RA(F_START));
+}
+
+/* Restorers without CFI (musl): the kernel's frame is where they look for it. */
+static void put_context(u32 word, u32 ip, u32 sp, u32 bp)
+{
+	/* struct sigcontext_32: edi 4, esi 5, ebp 6, esp 7, ebx 8 … eip 14. */
+	stack[word + 6] = bp;
+	stack[word + 7] = sp;
+	stack[word + 14] = ip;
+}
+
+static void test_restorer(void **state)
+{
+	static const u8 code[] = { 0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80 };
+
+	begin();
+	memcpy(&stack[CODE], code, sizeof(code));
+	stack[0] = SP(CODE);
+	/* The signal's number, then the registers. */
+	stack[1] = 10;
+	put_context(2, IP(F_EBP * 0x100), SP(50), SP(60));
+	stack[61] = RA(F_START);
+	walk(RA(F_ESP));
+	expect(COMPLETE, RA(F_ESP), SP(CODE), IP(F_EBP * 0x100), RA(F_START));
+}
+
+static void test_rt_restorer(void **state)
+{
+	static const u8 code[] = { 0xb8, 0xad, 0, 0, 0, 0xcd, 0x80, 0x90 };
+
+	begin();
+	memcpy(&stack[CODE], code, sizeof(code));
+	stack[0] = SP(CODE);
+	/* The number, two pointers: struct siginfo, struct ucontext_ia32. */
+	stack[1] = 10;
+	stack[2] = SP(20);
+	stack[3] = SP(30);
+	put_context(35, IP(F_EBP * 0x100), SP(80), SP(90));
+	stack[91] = RA(F_START);
+	walk(RA(F_ESP));
+	expect(COMPLETE, RA(F_ESP), SP(CODE), IP(F_EBP * 0x100), RA(F_START));
+	/* A pointer into nowhere. */
+	stack[3] = 4;
+	walk(RA(F_ESP));
+	expect(STACK_FAULT, RA(F_ESP), SP(CODE));
+}
+
+/* A file of the other kind is no code of the program: its rules are not applied. */
+static void test_other_word(void **state)
+{
+	static struct kuw_memo memo;
+
+	begin();
+	stack[0] = RA(F_START);
+	stack[1] = 0;
+	regs.r[KUW_RBP] = 8;
+	regs.ip = RA(F_ESP);
+	kuw_walk(map, &memo, &regs, frames, ARRAY_SIZE(frames), &result);
+	expect(NO_TABLE, RA(F_ESP));
+}
+
+static void test_capacity(void **state)
+{
+	begin();
+	stack[0] = RA(F_START);
+	regs.ip = RA(F_ESP);
+	kuw_walk_i386(map, &regs, frames, 0, &result);
+	assert_int_equal(result.count, 0);
+	assert_stop(result.stop, CAPACITY);
+	kuw_walk_i386(map, &regs, frames, 1, &result);
+	assert_int_equal(result.count, 1);
+	assert_stop(result.stop, CAPACITY);
+}
+
+/* A file: its header, two program headers, text and .eh_frame; no sections. */
+static void build_file(struct buf *b, u8 class, u16 machine)
+{
+	const u32 off = 0x1000;
+	Elf32_Ehdr ehdr = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, class,
+			     ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN, .e_machine = machine, .e_version = EV_CURRENT,
+		.e_entry = BUILD_TEXT, .e_phoff = sizeof(ehdr),
+		.e_shoff = 0x2000 + 0x100, .e_ehsize = sizeof(ehdr),
+		.e_phentsize = sizeof(Elf32_Phdr), .e_phnum = 2,
+		.e_shentsize = sizeof(Elf32_Shdr), .e_shnum = 3, .e_shstrndx = 2,
+	};
+	const Elf32_Phdr phdrs[2] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = off,
+		  .p_vaddr = BUILD_TEXT, .p_filesz = off, .p_memsz = off },
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 2 * off,
+		  .p_vaddr = BUILD_EH, .p_filesz = 0x100, .p_memsz = 0x100 },
+	};
+	const Elf32_Shdr shdrs[3] = {
+		{ .sh_type = SHT_NULL },
+		{ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+		  .sh_addr = BUILD_EH, .sh_offset = 2 * off, .sh_size = eh.len },
+		{ .sh_name = 1, .sh_type = SHT_STRTAB,
+		  .sh_offset = 0x2100 + sizeof(shdrs), .sh_size = 11 },
+	};
+
+	buf_put(b, &ehdr, sizeof(ehdr));
+	buf_put(b, phdrs, sizeof(phdrs));
+	buf_align(b, off, 0);
+	buf_uint(b, 0, 1);
+	buf_align(b, off, 0);
+	buf_put(b, eh.bytes, eh.len);
+	buf_align(b, 0x100, 0);
+	buf_put(b, shdrs, sizeof(shdrs));
+	buf_put(b, "\0.eh_frame", 11);
+}
+
+static int load(u8 class, u16 machine, u32 cut)
+{
+	struct buf b = { 0 };
+	int ret;
+
+	host_table_free(&table);
+	buf_free(&eh);
+	add(&usual, 1, PROG(DW_CFA_def_cfa_offset, 12));
+	build_file(&b, class, machine);
+	ret = host_load_bytes(&table, b.bytes, cut ? cut : b.len, HOST_EXACT);
+	buf_free(&b);
+	return ret;
+}
+
+static void test_file(void **state)
+{
+	struct kuw_rules rules;
+	u32 cut;
+
+	drop(NULL);
+	assert_int_equal(load(ELFCLASS32, EM_386, 0), 0);
+	assert_int_equal(table.table->word, 4);
+	assert_true(table.elf.eh_frame_exact);
+	assert_int_equal(table.elf.eh_frame.vaddr, BUILD_EH);
+	assert_int_equal(table.elf.nr_segments, 1);
+	rules = synth_rules(&table, 0x100);
+	assert_int_equal(rules.cfa.off, 12);
+	assert_int_equal(rules.reg[KUW_RA].off, -4);
+	/* x32, which nobody runs; ia64 in 32 bits; i386 in 64; no class. */
+	assert_int_equal(load(ELFCLASS32, EM_X86_64, 0), -ENOEXEC);
+	assert_int_equal(load(ELFCLASS32, EM_IA_64, 0), -ENOEXEC);
+	assert_int_equal(load(ELFCLASS64, EM_386, 0), -ENOEXEC);
+	assert_int_equal(load(ELFCLASSNONE, EM_386, 0), -ENOEXEC);
+	for (cut = 1; cut < 0x2000; cut += cut < 0x100 ? 1 : 0x100)
+		assert_true(load(ELFCLASS32, EM_386, cut) < 0);
+}
+
+#define TEST(name)	cmocka_unit_test_teardown(name, drop)
+
+static const struct CMUnitTest tests[] = {
+	TEST(test_numbers),
+	TEST(test_foreign),
+	TEST(test_walk),
+	TEST(test_plt),
+	TEST(test_wide_registers),
+	TEST(test_wraps),
+	TEST(test_alignment),
+	TEST(test_signal),
+	TEST(test_restorer),
+	TEST(test_rt_restorer),
+	TEST(test_other_word),
+	TEST(test_capacity),
+	TEST(test_file),
+};
+
+TEST_MAIN(tests)
