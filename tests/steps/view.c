@@ -83,7 +83,7 @@ bool view_near(struct view *v, const struct tracee *t, const struct shadow *s)
 bool view_all(struct view *v, const struct tracee *t, const struct shadow *s)
 {
 	const struct shadow_stack *in;
-	u64 sp, code = (t->regs.rip - CODE) & ~7ULL;
+	u64 sp, at, code = (t->regs.rip - CODE) & ~7ULL;
 	bool has_code;
 	u32 i;
 
@@ -92,6 +92,14 @@ bool view_all(struct view *v, const struct tracee *t, const struct shadow *s)
 		return false;
 	if (has_code)
 		copy(v, t, code, code + 2 * CODE);
+	/* The walk looks for a call before a return address that is aligned, and
+	 * what lies between two stacks, which is all presented, has code in it.
+	 */
+	for (i = 0; i < s->n; i++) {
+		at = s->entries[i].ip & ~7ULL;
+		if (at >= v->lo + 16 && at + 8 <= v->hi)
+			copy(v, t, at - 16, at + 8);
+	}
 	for (i = 0; i <= s->stack; i++) {
 		in = &s->stacks[i];
 		sp = i < s->stack ? in->sp : t->regs.rsp;

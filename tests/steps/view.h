@@ -29,7 +29,7 @@ struct view {
  */
 bool view_near(struct view *v, const struct tracee *t, const struct shadow *s);
 
-/* Copy all of every stack, and the code around the instruction pointer. */
+/* Copy all of every stack, and the code where the program is and returns to. */
 bool view_all(struct view *v, const struct tracee *t, const struct shadow *s);
 
 void view_free(struct view *v);
