@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * CFA programs in valid records: the input is cut at its 0xff 0xff into a CIE's
- * program and those of its FDEs, so that every byte is an instruction.
+ * program and those of its FDEs, so that every byte is an instruction. A
+ * program can be repeated up to 2^15 times, which no input of 4 KiB could be.
  */
 #include "build.h"
 #include "fuzz.h"
@@ -17,28 +18,39 @@ static struct prog next(const u8 **p, const u8 *end)
 	return prog;
 }
 
+/* Return: the program as many times, but 64 KiB at most, in @b. */
+static struct prog repeat(struct buf *b, struct prog prog, u32 times)
+{
+	b->len = 0;
+	while (times-- && b->len < 1u << 16)
+		buf_put(b, prog.bytes, prog.len);
+	return (struct prog){ b->bytes, b->len };
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	const u8 *end = data + size;
 	struct cie_spec spec = { 0 };
-	struct buf b = { 0 };
+	struct buf b = { 0 }, program = { 0 };
 	struct host_table t;
-	u32 cie, i;
+	u32 cie, i, times;
 
 	if (!size)
 		return 0;
 	spec.aug = *data & 1 ? "zRS" : "zR";
 	spec.code_align = 1 + (*data >> 1 & 3);
 	spec.data_align = *data & 8 ? 3 : -8;
+	times = 1u << (*data >> 4);
 	data++;
 	spec.instrs = next(&data, end);
 	cie = build_cie(&b, &spec);
 	for (i = 0; i < 16 && data < end; i++)
 		build_fde(&b, &spec, cie, FUZZ_TEXT + i * 0x180, 0x200,
-			  next(&data, end));
+			  repeat(&program, next(&data, end), times));
 	if (!fuzz_compile(&t, b.bytes, b.len, NULL, 0))
 		fuzz_table(&t);
 	host_table_free(&t);
 	buf_free(&b);
+	buf_free(&program);
 	return 0;
 }

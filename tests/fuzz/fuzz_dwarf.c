@@ -26,12 +26,16 @@
 #define MAX_FDES	2000
 #define MAX_CIES	12
 #define MAX_STATES	4
+#define MAX_PROGRAM	10000
+/* For libdwarf each row costs the program before it: the sum of their squares. */
+#define MAX_COST	200000000ULL
 
 /* The input, and what an operand with its high bit set changes with. */
 struct input {
 	const u8 *p;
 	const u8 *end;
 	u32 round;
+	u64 cost;
 };
 
 static u8 take(struct input *in)
@@ -247,6 +251,8 @@ static void one_op(struct program *p, struct input *in)
 {
 	u32 op = take(in) % 32;
 
+	if (p->b.len > MAX_PROGRAM)
+		return;
 	switch (op) {
 	case 0 ... 5:
 		advance(p, op);
@@ -296,6 +302,27 @@ static void one_op(struct program *p, struct input *in)
 	default:
 		rare_op(p, in, operand(in) % 13);
 	}
+}
+
+/* The next instructions once or, as no compiler does, up to 4,000 times. */
+static void some_ops(struct program *p, struct input *in)
+{
+	u32 times = 1, n = 1, i, k, round = in->round;
+	const u8 *again;
+
+	if (in->p < in->end && *in->p % 32 == 31) {
+		take(in);
+		n = 1 + take(in) % 8;
+		times = operand(in) * 16;
+	}
+	again = in->p;
+	for (i = 0; i < times; i++) {
+		in->p = again;
+		for (k = 0; k < n; k++)
+			one_op(p, in);
+		in->round++;
+	}
+	in->round = round;
 }
 
 static void make_cies(struct buf *eh, struct cie_spec *cies, u32 *at, u32 n,
@@ -349,13 +376,14 @@ static bool make_fde(struct buf *eh, const struct cie_spec *cies, const u32 *at,
 	bool fits;
 
 	while (n--)
-		one_op(&p, in);
+		some_ops(&p, in);
 	/* The last row may be cut off, or last for long. */
 	len = p.loc + (tail & 0x40 ? tail * 8 : tail & 15) + 1;
 	fits = *addr + len <= BUILD_TEXT + TEXT_LEN;
 	if (fits)
 		build_fde(eh, &cies[cie], at[cie], *addr, len,
 			  (struct prog){ p.b.bytes, p.b.len });
+	in->cost += (u64)p.b.len * p.b.len;
 	buf_free(&p.b);
 	*addr += len;
 	if ((gap & 7) == 5)
@@ -389,7 +417,7 @@ static u32 make_eh_frame(struct buf *eh, const u8 *data, size_t size)
 		in.round = i % period;
 		while (in.p < in.end) {
 			if (make_fde(eh, cies, at, nr_cies, &in, &addr)) {
-				if (++n == MAX_FDES)
+				if (++n == MAX_FDES || in.cost > MAX_COST)
 					return n;
 				continue;
 			}
