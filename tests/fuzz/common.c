@@ -15,7 +15,7 @@ static u8 *copy_of(const u8 *bytes, u32 len)
 	return copy;
 }
 
-int fuzz_compile(struct host_table *t, const u8 *eh_frame, u32 len,
+int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len,
 		 const u8 *hdr, u32 hdr_len)
 {
 	memset(t, 0, sizeof(*t));
@@ -24,7 +24,7 @@ int fuzz_compile(struct host_table *t, const u8 *eh_frame, u32 len,
 		.off = 0x1000, .vaddr = FUZZ_TEXT, .filesz = FUZZ_TEXT_LEN,
 	};
 	t->elf.nr_segments = 1;
-	t->elf.word = KUW_WORD;
+	t->elf.word = word;
 	t->elf.eh_frame = (struct kuw_range){ 0x20000, FUZZ_EH, len };
 	t->elf.eh_frame_exact = true;
 	t->eh_frame = copy_of(eh_frame, len);
@@ -88,11 +88,17 @@ static void add_mapping(struct space *s, u32 kind, u64 text, u64 from, u64 to)
 	add_ra(s, m->end + 1);
 }
 
+/* Where the text is, of which the most is mapped. */
+static u64 begin_of(const struct kuw_table *table)
+{
+	return table->word == KUW_WORD ? FUZZ_BIAS : 0x8048000;
+}
+
 /* @layout: whether the pieces leave holes, and which. */
 static void make_space(struct space *s, const struct kuw_table *table, u32 layout)
 {
 	const u64 span = table->span, third = span / 3 + 1;
-	u64 text = FUZZ_BIAS;
+	u64 text = begin_of(table);
 
 	memset(s, 0, sizeof(*s));
 	s->map = (struct kuw_map *)s->room;
@@ -171,7 +177,8 @@ static void walk_by_step(const struct kuw_map *map,
 		result->proven = n;
 }
 
-static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 seed)
+static void walk_from_x86_64(const struct space *s, struct kuw_memo *memo, u64 ip,
+			     u64 seed)
 {
 	static u64 stack[FUZZ_WORDS], frames[24], want[ARRAY_SIZE(frames)];
 	struct kuw_port_regs regs;
@@ -200,6 +207,44 @@ static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 
 	must(!memcmp(frames, want, 8 * result.count));
 }
 
+/* The same for an i386 program, whose words have half of the bytes. */
+static void walk_from_i386(const struct space *s, u64 ip, u64 seed)
+{
+	static u32 stack[FUZZ_WORDS];
+	const u64 base = 0xffffd000;
+	struct kuw_port_regs regs;
+	struct kuw_result result;
+	u64 frames[24];
+	u32 i;
+
+	for (i = 0; i < FUZZ_WORDS; i++)
+		stack[i] = i & 1 ? s->ra[(i * 37 + seed) % s->nr_ra] + (i & 6) :
+			base + 4 * (i + 2);
+	for (i = 0; i < 16; i++)
+		regs.r[i] = base + 8 * i;
+	regs.r[7] = base;
+	regs.ip = ip;
+	kuw_port_set_window(base, sizeof(stack), (u64)stack - base);
+	kuw_port_uretprobe_slot = base + 4 * (seed % 16 | 1);
+	kuw_port_uretprobe_ra = s->ra[seed % s->nr_ra];
+	kuw_walk_i386(s->map, &regs, frames, ARRAY_SIZE(frames), &result);
+	must(result.count >= 1 && result.count <= ARRAY_SIZE(frames));
+	must(result.proven <= result.count);
+	must(result.stop < KUNWIND_NR_STOPS);
+	must(frames[0] == (u32)regs.ip);
+	for (i = 0; i < result.count; i++)
+		must(frames[i] <= U32_MAX);
+}
+
+static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 seed)
+{
+	/* Either program may map a file that is for the other. */
+	if (s->table->word == KUW_WORD || seed % 4 == 0)
+		walk_from_x86_64(s, memo, ip, seed);
+	if (s->table->word != KUW_WORD || seed % 4 == 0)
+		walk_from_i386(s, ip, seed);
+}
+
 void fuzz_table(const struct host_table *t)
 {
 	static struct space spaces[4];
@@ -224,7 +269,8 @@ void fuzz_table(const struct host_table *t)
 		for (i = 0; i < KUW_NR_REGS; i++)
 			check_loc(table, &rules.reg[i]);
 		k = off / step;
-		walk_from(&spaces[k % nr_layouts], &memo, FUZZ_BIAS + off, k);
+		walk_from(&spaces[k % nr_layouts], &memo,
+			  begin_of(table) + off, k);
 	}
 	for (i = 0; i < ARRAY_SIZE(spaces[0].ra); i++)
 		for (k = i & 1; k < nr_layouts; k += 2)

@@ -26,8 +26,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define FUZZ_STACK	0x7ffffff00000ULL
 #define FUZZ_WORDS	256
 
-/* Compile @bytes as the .eh_frame of a file whose text is FUZZ_TEXT. */
-int fuzz_compile(struct host_table *t, const u8 *eh_frame, u32 len,
+/* Compile @bytes as the .eh_frame of a file whose text is FUZZ_TEXT; @word: 8 or 4. */
+int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len,
 		 const u8 *hdr, u32 hdr_len);
 
 /* Ask a table for everything, and walk with it; it must hold together. */

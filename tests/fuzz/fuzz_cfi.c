@@ -33,13 +33,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct cie_spec spec = { 0 };
 	struct buf b = { 0 }, program = { 0 };
 	struct host_table t;
-	u32 cie, i, times;
+	u32 cie, i, times, word;
 
 	if (!size)
 		return 0;
 	spec.aug = *data & 1 ? "zRS" : "zR";
-	spec.code_align = 1 + (*data >> 1 & 3);
-	spec.data_align = *data & 8 ? 3 : -8;
+	spec.code_align = *data & 2 ? 4 : 1;
+	word = *data & 4 ? 4 : KUW_WORD;
+	spec.data_align = *data & 8 ? 3 : -(s64)word;
 	times = 1u << (*data >> 4);
 	data++;
 	spec.instrs = next(&data, end);
@@ -47,7 +48,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (i = 0; i < 16 && data < end; i++)
 		build_fde(&b, &spec, cie, FUZZ_TEXT + i * 0x180, 0x200,
 			  repeat(&program, next(&data, end), times));
-	if (!fuzz_compile(&t, b.bytes, b.len, NULL, 0))
+	if (!fuzz_compile(&t, word, b.bytes, b.len, NULL, 0))
 		fuzz_table(&t);
 	host_table_free(&t);
 	buf_free(&b);
