@@ -35,13 +35,24 @@ source_farm() {
 }
 
 # A configure that is there is made anew by make itself when its sources changed.
-host_build() {
+host_configure() {
 	local dir=$KUW_BUILD/test-host
 	source_farm "$dir"
 	cd "$dir" || return
 	[[ -e configure ]] || autoreconf -i
 	[[ -e Makefile ]] || ./configure --enable-sanitizers
+}
+
+# Tests' programs are made for `make check` only, where nobody would see that one cannot be built.
+host_build() {
+	host_configure
 	make -j"$(nproc)"
+	make -j"$(nproc)" check TESTS=
+}
+
+host_build_folder() {
+	host_configure
+	make -j"$(nproc)" -C "$1" check TESTS=
 }
 
 host_check() {
@@ -154,9 +165,9 @@ test_vm() {
 }
 KUW_TEST_LIMIT=600
 
-# host_tools WHAT: the host tests' programs are there, or WHAT has failed.
+# host_tools WHAT FOLDER: the programs of that folder of host tests are there, or WHAT has failed.
 host_tools() {
-	run_step host-tools "building the host tests' programs" host_build
+	run_step host-tools "building the programs of $2" host_build_folder "$2"
 	((KUW_STATUS)) || return 0
 	failed "$1: its programs cannot be built"
 	return 1
@@ -181,7 +192,7 @@ counted() {
 test_rows() {
 	local sample=${1-1} rows=$KUW_BUILD/test-host/tests/host/rows top dir dirs begun=$SECONDS
 	setup
-	host_tools rows || return 0
+	host_tools rows tests/host || return 0
 	if [[ ! -x $rows ]]; then
 		failed "rows: built without libdwarf or libdw"
 		return 0
@@ -200,7 +211,7 @@ test_rows() {
 # test_steps [MAX]: real programs, the first MAX instructions of each piece, beside a shadow stack.
 test_steps() {
 	local steps=$KUW_BUILD/test-host/tests/steps
-	host_tools steps || return 0
+	host_tools steps tests/steps || return 0
 	if [[ ! -x $steps/steps ]]; then
 		failed "steps: built without libdw"
 		return 0
