@@ -20,10 +20,7 @@ peers_fetch() {
 	stamp=$(digest "$*")
 	shift 2
 	rm -rf -- "$new" "$new.tar"
-	mkdir -p "$new" "$new.tar" "$state"
-	# Once; what it cannot do, fails below.
-	[[ -e $state/updated ]] || peers_apt "$state" --error-on=any update || true
-	: >"$state/updated"
+	mkdir -p "$new" "$new.tar"
 	# Of the tarball apt knows the checksum; Debian's changes are not needed.
 	(cd "$new.tar" && peers_apt "$state" source --download-only --tar-only "$package")
 	file=$(find "$new.tar" -name '*.orig.tar.*' ! -name '*.asc' | head -n 1)
@@ -37,17 +34,32 @@ peers_fetch() {
 	finish "$new" "$KUW_PEERS/$suite" "$stamp"
 }
 
+# peers_missing SUITE LOG: notes why it is not here.
+peers_missing() {
+	rm -rf -- "${KUW_PEERS:?}/$1"{,.new,.new.tar}
+	{ grep -E '^E: |tar: ' "$2" || tail -n 1 "$2"; } | head -n 1 |
+		sed "s/^/the sources of $1 cannot be fetched: /" >"$(built_folder)/peers-missing/$1"
+	skipped "$(cat "$(built_folder)/peers-missing/$1")"
+}
+
 # peers_need SUITE PACKAGE PATTERN...: fetches it if it is not here, or notes why that cannot be done.
 peers_need() {
-	local suite=$1 missing log=$KUW_BUILD/log/setup-peers-$1.log
-	missing=$(built_folder)/peers-missing/$suite
-	is_made "$KUW_PEERS/$suite" "$(digest "$*")" && return
-	run_step "peers-$suite" "fetching the tests of $suite: Debian's source package $2" peers_fetch "$@"
-	if ((KUW_STATUS)); then
-		rm -rf -- "${KUW_PEERS:?}/$suite"
-		{ grep -E '^E: |tar: ' "$log" || tail -n 1 "$log"; } | head -n 1 | sed "s/^/its source package $2 cannot be fetched: /" >"$missing"
+	local suite=$1
+	if is_made "$KUW_PEERS/$suite" "$(digest "$*")"; then
+		return
 	fi
+	if [[ -z $KUW_PEERS_APT ]]; then
+		run_step peers-update "fetching the list of Debian's source packages" peers_apt "$KUW_PEERS/apt" --error-on=any update
+		KUW_PEERS_APT=$KUW_STATUS
+	fi
+	if [[ $KUW_PEERS_APT != 0 ]]; then
+		peers_missing "$suite" "$KUW_BUILD/log/setup-peers-update.log"
+		return
+	fi
+	run_step "peers-$suite" "fetching the tests of $suite: Debian's source package $2" peers_fetch "$@"
+	((KUW_STATUS == 0)) || peers_missing "$suite" "$KUW_BUILD/log/setup-peers-$suite.log"
 }
+KUW_PEERS_APT=
 
 peers_build() {
 	local dir=$1
@@ -61,7 +73,7 @@ test_peers() {
 	setup
 	dir=$(built_folder)
 	KUW_PEERS=$KUW_CACHE/peers-$KUW_KERNEL
-	rm -rf -- "$dir/peers-missing" "$KUW_PEERS/apt/updated"
+	rm -rf -- "$dir/peers-missing"
 	mkdir -p "$dir/peers-missing" "$KUW_PEERS"
 	gcc=gcc-$(in_root gcc -dumpversion)
 	peers_need libunwind libunwind '*/tests/*' '*/include/*' '*/src/*.h'
@@ -69,6 +81,9 @@ test_peers() {
 	peers_need gcc "$gcc" '*/gcc/testsuite/gcc.dg/cleanup-*.c' '*/gcc/testsuite/gcc.target/i386/cleanup-*.c' \
 		'*/gcc/testsuite/g++.dg/ext/cleanup-*.C' '*/gcc/testsuite/g++.dg/eh/forced*.C' \
 		'*/gcc/testsuite/g++.dg/torture/stackalign/*' '*/libbacktrace/*.[ch]' '*/libbacktrace/*.h.in' '*/include/*.h' '*/include/*.def'
+	if [[ ! -d $KUW_PEERS/libunwind && ! -d $KUW_PEERS/elfutils && ! -d $KUW_PEERS/gcc ]]; then
+		return 0
+	fi
 	run_step peers-build "building the peers' test programs" peers_build "$dir"
 	if ((KUW_STATUS)); then
 		failed "the peers' test programs cannot be built"
@@ -76,7 +91,7 @@ test_peers() {
 	fi
 	KUW_TEST_LIMIT=3600 test_vm long/peers.sh
 	# What the programs ask of registers, a stack cannot tell; their tables can.
-	host_tools "rows of the peers' programs" || return 0
+	host_tools "rows of the peers' programs" tests/host || return 0
 	if [[ -x $KUW_BUILD/test-host/tests/host/rows ]]; then
 		counted "rows of the peers' programs" "$KUW_BUILD/test-host/tests/host/rows" "$dir/peers"
 	else
