@@ -72,6 +72,8 @@ static void build_program(struct buf *b)
 		[P_LOSES_RSP] = PROG(DW_CFA_undefined, 7),
 		[P_EXPR] = PROG(DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0,
 				DW_OP_lit8, DW_OP_plus),
+		[P_RA_EXPR] = PROG(DW_CFA_expression, 16, 4, DW_OP_breg3, 0,
+				   DW_OP_lit8, DW_OP_plus),
 		[P_VALUE] = PROG(DW_CFA_val_offset_sf, 6, 0x7e),
 		[P_START] = PROG(DW_CFA_undefined, 16),
 	};

@@ -28,6 +28,7 @@ enum program_function {
 	P_LOSES_RBP,	/* rsp+8; rbp is undefined */
 	P_LOSES_RSP,	/* rsp+8; rsp is undefined */
 	P_EXPR,		/* rsp + 8 by an expression that needs evaluation */
+	P_RA_EXPR,	/* rsp+8; the RA at an expression, rbx+8 */
 	P_VALUE,	/* rsp+8; rbp = CFA + 16, a value */
 	P_START,	/* the RA is undefined: the outermost frame */
 	P_NR

@@ -365,6 +365,56 @@ static void test_uretprobe(void **state)
 	kuw_port_uretprobe_slot = 0;
 }
 
+static void map_trampoline(u64 at)
+{
+	s->map->count = 2;
+	s->map->mappings[1] = (struct kuw_mapping){
+		.start = at, .end = at + 0x1000, .kind = KUW_MAPPING_URETPROBE,
+	};
+}
+
+/* The same when all registers are followed, as a rule needs rbx. */
+static void test_uretprobe_full(void **state)
+{
+	const u64 trampoline = 0x7fffffffe000;
+
+	begin(P_RSP);
+	map_trampoline(trampoline);
+	s->regs.r[3] = SYNTH_SP(2);
+	program_push(s, 0, trampoline, 0, 0, P_RA(P_START));
+	kuw_port_uretprobe_slot = SYNTH_SP(0);
+	kuw_port_uretprobe_ra = P_RA(P_RBX);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RBX), P_RA(P_START));
+	kuw_port_uretprobe_slot = 0;
+}
+
+/* Interrupted in the trampoline, and what the kernel knows is no address. */
+static void test_uretprobe_bad(void **state)
+{
+	const u64 trampoline = 0x7fffffffe000;
+
+	begin(P_RSP);
+	map_trampoline(trampoline);
+	s->regs.ip = trampoline + 4;
+	kuw_port_uretprobe_slot = SYNTH_SP(0);
+	kuw_port_uretprobe_ra = P_RA(P_START);
+	program_check(s, COMPLETE, trampoline + 4, P_RA(P_START));
+	kuw_port_uretprobe_ra = 0;
+	program_check(s, NO_TABLE, trampoline + 4);
+	kuw_port_uretprobe_slot = 0;
+}
+
+/* The return address lies where an expression says. */
+static void test_ra_expression(void **state)
+{
+	begin(P_RA_EXPR);
+	s->regs.r[3] = SYNTH_SP(10);
+	program_push(s, 11, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RA_EXPR), P_RA(P_START));
+	s->regs.r[3] = 0x10000;
+	program_check(s, STACK_FAULT, P_RA(P_RA_EXPR));
+}
+
 /* Code without an FDE that keeps a frame pointer: believed, and marked. */
 static void test_guess(void **state)
 {
@@ -558,6 +608,9 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_nowhere),
 	TEST(test_null_frame_pointer),
 	TEST(test_uretprobe),
+	TEST(test_uretprobe_full),
+	TEST(test_uretprobe_bad),
+	TEST(test_ra_expression),
 	TEST(test_guess),
 	TEST(test_guess_leaf),
 	TEST(test_no_call),

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Where the compiler's budgets end, and sections that are large or odd. */
+#include <dwarf.h>
+#include <stdlib.h>
+#include "test.h"
+#include "synth.h"
+#include "limits.h"
+
+static struct host_table table;
+static struct buf eh, hdr;
+static const struct cie_spec usual;
+
+static int drop(void **state)
+{
+	host_table_free(&table);
+	buf_free(&eh);
+	buf_free(&hdr);
+	return 0;
+}
+
+/* Compile with @text bytes of text, and .eh_frame_hdr if there is one. */
+static int compile(u64 text, bool exact)
+{
+	table.elf.segments[0] = (struct kuw_segment){
+		.vaddr = BUILD_TEXT, .filesz = text,
+	};
+	table.elf.nr_segments = 1;
+	table.elf.word = KUW_WORD;
+	table.elf.eh_frame = (struct kuw_range){ .vaddr = BUILD_EH, .len = eh.len };
+	table.elf.eh_frame_exact = exact;
+	table.eh_frame = malloc(eh.len);
+	assert_non_null(table.eh_frame);
+	memcpy(table.eh_frame, eh.bytes, eh.len);
+	if (hdr.len) {
+		table.elf.eh_frame_hdr = (struct kuw_range){
+			.vaddr = 2 * BUILD_EH, .len = hdr.len,
+		};
+		table.eh_frame_hdr = malloc(hdr.len);
+		assert_non_null(table.eh_frame_hdr);
+		memcpy(table.eh_frame_hdr, hdr.bytes, hdr.len);
+	}
+	return host_compile(&table, HOST_EXACT);
+}
+
+/* The CFA's offset from rsp at @off; -1 if there is no rule. */
+static s64 cfa_at(u64 off)
+{
+	struct kuw_rules rules = synth_rules(&table, off);
+
+	return rules.kind == KUW_RULES_NONE ? -1 : rules.cfa.off;
+}
+
+static void put_cfa(struct buf *p, u32 cfa)
+{
+	buf_uint(p, DW_CFA_def_cfa_offset, 1);
+	buf_uleb(p, cfa);
+}
+
+static void put_fde(const struct cie_spec *cie, u32 at, u64 off, u64 len, u32 cfa)
+{
+	struct buf p = { 0 };
+
+	put_cfa(&p, cfa);
+	build_fde(&eh, cie, at, BUILD_TEXT + off, len, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+}
+
+/* Of FDEs that begin at one address, one holds; the other has no row. */
+static void test_same_begin(void **state)
+{
+	u32 cie = build_cie(&eh, &usual);
+
+	put_fde(&usual, cie, 0x100, 0x20, 16);
+	put_fde(&usual, cie, 0x100, 0x40, 24);
+	assert_int_equal(compile(0x1000, true), 0);
+	assert_int_equal(cfa_at(0x100), 24);
+	assert_int_equal(cfa_at(0x13f), 24);
+	assert_int_equal(cfa_at(0x140), -1);
+}
+
+/* An offset has 32 bits: an FDE that ends behind them is left out. */
+static void test_far(void **state)
+{
+	const struct cie_spec absolute = { .aug = "" };
+	u32 cie = build_cie(&eh, &absolute);
+
+	put_fde(&absolute, cie, 0x100, 0x20, 16);
+	put_fde(&absolute, cie, U32_MAX - 0x20, 0x20, 24);
+	put_fde(&absolute, cie, U32_MAX - 0x10, 0x20, 32);
+	assert_int_equal(compile(1ULL << 33, true), 0);
+	assert_int_equal(table.table->nr_bad, 1);
+	assert_int_equal(table.table->span, U32_MAX);
+	assert_int_equal(cfa_at(0x100), 16);
+	assert_int_equal(cfa_at(0x12345678), -1);
+	assert_int_equal(cfa_at(U32_MAX - 0x20), 24);
+	assert_int_equal(cfa_at(U32_MAX - 1), 24);
+	assert_int_equal(cfa_at(U32_MAX), -1);
+}
+
+/* More blocks than are written at once, and more steps than are needed. */
+static void test_steps(void **state)
+{
+	struct kuw_image image = { .elf = &table.elf };
+	struct kuw_compile *c;
+	u32 cie = build_cie(&eh, &usual), i;
+	int ret;
+
+	for (i = 0; i < 200; i++)
+		put_fde(&usual, cie, i << KUW_BLOCK_SHIFT, 0x20, 16 + 8 * (i % 7));
+	assert_int_equal(compile(200 << KUW_BLOCK_SHIFT, true), 0);
+	for (i = 0; i < 200; i++)
+		assert_int_equal(cfa_at((i << KUW_BLOCK_SHIFT) + 0x1f),
+				 16 + 8 * (i % 7));
+	image.eh_frame = table.eh_frame;
+	c = malloc(sizeof(*c));
+	assert_non_null(c);
+	kuw_compile_init(c, &image);
+	while ((ret = kuw_compile_step(c)) > 0) {
+		struct kuw_area *area = &c->areas[c->grow];
+
+		if (ret != KUW_GROW)
+			continue;
+		area->mem = realloc(area->mem, c->grow_bytes);
+		assert_non_null(area->mem);
+		area->bytes = c->grow_bytes;
+	}
+	assert_int_equal(ret, 0);
+	assert_int_equal(kuw_compile_step(c), 0);
+	assert_int_equal(c->table_bytes, table.bytes);
+	assert_memory_equal(c->areas[KUW_AREA_TABLE].mem, table.table, table.bytes);
+	for (i = 0; i < KUW_NR_AREAS; i++)
+		free(c->areas[i].mem);
+	free(c);
+}
+
+/* .eh_frame_hdr of all @n FDEs; the records of most lie behind a terminator. */
+static void build_behind(u32 n)
+{
+	u32 cie = build_cie(&eh, &usual), at[1000], i;
+
+	assert_true(n <= ARRAY_SIZE(at));
+	at[0] = eh.len;
+	put_fde(&usual, cie, 0, 0x10, 8);
+	build_terminator(&eh);
+	for (i = 1; i < n; i++) {
+		at[i] = eh.len;
+		put_fde(&usual, cie, i * 0x20, 0x10, 8 + 8 * i);
+	}
+	buf_put(&hdr, (const u8[]){ 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4,
+		DW_EH_PE_udata4, DW_EH_PE_datarel | DW_EH_PE_sdata4 }, 4);
+	buf_uint(&hdr, BUILD_EH - (2 * BUILD_EH + 4), 4);
+	buf_uint(&hdr, n, 4);
+	for (i = 0; i < n; i++) {
+		buf_uint(&hdr, BUILD_TEXT + i * 0x20 - 2 * BUILD_EH, 4);
+		buf_uint(&hdr, BUILD_EH + at[i] - 2 * BUILD_EH, 4);
+	}
+}
+
+/* More FDEs in .eh_frame_hdr than are looked at at once, and areas grow there. */
+static void test_header(void **state)
+{
+	const u32 n = 700;
+	u32 i;
+
+	assert_true(n > 2 * KUW_BATCH_FDES);
+	build_behind(n);
+	assert_int_equal(compile(n * 0x20, false), 0);
+	assert_int_equal(table.table->nr_fdes, n);
+	for (i = 0; i < n; i++)
+		assert_int_equal(cfa_at(i * 0x20), 8 + 8 * i);
+}
+
+/* The same with a header that says nothing of use: what the scan found counts. */
+static void test_bad_header(void **state)
+{
+	static const u8 bad[][2] = {
+		{ 0, 2 }, { 2, DW_EH_PE_omit }, { 3, DW_EH_PE_omit },
+		{ 3, DW_EH_PE_sdata4 }, { 1, DW_EH_PE_funcrel },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		drop(NULL);
+		build_behind(3);
+		hdr.bytes[bad[i][0]] = bad[i][1];
+		assert_int_equal(compile(0x1000, false), 0);
+		assert_int_equal(table.table->nr_fdes, 1);
+	}
+}
+
+/* One FDE; @one puts an instruction for its i-th row. */
+static void build_rows(u32 n, void (*one)(struct buf *p, u32 i))
+{
+	struct buf p = { 0 };
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		one(&p, i);
+		buf_uint(&p, DW_CFA_advance_loc | 1, 1);
+	}
+	build_one(&eh, BUILD_TEXT, n, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+}
+
+static void put_distinct_cfa(struct buf *p, u32 i)
+{
+	put_cfa(p, 8 + 8 * i);
+}
+
+static void put_distinct_reg(struct buf *p, u32 i)
+{
+	buf_put(p, (const u8[]){ DW_CFA_val_offset, 3 }, 2);
+	buf_uleb(p, i);
+}
+
+/* As long as an expression may be, and each another one. */
+static void put_distinct_expr(struct buf *p, u32 i)
+{
+	u32 k;
+
+	buf_put(p, (const u8[]){ DW_CFA_val_expression, 3 }, 2);
+	buf_uleb(p, KUW_MAX_EXPR_BYTES);
+	buf_uint(p, DW_OP_const4u, 1);
+	buf_uint(p, i, 4);
+	for (k = 5; k < KUW_MAX_EXPR_BYTES; k++)
+		buf_uint(p, DW_OP_nop, 1);
+}
+
+static void test_rules(void **state)
+{
+	/* Rule 0 is one of them. */
+	build_rows(KUW_MAX_RULES, put_distinct_cfa);
+	assert_int_equal(compile(1 << 20, true), -E2BIG);
+	assert_string_equal(table.stage, "compile");
+}
+
+static void test_register_sets(void **state)
+{
+	build_rows(KUW_MAX_RULES, put_distinct_reg);
+	assert_int_equal(compile(1 << 20, true), -E2BIG);
+}
+
+/* One in each FDE: what runs again because an area grew is stored once more. */
+static void build_expressions(u32 n)
+{
+	u32 cie = build_cie(&eh, &usual), i;
+	struct buf p = { 0 };
+
+	for (i = 0; i < n; i++) {
+		p.len = 0;
+		put_distinct_expr(&p, i);
+		build_fde(&eh, &usual, cie, BUILD_TEXT + i, 1,
+			  (struct prog){ p.bytes, p.len });
+	}
+	buf_free(&p);
+}
+
+static void test_expressions(void **state)
+{
+	const u32 fit = KUW_MAX_EXPR_POOL / (KUW_MAX_EXPR_BYTES + 2);
+
+	/* An area or two grow in the middle of one. */
+	build_expressions(fit - 20);
+	assert_int_equal(compile(1 << 20, true), 0);
+	assert_int_equal(table.table->nr_rows, fit - 20);
+	drop(NULL);
+	build_expressions(fit + 1);
+	assert_int_equal(compile(1 << 20, true), -E2BIG);
+}
+
+/* An advance that leaves 64 bits costs its FDE. */
+static void test_advance(void **state)
+{
+	static const u64 factors[] = { 1ULL << 62, U64_MAX, U64_MAX - BUILD_TEXT };
+	struct cie_spec spec = { 0 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(factors); i++) {
+		drop(NULL);
+		spec.code_align = factors[i];
+		build_fde(&eh, &spec, build_cie(&eh, &spec), BUILD_TEXT + 0x100, 0x20,
+			  PROG(DW_CFA_advance_loc | 5));
+		put_fde(&usual, build_cie(&eh, &usual), 0, 0x20, 16);
+		assert_int_equal(compile(0x1000, true), 0);
+		assert_int_equal(table.table->nr_bad, 1);
+		assert_int_equal(cfa_at(0x100), -1);
+		assert_int_equal(cfa_at(0), 16);
+	}
+}
+
+#define TEST(name)	cmocka_unit_test_teardown(name, drop)
+
+static const struct CMUnitTest tests[] = {
+	TEST(test_same_begin),
+	TEST(test_far),
+	TEST(test_steps),
+	TEST(test_header),
+	TEST(test_bad_header),
+	TEST(test_rules),
+	TEST(test_register_sets),
+	TEST(test_expressions),
+	TEST(test_advance),
+};
+
+TEST_MAIN(tests)
