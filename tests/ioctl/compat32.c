@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A 32-bit program, without a library, so that no 32-bit one must be installed:
- * the same layouts, the same answers. Its own stack is not walked: MODE.
+ * the same layouts, the same answers; and its own stack, which is two functions.
  */
 #include "layout.h"
 
@@ -70,6 +70,9 @@ static __attribute__((noreturn)) void leave(int status)
 		call(NR_EXIT, status, 0, 0);
 }
 
+/* Where run() would return to. */
+extern const char back[];
+
 __attribute__((noreturn, used)) static void run(void)
 {
 	static struct kunwind_version version = { .size = sizeof(version) };
@@ -88,7 +91,8 @@ __attribute__((noreturn, used)) static void run(void)
 	request.stack.size = sizeof(request.stack);
 	request.stack.capacity = 64;
 	ok(call(NR_IOCTL, fd, KUNWIND_IOC_STACK, (long)&request) == 0, "stack: 0");
-	ok(request.stack.stop == KUNWIND_STOP_MODE, "stack: MODE");
+	ok(request.stack.count == 2 && request.frames[1] == (unsigned long)back &&
+	   request.stack.stop == KUNWIND_STOP_COMPLETE, "stack: run, _start");
 	ok(request.stack.count <= 64 && request.stack.proven <= request.stack.count,
 	   "stack: counts");
 
@@ -109,4 +113,6 @@ __attribute__((noreturn, used)) static void run(void)
 __asm__(".globl _start\n"
 	"_start:\n"
 	"	and $-16, %esp\n"
-	"	call run\n");
+	"	call run\n"
+	"back:\n"
+	"	hlt\n");
