@@ -71,11 +71,12 @@ struct kuw_row {
 	u16 node;
 };
 
-/* @saves: its index in the table, or KUW_NO_SAVES. */
+/* @saves: its index in the table, or KUW_NO_SAVES. @plain: struct kuw_saves can say it. */
 struct kuw_regset {
 	u64 reg[KUW_NR_REGS];
 	u32 hash;
 	u32 saves;
+	bool plain;
 };
 
 /*

@@ -68,7 +68,7 @@ static bool plain_rule(const struct kuw_compile *c,
 	return !rule->signal && cfa.how == KUW_REG &&
 	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
 	       cfa.off % word == 0 && words == (s16)words &&
-	       rbp >= -32 && rbp < 32 && plain_regs(c, regs, NULL);
+	       rbp >= -32 && rbp < 32 && regs->plain;
 }
 
 /* Return: whether a register of a rule in full has to be named. */
@@ -160,8 +160,10 @@ static void count_rules(struct kuw_compile *c)
 	u32 i;
 
 	/* The layout runs again when an area has grown. */
-	for (i = 0; i < c->nr_regs; i++)
+	for (i = 0; i < c->nr_regs; i++) {
 		sets[i].saves = KUW_NO_SAVES;
+		sets[i].plain = plain_regs(c, &sets[i], NULL);
+	}
 	for (i = 1; i < c->nr_ranked; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
