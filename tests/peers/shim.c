@@ -63,6 +63,8 @@ struct tally {
 	_Atomic uint64_t different;
 	/* Where the peer's own walk failed, and so nothing was expected of kunwind. */
 	_Atomic uint64_t theirs_failed;
+	/* Stacks of which not all frames follow from tables. */
+	_Atomic uint64_t guessed;
 };
 
 /*
@@ -219,6 +221,8 @@ static NOINLINE void take(struct walk *walk, int theirs)
 	tally->walks++;
 	walk->ours = kunwind_backtrace_frames(walk->bt);
 	walk->count = ret;
+	if (kunwind_backtrace_proven(walk->bt) < kunwind_backtrace_count(walk->bt))
+		tally->guessed++;
 	if (lie && ret)
 		*(uint64_t *)&walk->ours[ret - 1] ^= 1;
 	walk->complete = kunwind_backtrace_stop(walk->bt) == KUNWIND_STOP_COMPLETE;
