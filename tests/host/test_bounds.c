@@ -159,7 +159,7 @@ static void build_behind(u32 n)
 /* More FDEs in .eh_frame_hdr than are looked at at once, and areas grow there. */
 static void test_header(void **state)
 {
-	const u32 n = 700;
+	const u32 n = 1000;
 	u32 i;
 
 	assert_true(n > 2 * KUW_BATCH_FDES);
