@@ -94,9 +94,11 @@ static void put_expr(struct program *p, struct input *in)
 	case 0:
 		buf_uint(&e, DW_OP_breg7, 1);
 		buf_sleb(&e, 8);
-		buf_put(&e, (const u8[]){ DW_OP_breg16, 0, DW_OP_lit15,
-			DW_OP_and, (u8)(DW_OP_lit0 + reg), DW_OP_ge, DW_OP_lit3,
-			DW_OP_shl, DW_OP_plus }, 9);
+		/* Nearly what a PLT has is something else. */
+		buf_put(&e, (const u8[]){ DW_OP_breg16, 0,
+			form & 8 ? DW_OP_lit7 : DW_OP_lit15, DW_OP_and,
+			(u8)(DW_OP_lit0 + reg), DW_OP_ge, DW_OP_lit3, DW_OP_shl,
+			DW_OP_plus }, 9);
 		break;
 	case 1:
 		buf_uint(&e, DW_OP_const2s, 1);
