@@ -63,7 +63,8 @@ struct kuw_pair {
 };
 
 /*
- * @node: of the first of several that may be a run: what they all are. As they are found, rows of an FDE end with one of rule 0 where the FDE ends.
+ * @node: of the first of several that may be a run: what they all are. As they are
+ *	found, the rows of an FDE end with one of rule 0 where the FDE ends.
  */
 struct kuw_row {
 	u32 off;
