@@ -97,7 +97,9 @@ static noinline int learn_rule(struct machine *m, u64 cfa, u32 regs, u64 key,
  */
 static __always_inline int put_row(struct machine *m, u64 cfa, u32 regs, u64 loc)
 {
-	/* Such a rule has nothing in its second half, and one bit of its kind to spare. */
+	/* A register and an offset use neither the target nor the argument of a loc, and
+	 * not the highest bit of its kind.
+	 */
 	u64 key = cfa | regs << 16 | m->c->signal << 7;
 	struct kuw_move *move = cached(m, 1, key);
 	int err;

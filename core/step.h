@@ -91,8 +91,12 @@ static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
 				     struct kuw_frame *f)
 {
 	u64 at = base + cfa, ra, bp = f->bp;
-	u32 stop = kuw_check_cfa(at, f->sp, word);
+	u32 stop;
 
+	/* An i386 program's addresses wrap. */
+	if (unlikely(word != KUW_WORD))
+		at = (u32)at;
+	stop = kuw_check_cfa(at, f->sp, word);
 	if (unlikely(stop))
 		return stop;
 	if (unlikely(kuw_read_word(at - word, word, &ra)))

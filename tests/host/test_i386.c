@@ -200,6 +200,11 @@ static void test_wraps(void **state)
 	walk(RA(F_WRAPS));
 	/* The CFA is 8, below the stack pointer. */
 	expect(CFA_BACK, RA(F_WRAPS));
+	/* The same by a frequent rule: the CFA is 0. */
+	regs.r[KUW_RSP] = 0xfffffffcu;
+	walk(RA(F_ESP));
+	expect(CFA_BACK, RA(F_ESP));
+	regs.r[KUW_RSP] = SP(0);
 	/* And one that nothing is at. */
 	regs.r[KUW_RAX] = SP(WORDS);
 	walk(RA(F_WRAPS));

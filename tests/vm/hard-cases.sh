@@ -30,7 +30,13 @@ for each in "$sources"/*.c; do
 done
 run musl-static
 # For i386: those that the Makefile names.
-for each in $(sed -n 's/^i386 := //p' "$sources/Makefile"); do
+names=$(sed -n 's/^i386 := //p' "$sources/Makefile")
+[[ $names ]] || {
+	echo "not ok 1 - the Makefile names programs for i386"
+	echo 1..1
+	exit 1
+}
+for each in $names; do
 	run "$each-i386"
 done
 "$TOP/tests/vm/lib/check-hard" "$sources" "$BUILT/hard" "$SCRATCH/out"
