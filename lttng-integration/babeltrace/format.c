@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Fields and frames as text, as strace shows them where it does. */
+#include <inttypes.h>
+#include <string.h>
+#include <linux/kunwind.h>
+#include "format.h"
+#include "safe.h"
+#include "stack.h"
+
+/* Of an array; what is longer is cut. */
+#define MAX_ELEMENTS	16
+#define MAX_ERRNO	4095
+
+const struct kr_colors *kr_colors(bool colored)
+{
+	static const struct kr_colors none = { "", "", "", "", "", "", "", "" };
+	static const struct kr_colors some = {
+		.time = "\033[2m", .task = "\033[36m", .name = "\033[1m",
+		.error = "\033[31m", .function = "\033[33m",
+		.module = "\033[2m", .source = "\033[32m", .off = "\033[0m",
+	};
+
+	return colored ? &some : &none;
+}
+
+static void format_integer(GString *to, const bt_field *field, bool is_signed)
+{
+	bool hex = bt_field_class_integer_get_preferred_display_base(
+		bt_field_borrow_class_const(field)) ==
+		BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
+
+	if (is_signed)
+		g_string_append_printf(to, hex ? "%#" PRIx64 : "%" PRId64,
+				       bt_field_integer_signed_get_value(field));
+	else
+		g_string_append_printf(to, hex ? "%#" PRIx64 : "%" PRIu64,
+				       bt_field_integer_unsigned_get_value(field));
+}
+
+static void format_enumeration(GString *to, const bt_field *field, bool is_signed)
+{
+	bt_field_class_enumeration_mapping_label_array labels;
+	uint64_t n = 0;
+	int err;
+
+	err = is_signed ?
+	      bt_field_enumeration_signed_get_mapping_labels(field, &labels, &n) :
+	      bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &n);
+	if (!err && n)
+		kr_safe_append(to, labels[0]);
+	else
+		format_integer(to, field, is_signed);
+}
+
+static void format_array(GString *to, const bt_field *field)
+{
+	uint64_t i, n = bt_field_array_get_length(field);
+
+	g_string_append_c(to, '[');
+	for (i = 0; i < n && i < MAX_ELEMENTS; i++) {
+		if (i)
+			g_string_append(to, ", ");
+		kr_format_field(to,
+			bt_field_array_borrow_element_field_by_index_const(field, i));
+	}
+	g_string_append(to, i < n ? ", ...]" : "]");
+}
+
+static void format_real(GString *to, double value)
+{
+	g_string_append_printf(to, "%g", value);
+}
+
+void kr_format_field(GString *to, const bt_field *field)
+{
+	bt_field_class_type type = bt_field_get_class_type(field);
+
+	if (type == BT_FIELD_CLASS_TYPE_STRING) {
+		kr_safe_append_quoted(to, bt_field_string_get_value(field));
+	} else if (type == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION) {
+		format_enumeration(to, field, true);
+	} else if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION) {
+		format_enumeration(to, field, false);
+	} else if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) {
+		format_integer(to, field, true);
+	} else if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) {
+		format_integer(to, field, false);
+	} else if (type == BT_FIELD_CLASS_TYPE_BOOL) {
+		g_string_append(to, bt_field_bool_get_value(field) ? "true" : "false");
+	} else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
+		g_string_append_printf(to, "%#" PRIx64,
+			bt_field_bit_array_get_value_as_integer(field));
+	} else if (type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL) {
+		format_real(to, bt_field_real_single_precision_get_value(field));
+	} else if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL) {
+		format_real(to, bt_field_real_double_precision_get_value(field));
+	} else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
+		g_string_append(to, "{ ");
+		kr_format_members(to, field, NULL);
+		g_string_append(to, " }");
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
+		format_array(to, field);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+		field = bt_field_option_borrow_field_const(field);
+		if (field)
+			kr_format_field(to, field);
+		else
+			g_string_append(to, "none");
+	} else {
+		kr_format_field(to,
+			bt_field_variant_borrow_selected_option_field_const(field));
+	}
+}
+
+void kr_format_members(GString *to, const bt_field *structure, const char *but)
+{
+	const bt_field_class *class = bt_field_borrow_class_const(structure);
+	uint64_t i, n = bt_field_class_structure_get_member_count(class);
+	bool first = true;
+
+	for (i = 0; i < n; i++) {
+		const char *name = bt_field_class_structure_member_get_name(
+			bt_field_class_structure_borrow_member_by_index_const(class,
+									      i));
+
+		if (but && !strcmp(name, but))
+			continue;
+		if (!first)
+			g_string_append(to, ", ");
+		first = false;
+		kr_safe_append(to, name);
+		g_string_append(to, " = ");
+		kr_format_field(to,
+			bt_field_structure_borrow_member_field_by_index_const(
+				structure, i));
+	}
+}
+
+void kr_format_result(GString *to, const bt_field *result,
+		      const struct kr_colors *colors)
+{
+	bt_field_class_type type = bt_field_get_class_type(result);
+	int64_t value = 0;
+
+	if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
+		value = bt_field_integer_signed_get_value(result);
+	else if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)
+		value = bt_field_integer_unsigned_get_value(result);
+	if (value < 0 && value >= -MAX_ERRNO) {
+		const char *name = strerrorname_np(-value);
+
+		/* ERESTARTSYS and its like are the kernel's own. */
+		g_string_append(to, colors->error);
+		if (name)
+			g_string_append_printf(to, "-1 %s (%s)", name,
+					       strerrordesc_np(-value));
+		else
+			g_string_append_printf(to, "%" PRId64, value);
+		g_string_append(to, colors->off);
+		return;
+	}
+	kr_format_field(to, result);
+}
+
+static void format_place(GString *to, const struct kr_stack_frame *frame,
+			 const struct kr_colors *colors)
+{
+	const char *module = kr_base_name(frame->module);
+
+	g_string_append(to, frame->function[0] ? colors->function : colors->module);
+	if (frame->function[0]) {
+		kr_safe_append(to, frame->function);
+		if (frame->kind != KR_INLINED)
+			g_string_append_printf(to, "+%#" PRIx64, frame->offset);
+		g_string_append(to, colors->off);
+		g_string_append(to, "  ");
+		g_string_append(to, colors->module);
+		kr_safe_append(to, module);
+	} else if (module[0]) {
+		kr_safe_append(to, module);
+		g_string_append_printf(to, "+%#" PRIx64, frame->offset);
+	} else {
+		g_string_append_printf(to, "%#" PRIx64, frame->address);
+	}
+	g_string_append(to, colors->off);
+}
+
+static void format_frame(GString *to, const struct kr_stack_frame *frame,
+			 const struct kr_colors *colors)
+{
+	g_string_append(to, "    ");
+	format_place(to, frame, colors);
+	if (frame->line) {
+		g_string_append(to, "  ");
+		g_string_append(to, colors->source);
+		kr_safe_append(to, frame->file);
+		g_string_append_printf(to, ":%" PRIu64 "%s", frame->line,
+				       colors->off);
+	}
+	g_string_append(to, frame->kind == KR_INLINED ? "  (inlined)\n" : "\n");
+}
+
+/* Return: why a stack is not whole, in words; NULL if it is, or if it is unknown. */
+static const char *stop_text(const char *stop)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+	} stops[] = {
+#define STOP(number, name, sentence) { #name, sentence },
+		KUNWIND_STOPS(STOP)
+#undef STOP
+	};
+	size_t i;
+
+	if (!stop[0] || !strcmp(stop, stops[KUNWIND_STOP_COMPLETE].name) ||
+	    !strcmp(stop, stops[KUNWIND_STOP_NO_USER].name))
+		return NULL;
+	for (i = 0; i < G_N_ELEMENTS(stops); i++)
+		if (!strcmp(stop, stops[i].name))
+			return stops[i].text;
+	return "the stack is not whole";
+}
+
+void kr_format_stack(GString *to, const struct kr_stack *stack,
+		     const struct kr_colors *colors)
+{
+	const char *text = stop_text(stack->stop);
+	struct kr_stack_frame frame;
+	uint64_t i;
+
+	for (i = 0; i < stack->count; i++) {
+		kr_stack_frame(stack, i, &frame);
+		format_frame(to, &frame, colors);
+	}
+	if (text)
+		g_string_append_printf(to, "    %s... %s%s\n", colors->error, text,
+				       colors->off);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* /proc/kallsyms: a line a symbol: address, type, name, and [module] if any. */
+#include <errno.h>
+#include <glib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kernel.h"
+
+struct kr_kernel {
+	GArray *symbols;
+	GStringChunk *strings;
+};
+
+static gint compare(gconstpointer a, gconstpointer b)
+{
+	const struct kr_kernel_symbol *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void read_line(struct kr_kernel *kernel, char *line)
+{
+	struct kr_kernel_symbol symbol;
+	char *save, *type;
+
+	symbol.address = g_ascii_strtoull(strtok_r(line, " \t\n", &save) ?: "",
+					  NULL, 16);
+	type = strtok_r(NULL, " \t\n", &save);
+	symbol.name = strtok_r(NULL, " \t\n", &save);
+	symbol.module = strtok_r(NULL, " \t\n", &save) ?: "[kernel]";
+	if (!symbol.address || !type || !strchr("tTwW", type[0]) || !symbol.name)
+		return;
+	symbol.name = g_string_chunk_insert(kernel->strings, symbol.name);
+	symbol.module = g_string_chunk_insert_const(kernel->strings, symbol.module);
+	g_array_append_val(kernel->symbols, symbol);
+}
+
+struct kr_kernel *kr_kernel_read(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	struct kr_kernel *kernel;
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!file)
+		return NULL;
+	kernel = g_new0(struct kr_kernel, 1);
+	kernel->symbols = g_array_new(FALSE, FALSE, sizeof(struct kr_kernel_symbol));
+	kernel->strings = g_string_chunk_new(1 << 16);
+	while (getline(&line, &size, file) > 0)
+		read_line(kernel, line);
+	free(line);
+	fclose(file);
+	g_array_sort(kernel->symbols, compare);
+	if (!kernel->symbols->len) {
+		kr_kernel_free(kernel);
+		errno = ENODATA;
+		return NULL;
+	}
+	return kernel;
+}
+
+void kr_kernel_free(struct kr_kernel *kernel)
+{
+	g_array_unref(kernel->symbols);
+	g_string_chunk_free(kernel->strings);
+	g_free(kernel);
+}
+
+const struct kr_kernel_symbol *kr_kernel_find(const struct kr_kernel *kernel,
+					      uint64_t address)
+{
+	guint low = 0, high = kernel->symbols->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (g_array_index(kernel->symbols, struct kr_kernel_symbol,
+				  middle).address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &g_array_index(kernel->symbols, struct kr_kernel_symbol,
+				    low - 1) : NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The events of kunwind itself, as changes of the address spaces. */
+#ifndef KR_MAPS_H
+#define KR_MAPS_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+
+struct kr_modules;
+struct kr_spaces;
+
+enum kr_maps_event {
+	KR_NOT_MAPS,
+	KR_MAP,
+	KR_UNMAP,
+	KR_FORK,
+	KR_EXIT,
+};
+
+/* Return: which of these the events of a class are. */
+enum kr_maps_event kr_maps_event_of(const bt_event_class *class);
+
+/* Apply an event. One that lacks a field, or has it of another type, is none. */
+void kr_maps_apply(enum kr_maps_event what, const bt_event *event,
+		   struct kr_spaces *spaces, struct kr_modules *modules);
+
+#endif /* KR_MAPS_H */

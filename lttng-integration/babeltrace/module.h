@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The files that a trace's code is from, and what is at an address of one.
+ * elfutils reads them and finds their symbols: in the file itself, its
+ * .gnu_debugdata, behind its .gnu_debuglink, below /usr/lib/debug, or, if
+ * DEBUGINFOD_URLS is set, with debuginfod.
+ *
+ * Every answer is kept: a trace has few addresses, many times each.
+ */
+#ifndef KR_MODULE_H
+#define KR_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kr_notes;
+struct kr_module;
+struct kr_modules;
+
+/**
+ * struct kr_frame - a function at an address
+ * @function: its name, demangled; "" if there is none
+ * @file: source file; "" if unknown
+ * @line: line in it; 0 if unknown
+ * @offset: how far behind @function's begin the address is; without a name the
+ *	offset in the module's file. 0 for an inlined function, which has no begin
+ * @inlined: it is part of the function of the next frame
+ */
+struct kr_frame {
+	const char *function;
+	const char *file;
+	uint64_t offset;
+	uint32_t line;
+	bool inlined;
+};
+
+/**
+ * struct kr_place - what is at an address
+ * @signal: the kernel made this frame for a signal, and the next outer frame is
+ *	the instruction that it interrupted, no return address
+ * @count: frames, at least one; the last one alone is not inlined
+ * @frames: innermost first
+ */
+struct kr_place {
+	bool signal;
+	uint32_t count;
+	struct kr_frame frames[];
+};
+
+/**
+ * struct kr_module_id - what the trace says of a file
+ * @path: as the process saw it
+ * @build_id: its build ID
+ * @build_id_len: in bytes, 0 if it has none
+ * @dev: device, as st_dev
+ * @inode: inode number
+ */
+struct kr_module_id {
+	const char *path;
+	const uint8_t *build_id;
+	size_t build_id_len;
+	uint64_t dev;
+	uint64_t inode;
+};
+
+/* @sysroot: where the traced machine's files are, or NULL for this one's. */
+struct kr_modules *kr_modules_new(const char *sysroot, struct kr_notes *notes);
+void kr_modules_free(struct kr_modules *modules);
+
+/* Return: the file, the same one for the same path and build ID. */
+struct kr_module *kr_module_get(struct kr_modules *modules,
+				const struct kr_module_id *id);
+
+const char *kr_module_path(const struct kr_module *module);
+
+/**
+ * kr_module_resolve() - what is at an address
+ * @module: the file
+ * @offset: the address, as an offset in the file
+ * @call: it is a return address: what matters is the call before it
+ *
+ * Return: what is known; it lives as long as the modules.
+ */
+const struct kr_place *kr_module_resolve(struct kr_module *module,
+					 uint64_t offset, bool call);
+
+#endif /* KR_MODULE_H */

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What is missing from the answer: one line for each kind, at the end. */
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include "notes.h"
+#include "safe.h"
+
+/* How many files a line names. */
+#define NAMED	3
+
+/* @one, @many: how the line begins. @then: what follows of it, what to do. */
+static const struct {
+	const char *one;
+	const char *many;
+	const char *then;
+} kinds[] = {
+	[KR_NO_MAPS] = {
+		"stack cannot be resolved",
+		"stacks cannot be resolved",
+		"the trace has no kunwind_map events, and addresses are shown plain; 'kunwind trace' records them, and so does lttng enable-event --kernel 'kunwind_*'",
+	},
+	[KR_NO_SPACE] = {
+		"stack does not say its address space",
+		"stacks do not say their address space",
+		"their addresses are shown plain",
+	},
+	[KR_UNMAPPED] = {
+		"address lies in no mapping that the trace tells of",
+		"addresses lie in no mapping that the trace tells of",
+		"they are shown plain",
+	},
+	[KR_LOST] = {
+		"event was lost when the trace was recorded",
+		"events were lost when the trace was recorded",
+		"mappings may be among them; record with more or larger sub-buffers",
+	},
+	[KR_LOST_PACKETS] = {
+		"packet of events was lost when the trace was recorded",
+		"packets of events were lost when the trace was recorded",
+		"mappings may be among them; record with more or larger sub-buffers",
+	},
+	[KR_NO_FILE] = {
+		"file of the trace is not here",
+		"files of the trace are not here",
+		"their addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
+	},
+	[KR_OTHER_FILE] = {
+		"file here is not the one that was traced: another build ID",
+		"files here are not the ones that were traced: other build IDs",
+		"their addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
+	},
+	[KR_UNREADABLE] = {
+		"file cannot be read, or is no ELF file",
+		"files cannot be read, or are no ELF files",
+		"their addresses are shown as file+offset",
+	},
+	[KR_UNCHECKED] = {
+		"file has no build ID",
+		"files have no build ID",
+		"the file of that name was believed to be the one that was traced",
+	},
+	[KR_NO_SYMBOLS] = {
+		"file has no symbol for some of its addresses",
+		"files have no symbols for some of their addresses",
+		"they are shown as file+offset; Debian has symbols in packages that end in -dbgsym or -dbg, and DEBUGINFOD_URLS fetches them",
+	},
+};
+
+G_STATIC_ASSERT(G_N_ELEMENTS(kinds) == KR_NR_NOTES);
+
+struct notes_of_kind {
+	uint64_t count;
+	GHashTable *known;
+	GPtrArray *named;
+};
+
+struct kr_notes {
+	struct notes_of_kind kinds[KR_NR_NOTES];
+};
+
+struct kr_notes *kr_notes_new(void)
+{
+	struct kr_notes *notes = g_new0(struct kr_notes, 1);
+	int i;
+
+	for (i = 0; i < KR_NR_NOTES; i++) {
+		notes->kinds[i].known = g_hash_table_new_full(g_str_hash,
+			g_str_equal, g_free, NULL);
+		notes->kinds[i].named = g_ptr_array_new_with_free_func(g_free);
+	}
+	return notes;
+}
+
+void kr_notes_free(struct kr_notes *notes)
+{
+	int i;
+
+	for (i = 0; i < KR_NR_NOTES; i++) {
+		g_hash_table_destroy(notes->kinds[i].known);
+		g_ptr_array_unref(notes->kinds[i].named);
+	}
+	g_free(notes);
+}
+
+void kr_note_many(struct kr_notes *notes, enum kr_note kind, uint64_t count)
+{
+	notes->kinds[kind].count += count;
+}
+
+void kr_note(struct kr_notes *notes, enum kr_note kind, const char *what)
+{
+	struct notes_of_kind *of = &notes->kinds[kind];
+
+	if (what) {
+		if (!g_hash_table_add(of->known, g_strdup(what)))
+			return;
+		if (of->named->len < NAMED)
+			g_ptr_array_add(of->named, g_strdup(what));
+	}
+	of->count++;
+}
+
+static void say(const struct notes_of_kind *of, enum kr_note kind)
+{
+	GString *line = g_string_new("kunwind: warning: ");
+	guint i;
+
+	g_string_append_printf(line, "%" PRIu64 " %s", of->count,
+			       of->count == 1 ? kinds[kind].one : kinds[kind].many);
+	for (i = 0; i < of->named->len; i++) {
+		g_string_append(line, i ? ", " : " (");
+		kr_safe_append(line, g_ptr_array_index(of->named, i));
+	}
+	if (of->named->len)
+		g_string_append(line, of->count > NAMED ? ", ...)" : ")");
+	fprintf(stderr, "%s: %s\n", line->str, kinds[kind].then);
+	g_string_free(line, TRUE);
+}
+
+void kr_notes_forget(struct kr_notes *notes, enum kr_note kind)
+{
+	struct notes_of_kind *of = &notes->kinds[kind];
+
+	of->count = 0;
+	g_hash_table_remove_all(of->known);
+	g_ptr_array_set_size(of->named, 0);
+}
+
+void kr_notes_say(struct kr_notes *notes)
+{
+	int i;
+
+	for (i = 0; i < KR_NR_NOTES; i++) {
+		if (notes->kinds[i].count)
+			say(&notes->kinds[i], i);
+		kr_notes_forget(notes, i);
+	}
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What symbols and debug information say of an address: the function of the
+ * symbol table, the line of the line table, and the functions that were inlined
+ * there (DWARF 5 3.3.8).
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <glib.h>
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+#include <string.h>
+#include "place.h"
+
+/* Debug information is anybody's bytes: its tree is as deep, and a look at it as
+ * long, as it likes.
+ */
+#define MAX_DEPTH	64
+#define MAX_DIES	(1 << 22)
+
+struct kr_unit {
+	Dwarf_Addr start;
+	Dwarf_Addr end;
+	Dwarf_Off die;
+};
+
+/* The functions around an address, outermost first, in @found. */
+struct search {
+	Dwarf_Addr pc;
+	GArray *found;
+	unsigned int dies;
+};
+
+void kr_debug_fini(struct kr_debug *debug)
+{
+	if (debug->units)
+		g_array_unref(debug->units);
+	debug->units = NULL;
+	debug->module = NULL;
+}
+
+struct kr_place *kr_place_new(uint32_t count)
+{
+	struct kr_place *place = g_malloc0(sizeof(*place) +
+					   count * sizeof(place->frames[0]));
+	uint32_t i;
+
+	place->count = count;
+	for (i = 0; i < count; i++) {
+		place->frames[i].function = "";
+		place->frames[i].file = "";
+	}
+	return place;
+}
+
+/* Return: a name as its programmer wrote it, without the version of a symbol. */
+static const char *intern_demangled(GStringChunk *strings, const char *name)
+{
+	char *plain = g_strndup(name, strcspn(name, "@")), *demangled = NULL;
+
+	if (plain[0] == '_' && (plain[1] == 'Z' || plain[1] == 'R'))
+		demangled = cplus_demangle(plain,
+					   DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
+	name = g_string_chunk_insert_const(strings, demangled ? demangled : plain);
+	free(demangled);
+	g_free(plain);
+	return name;
+}
+
+static gint compare_units(gconstpointer a, gconstpointer b)
+{
+	const struct kr_unit *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void list_units(struct kr_debug *debug)
+{
+	Dwarf_Addr bias, base;
+	Dwarf_Die *die = NULL;
+	ptrdiff_t next;
+
+	debug->units = g_array_new(FALSE, FALSE, sizeof(struct kr_unit));
+	while ((die = dwfl_module_nextcu(debug->module, die, &bias))) {
+		struct kr_unit unit = { .die = dwarf_dieoffset(die) };
+
+		for (next = 0; (next = dwarf_ranges(die, next, &base, &unit.start,
+						    &unit.end)) > 0;)
+			if (unit.start < unit.end)
+				g_array_append_val(debug->units, unit);
+	}
+	g_array_sort(debug->units, compare_units);
+}
+
+/* clang writes no .debug_aranges: look at the units themselves. */
+static Dwarf_Die *find_unit(struct kr_debug *debug, Dwarf_Addr pc,
+			    Dwarf_Die *mem, Dwarf_Addr *bias)
+{
+	Dwarf_Die *die = dwfl_module_addrdie(debug->module, pc, bias);
+	guint low = 0, high;
+	Dwarf *dwarf;
+
+	if (die)
+		return die;
+	dwarf = dwfl_module_getdwarf(debug->module, bias);
+	if (!dwarf)
+		return NULL;
+	if (!debug->units)
+		list_units(debug);
+	high = debug->units->len;
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (g_array_index(debug->units, struct kr_unit, middle).start >
+		    pc - *bias)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (!low || g_array_index(debug->units, struct kr_unit, low - 1).end <=
+		    pc - *bias)
+		return NULL;
+	return dwarf_offdie(dwarf,
+		g_array_index(debug->units, struct kr_unit, low - 1).die, mem);
+}
+
+/* Return: whether a function around the address was found below a DIE. */
+static bool descend(struct search *search, Dwarf_Die *parent, unsigned int depth)
+{
+	Dwarf_Die die;
+
+	if (depth == MAX_DEPTH || dwarf_child(parent, &die))
+		return false;
+	do {
+		if (++search->dies > MAX_DIES)
+			return false;
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+		case DW_TAG_inlined_subroutine:
+			if (dwarf_haspc(&die, search->pc) <= 0)
+				break;
+			g_array_append_val(search->found, die);
+			descend(search, &die, depth + 1);
+			return true;
+		case DW_TAG_lexical_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			if (dwarf_haspc(&die, search->pc) <= 0)
+				break;
+			return descend(search, &die, depth + 1);
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+		case DW_TAG_enumeration_type:
+			/* Rust puts functions below the type that they are of. */
+			if (descend(search, &die, depth + 1))
+				return true;
+			break;
+		}
+	} while (!dwarf_siblingof(&die, &die));
+	return false;
+}
+
+static const char *die_name(GStringChunk *strings, Dwarf_Die *die)
+{
+	static const unsigned int attrs[] = {
+		DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name,
+	};
+	Dwarf_Attribute attr;
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < G_N_ELEMENTS(attrs); i++) {
+		name = dwarf_formstring(dwarf_attr_integrate(die, attrs[i], &attr));
+		if (name)
+			return intern_demangled(strings, name);
+	}
+	return "";
+}
+
+static void set_line(struct kr_frame *frame, GStringChunk *strings,
+		     const char *file, int line)
+{
+	if (file && line > 0) {
+		frame->file = g_string_chunk_insert_const(strings, file);
+		frame->line = line;
+	}
+}
+
+/* Where the function of a DIE was inlined, which is in the frame around it. */
+static void set_call(struct kr_frame *frame, GStringChunk *strings,
+		     Dwarf_Die *unit, Dwarf_Die *inlined)
+{
+	Dwarf_Word file, line;
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	size_t n;
+
+	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attr), &file) &&
+	    !dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) &&
+	    !dwarf_getsrcfiles(unit, &files, &n) && file < n && line <= G_MAXINT)
+		set_line(frame, strings, dwarf_filesrc(files, file, NULL, NULL),
+			 line);
+}
+
+/*
+ * The frames of @found: the innermost with the line of the line table, every
+ * other one with the line where the one in it was inlined.
+ */
+static struct kr_place *fill(GArray *found, GStringChunk *strings,
+			     Dwarf_Die *unit, Dwarf_Addr pc)
+{
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, pc) : NULL;
+	struct kr_place *place = kr_place_new(MAX(found->len, 1));
+	int number = 0;
+	guint i;
+
+	if (line && !dwarf_lineno(line, &number))
+		set_line(&place->frames[0], strings,
+			 dwarf_linesrc(line, NULL, NULL), number);
+	for (i = 0; i + 1 < found->len; i++) {
+		Dwarf_Die *die = &g_array_index(found, Dwarf_Die,
+						found->len - 1 - i);
+
+		place->frames[i].inlined = true;
+		place->frames[i].function = die_name(strings, die);
+		set_call(&place->frames[i + 1], strings, unit, die);
+	}
+	return place;
+}
+
+/* The first of several functions may not be inlined. */
+static void keep_one_chain(GArray *found)
+{
+	guint i;
+
+	for (i = found->len; i-- > 1;)
+		if (dwarf_tag(&g_array_index(found, Dwarf_Die, i)) !=
+		    DW_TAG_inlined_subroutine) {
+			g_array_remove_range(found, 0, i);
+			return;
+		}
+}
+
+/* The restorer's FDE begins a byte before it, for those who look at calls. */
+static bool is_signal_frame(struct kr_debug *debug, uint64_t pc)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(debug->module, &bias);
+	bool signal = false;
+
+	if (cfi && !dwarf_cfi_addrframe(cfi, pc - bias, &frame)) {
+		dwarf_frame_info(frame, NULL, NULL, &signal);
+		free(frame);
+	}
+	return signal;
+}
+
+struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
+			       uint64_t vaddr, bool call)
+{
+	bool signal = is_signal_frame(debug, vaddr - call);
+	struct search search = { .pc = signal ? vaddr : vaddr - call };
+	Dwarf_Die mem, *unit, *outer = NULL;
+	Dwarf_Addr bias = 0, low;
+	struct kr_place *place;
+	struct kr_frame *frame;
+	const char *symbol;
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	symbol = dwfl_module_addrinfo(debug->module, search.pc, &offset, &sym,
+				      NULL, NULL, NULL);
+	offset += vaddr - search.pc;
+	search.found = g_array_new(FALSE, FALSE, sizeof(Dwarf_Die));
+	unit = find_unit(debug, search.pc, &mem, &bias);
+	search.pc -= bias;
+	if (unit) {
+		descend(&search, unit, 0);
+		keep_one_chain(search.found);
+	}
+	if (search.found->len)
+		outer = &g_array_index(search.found, Dwarf_Die, 0);
+	place = fill(search.found, strings, unit, search.pc);
+	place->signal = signal;
+	frame = &place->frames[place->count - 1];
+	if (symbol) {
+		frame->function = intern_demangled(strings, symbol);
+		frame->offset = offset;
+	} else if (outer && !dwarf_lowpc(outer, &low)) {
+		frame->function = die_name(strings, outer);
+		frame->offset = vaddr - bias - low;
+	} else if (signal) {
+		frame->function = "<signal handler called>";
+	}
+	g_array_unref(search.found);
+	if (!frame->function[0]) {
+		g_free(place);
+		return NULL;
+	}
+	return place;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What symbols and debug information say of an address of one file. */
+#ifndef KR_PLACE_H
+#define KR_PLACE_H
+
+#include <elfutils/libdwfl.h>
+#include <glib.h>
+#include "module.h"
+
+/**
+ * struct kr_debug - a file that elfutils has open
+ * @module: addresses in it are those of the file's program headers
+ * @units: struct kr_unit by begin, made when .debug_aranges does not tell; or NULL
+ */
+struct kr_debug {
+	Dwfl_Module *module;
+	GArray *units;
+};
+
+void kr_debug_fini(struct kr_debug *debug);
+
+/* Return: a place of @count frames that say nothing; the caller frees it. */
+struct kr_place *kr_place_new(uint32_t count);
+
+/**
+ * kr_debug_look() - what is at an address
+ * @debug: the file
+ * @strings: where names are kept
+ * @vaddr: the address
+ * @call: it is a return address
+ *
+ * Return: a place, which the caller frees; NULL if there is no function.
+ */
+struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
+			       uint64_t vaddr, bool call);
+
+#endif /* KR_PLACE_H */

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The stack of one event, from its addresses to the field that a sink reads. */
+#include <string.h>
+#include "kernel.h"
+#include "module.h"
+#include "notes.h"
+#include "resolve.h"
+#include "space.h"
+#include "stack.h"
+
+/* LTTng's mark at the end of a stack that is not whole. */
+#define INCOMPLETE	UINT64_MAX
+
+static int member(const bt_field_class *class, const char *name,
+		  bt_field_class_type type)
+{
+	uint64_t i, n = bt_field_class_structure_get_member_count(class);
+
+	for (i = 0; i < n; i++) {
+		const bt_field_class_structure_member *at =
+			bt_field_class_structure_borrow_member_by_index_const(class, i);
+
+		if (!strcmp(bt_field_class_structure_member_get_name(at), name))
+			return bt_field_class_type_is(bt_field_class_get_type(
+				bt_field_class_structure_member_borrow_field_class_const(
+					at)), type) ? (int)i : -1;
+	}
+	return -1;
+}
+
+/* Return: where an array of addresses is. */
+static int addresses(const bt_field_class *class, const char *name)
+{
+	int i = member(class, name, BT_FIELD_CLASS_TYPE_ARRAY);
+
+	if (i < 0)
+		return -1;
+	class = bt_field_class_array_borrow_element_field_class_const(
+		bt_field_class_structure_member_borrow_field_class_const(
+			bt_field_class_structure_borrow_member_by_index_const(class,
+									      i)));
+	return bt_field_class_type_is(bt_field_class_get_type(class),
+		BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) ? i : -1;
+}
+
+void kr_context_find(struct kr_context *context, const bt_field_class *class)
+{
+	*context = (struct kr_context) { -1, -1, -1, -1, -1 };
+	if (!class)
+		return;
+	/* What has a stack already was here before. */
+	if (member(class, KR_STACK_FIELD, BT_FIELD_CLASS_TYPE_ARRAY) >= 0)
+		return;
+	context->user = addresses(class, "callstack_user_unwind");
+	context->kernel = addresses(class, "callstack_kernel");
+	context->stop = member(class, "_callstack_user_unwind_stop",
+			       BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION);
+	context->space = member(class, "_callstack_user_unwind_space",
+				BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+	if (context->user >= 0 || context->kernel >= 0)
+		context->stack = bt_field_class_structure_get_member_count(class);
+}
+
+static bool append(bt_field_class *to, const char *name, bt_field_class *member)
+{
+	bool done = member &&
+		    !bt_field_class_structure_append_member(to, name, member);
+
+	bt_field_class_put_ref(member);
+	return done;
+}
+
+static bt_field_class *kind_class(bt_trace_class *trace_class)
+{
+	static const char *const names[] = {
+		[KR_USER] = "USER",
+		[KR_INLINED] = "INLINED",
+		[KR_KERNEL] = "KERNEL",
+	};
+	bt_field_class *class = bt_field_class_enumeration_unsigned_create(trace_class);
+	uint64_t i;
+
+	if (!class)
+		return NULL;
+	bt_field_class_integer_set_field_value_range(class, 8);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bt_integer_range_set_unsigned *range =
+			bt_integer_range_set_unsigned_create();
+		bool done = range &&
+			!bt_integer_range_set_unsigned_add_range(range, i, i) &&
+			!bt_field_class_enumeration_unsigned_add_mapping(class,
+				names[i], range);
+
+		bt_integer_range_set_unsigned_put_ref(range);
+		if (!done) {
+			bt_field_class_put_ref(class);
+			return NULL;
+		}
+	}
+	return class;
+}
+
+static bt_field_class *integer_class(bt_trace_class *trace_class, bool hex)
+{
+	bt_field_class *class = bt_field_class_integer_unsigned_create(trace_class);
+
+	if (class && hex)
+		bt_field_class_integer_set_preferred_display_base(class,
+			BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
+	return class;
+}
+
+/* In the order of enum kr_member. */
+static bool append_frame(bt_trace_class *trace_class, bt_field_class *frame)
+{
+	return append(frame, "address", integer_class(trace_class, true)) &&
+	       append(frame, "kind", kind_class(trace_class)) &&
+	       append(frame, "function", bt_field_class_string_create(trace_class)) &&
+	       append(frame, "offset", integer_class(trace_class, true)) &&
+	       append(frame, "module", bt_field_class_string_create(trace_class)) &&
+	       append(frame, "file", bt_field_class_string_create(trace_class)) &&
+	       append(frame, "line", integer_class(trace_class, false));
+}
+
+bool kr_context_append(const struct kr_context *context,
+		       bt_trace_class *trace_class, bt_field_class *copy)
+{
+	bt_field_class *frame, *stack = NULL;
+
+	if (context->stack < 0)
+		return true;
+	frame = bt_field_class_structure_create(trace_class);
+	if (!frame)
+		return false;
+	if (append_frame(trace_class, frame))
+		stack = bt_field_class_array_dynamic_create(trace_class, frame, NULL);
+	bt_field_class_put_ref(frame);
+	return append(copy, KR_STACK_FIELD, stack) &&
+	       append(copy, KR_STOP_FIELD, bt_field_class_string_create(trace_class));
+}
+
+static const bt_field *at(const bt_field *structure, int index)
+{
+	if (index < 0)
+		return NULL;
+	return bt_field_structure_borrow_member_field_by_index_const(structure, index);
+}
+
+static uint64_t element(const bt_field *array, uint64_t i)
+{
+	return bt_field_integer_unsigned_get_value(
+		bt_field_array_borrow_element_field_by_index_const(array, i));
+}
+
+static bt_field *frame_member(bt_field *frame, enum kr_member member)
+{
+	return bt_field_structure_borrow_member_field_by_index(frame, member);
+}
+
+static bool set_frame(bt_field *stack, uint64_t i, const struct kr_stack_frame *frame)
+{
+	bt_field *to = bt_field_array_borrow_element_field_by_index(stack, i);
+
+	bt_field_integer_unsigned_set_value(frame_member(to, KR_ADDRESS),
+					    frame->address);
+	bt_field_integer_unsigned_set_value(frame_member(to, KR_KIND), frame->kind);
+	bt_field_integer_unsigned_set_value(frame_member(to, KR_OFFSET),
+					    frame->offset);
+	bt_field_integer_unsigned_set_value(frame_member(to, KR_LINE), frame->line);
+	return !bt_field_string_set_value(frame_member(to, KR_FUNCTION),
+					  frame->function) &&
+	       !bt_field_string_set_value(frame_member(to, KR_MODULE),
+					  frame->module) &&
+	       !bt_field_string_set_value(frame_member(to, KR_FILE), frame->file);
+}
+
+static uint64_t whole_length(const bt_field *array)
+{
+	uint64_t n = array ? bt_field_array_get_length(array) : 0;
+
+	return n && element(array, n - 1) == INCOMPLETE ? n - 1 : n;
+}
+
+static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
+			     uint64_t i, uint64_t address)
+{
+	struct kr_stack_frame frame = {
+		.address = address, .kind = KR_KERNEL,
+		.function = "", .module = "", .file = "",
+	};
+	const struct kr_kernel_symbol *symbol = NULL;
+
+	/* All but the first are return addresses; LTTng's first one is too. */
+	if (kernel)
+		symbol = kr_kernel_find(kernel, address - 1);
+	if (symbol) {
+		frame.function = symbol->name;
+		frame.offset = address - symbol->address;
+		frame.module = symbol->module;
+	}
+	return set_frame(stack, i, &frame);
+}
+
+/* What is known of the addresses of one stack, in a second look at them. */
+struct found {
+	const struct kr_place *place;
+	const struct kr_module *module;
+	uint64_t address;
+};
+
+/* Return: how many frames they are; *@call says whether the next is a call's. */
+static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
+		     uint64_t address, bool *call, struct found *found)
+{
+	const struct kr_mapping *mapping =
+		kr_spaces_find(resolver->spaces, space, address);
+
+	/* A call can be the last instruction of a mapping. */
+	if (!mapping && *call)
+		mapping = kr_spaces_find(resolver->spaces, space, address - 1);
+	*found = (struct found) { .address = address };
+	if (!mapping) {
+		*call = true;
+		return 1;
+	}
+	found->module = mapping->module;
+	found->place = kr_module_resolve(mapping->module,
+		address - mapping->start + mapping->offset, *call);
+	*call = !found->place->signal;
+	return found->place->count;
+}
+
+static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *found)
+{
+	struct kr_stack_frame frame = {
+		.address = found->address, .kind = KR_USER,
+		.function = "", .module = "", .file = "",
+	};
+	uint32_t j;
+
+	if (!found->place)
+		return set_frame(stack, (*i)++, &frame);
+	frame.module = kr_module_path(found->module);
+	for (j = 0; j < found->place->count; j++) {
+		const struct kr_frame *from = &found->place->frames[j];
+
+		frame.kind = from->inlined ? KR_INLINED : KR_USER;
+		frame.function = from->function;
+		frame.offset = from->offset;
+		frame.file = from->file;
+		frame.line = from->line;
+		if (!set_frame(stack, (*i)++, &frame))
+			return false;
+	}
+	return true;
+}
+
+static const char *stop_name(const struct kr_context *context, const bt_field *from)
+{
+	const bt_field *stop = at(from, context->stop), *user;
+	bt_field_class_enumeration_mapping_label_array labels;
+	uint64_t n;
+
+	if (stop && !bt_field_enumeration_unsigned_get_mapping_labels(stop, &labels,
+								      &n) && n)
+		return labels[0];
+	user = at(from, context->user);
+	if (!stop && user && bt_field_array_get_length(user) == whole_length(user))
+		return "COMPLETE";
+	return user ? "INCOMPLETE" : "";
+}
+
+bool kr_resolve(const struct kr_resolver *resolver,
+		const struct kr_context *context, const bt_field *from,
+		bt_field *to)
+{
+	const bt_field *user, *kernel, *number;
+	uint64_t nr_user, nr_kernel, space, total, i, j;
+	bt_field *stack;
+	struct found *found;
+	bool call = false, done = true;
+
+	if (context->stack < 0)
+		return true;
+	user = at(from, context->user);
+	kernel = at(from, context->kernel);
+	number = at(from, context->space);
+	space = number ? bt_field_integer_unsigned_get_value(number) : 0;
+	nr_user = whole_length(user);
+	nr_kernel = whole_length(kernel);
+	if (nr_user && !space)
+		kr_note(resolver->notes, KR_NO_SPACE, NULL);
+
+	found = g_new(struct found, nr_user);
+	for (total = nr_kernel, i = 0; i < nr_user; i++) {
+		total += find(resolver, space, element(user, i), &call, &found[i]);
+		if (space && !found[i].module)
+			kr_note(resolver->notes, KR_UNMAPPED, NULL);
+	}
+	stack = bt_field_structure_borrow_member_field_by_index(to, context->stack);
+	done = !bt_field_array_dynamic_set_length(stack, total);
+	for (i = 0; i < nr_kernel && done; i++)
+		done = set_kernel_frame(resolver->kernel, stack, i,
+					element(kernel, i));
+	for (j = 0; j < nr_user && done; j++)
+		done = set_user_frames(stack, &i, &found[j]);
+	g_free(found);
+	return done && !bt_field_string_set_value(
+		bt_field_structure_borrow_member_field_by_index(to,
+			context->stack + 1), stop_name(context, from));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The stack of one event, from its addresses to the field that a sink reads. */
+#ifndef KR_RESOLVE_H
+#define KR_RESOLVE_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+
+struct kr_kernel;
+struct kr_notes;
+struct kr_spaces;
+
+/**
+ * struct kr_context - the members of a common context that are of interest
+ * @user: the index of callstack_user_unwind, or -1
+ * @kernel: of callstack_kernel, or -1
+ * @stop: of _callstack_user_unwind_stop, or -1
+ * @space: of _callstack_user_unwind_space, or -1
+ * @stack: of kunwind_stack, in the copy; that of kunwind_stop is one more. -1 if
+ *	there is no callstack at all
+ */
+struct kr_context {
+	int user;
+	int kernel;
+	int stop;
+	int space;
+	int stack;
+};
+
+/* @class: the common context's class, or NULL. */
+void kr_context_find(struct kr_context *context, const bt_field_class *class);
+
+/* Append the classes of what is added to the copy of a common context. */
+bool kr_context_append(const struct kr_context *context,
+		       bt_trace_class *trace_class, bt_field_class *copy);
+
+/* @kernel: symbols, or NULL. */
+struct kr_resolver {
+	struct kr_spaces *spaces;
+	const struct kr_kernel *kernel;
+	struct kr_notes *notes;
+};
+
+/* Return: false if memory ran out. */
+bool kr_resolve(const struct kr_resolver *resolver,
+		const struct kr_context *context, const bt_field *from,
+		bt_field *to);
+
+#endif /* KR_RESOLVE_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What is mapped where: the address spaces of one trace, made from the events
+ * kunwind_map, kunwind_unmap, kunwind_fork and kunwind_exit.
+ */
+#ifndef KR_SPACE_H
+#define KR_SPACE_H
+
+#include <glib.h>
+#include <stdint.h>
+
+struct kr_module;
+struct kr_spaces;
+
+/**
+ * struct kr_mapping - a range of addresses
+ * @start: its first address
+ * @end: the first one behind it
+ * @offset: what of @module is at @start, in bytes
+ * @module: the file
+ */
+struct kr_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	struct kr_module *module;
+};
+
+struct kr_spaces *kr_spaces_new(void);
+void kr_spaces_free(struct kr_spaces *spaces);
+
+/* What was there goes. An empty or inverted range changes nothing. */
+void kr_spaces_map(struct kr_spaces *spaces, uint64_t space,
+		   const struct kr_mapping *mapping);
+void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t space, uint64_t start,
+		     uint64_t end);
+
+/* The child begins with its parent's mappings. */
+void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child);
+
+/* The number will not come again. */
+void kr_spaces_exit(struct kr_spaces *spaces, uint64_t space);
+
+/* Return: what is mapped at an address, until the next change; or NULL. */
+const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,
+					uint64_t address);
+
+#endif /* KR_SPACE_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The resolved stack of an event: what filter.kunwind.symbolize adds, and how
+ * a sink reads it.
+ *
+ * The filter appends to the common context of each event that has a stack:
+ *
+ *	kunwind_stack: dynamic array, innermost first, kernel before user, of
+ *		address		unsigned integer
+ *		kind		unsigned enumeration, enum kr_kind: USER, INLINED, KERNEL
+ *		function	string, demangled, "" if unknown
+ *		offset		unsigned integer: behind the begin of function; if
+ *				there is no function, in module's file; 0 if inlined
+ *		module		string: the file's path, "" if unknown
+ *		file		string: the source file, "" if unknown
+ *		line		unsigned integer: 0 if unknown
+ *	kunwind_stop: string: why the user's stack ends, a name of KUNWIND_STOPS
+ *		such as "COMPLETE"; "INCOMPLETE" if the trace says no more than
+ *		that; "" if it does not say anything
+ *
+ * An inlined function has a frame of its own, before that of the function that
+ * it became a part of, and with the same address.
+ */
+#ifndef KR_STACK_H
+#define KR_STACK_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum kr_kind {
+	KR_USER,
+	KR_INLINED,
+	KR_KERNEL,
+};
+
+/* Members of a frame, in their order. */
+enum kr_member {
+	KR_ADDRESS,
+	KR_KIND,
+	KR_FUNCTION,
+	KR_OFFSET,
+	KR_MODULE,
+	KR_FILE,
+	KR_LINE,
+	KR_NR_MEMBERS
+};
+
+#define KR_STACK_FIELD	"kunwind_stack"
+#define KR_STOP_FIELD	"kunwind_stop"
+
+/**
+ * struct kr_stack - the resolved stack of an event
+ * @frames: the field, or NULL if the event has no stack
+ * @count: frames
+ * @stop: why it ends; "" if unknown
+ */
+struct kr_stack {
+	const bt_field *frames;
+	uint64_t count;
+	const char *stop;
+};
+
+/* One frame; strings live as long as the event. */
+struct kr_stack_frame {
+	uint64_t address;
+	enum kr_kind kind;
+	const char *function;
+	uint64_t offset;
+	const char *module;
+	const char *file;
+	uint64_t line;
+};
+
+/* Return: whether the event has a resolved stack. */
+bool kr_stack_of_event(const bt_event *event, struct kr_stack *stack);
+
+void kr_stack_frame(const struct kr_stack *stack, uint64_t i,
+		    struct kr_stack_frame *frame);
+
+/* Return: the last component of a path; of what is in brackets all of it. */
+const char *kr_base_name(const char *path);
+
+/*
+ * What an event says of itself, as far as it does: the name of its class, and
+ * the context fields procname, pid, tid. -1 and "" if they are not there.
+ */
+struct kr_task {
+	const char *procname;
+	int64_t pid;
+	int64_t tid;
+};
+
+void kr_task_of_event(const bt_event *event, struct kr_task *task);
+
+#endif /* KR_STACK_H */

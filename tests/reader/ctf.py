@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""
+Writes LTTng-like traces of kunwind: CTF 1.8, two streams, as in
+Documentation/trace-format.md. No library writes them: tests need traces that
+are wrong, and a million events in seconds.
+"""
+import os
+import struct
+
+STOPS = ["COMPLETE", "CAPACITY", "MAX_FRAMES", "NO_USER", "NOT_COVERED",
+         "NO_MAPPING", "NO_TABLE", "NO_RULE", "STACK_FAULT"]
+
+METADATA = """/* CTF 1.8 */
+typealias integer {{ size = 8; align = 8; signed = false; }} := uint8_t;
+typealias integer {{ size = 16; align = 8; signed = false; }} := uint16_t;
+typealias integer {{ size = 32; align = 8; signed = false; }} := uint32_t;
+typealias integer {{ size = 64; align = 8; signed = false; }} := uint64_t;
+typealias integer {{ size = 64; align = 8; signed = false; base = 16; }} := hex64_t;
+typealias integer {{ size = 32; align = 8; signed = true; }} := int32_t;
+typealias integer {{ size = 64; align = 8; signed = true; }} := int64_t;
+trace {{
+	major = 1; minor = 8; byte_order = le;
+	packet.header := struct {{ uint32_t magic; uint32_t stream_id; }};
+}};
+env {{ hostname = "test"; domain = "kernel"; }};
+clock {{ name = monotonic; freq = 1000000000; offset = 1700000000000000000; }};
+typealias integer {{
+	size = 64; align = 8; signed = false; map = clock.monotonic.value;
+}} := clock_t;
+struct packet_context {{
+	clock_t timestamp_begin;
+	clock_t timestamp_end;
+	uint64_t content_size;
+	uint64_t packet_size;
+	uint64_t packet_seq_num;
+	uint64_t events_discarded;
+	uint32_t cpu_id;
+}};
+struct event_header {{ uint16_t id; clock_t timestamp; }};
+stream {{
+	id = 0;
+	packet.context := struct packet_context;
+	event.header := struct event_header;
+	event.context := struct {{
+		string procname;
+		int32_t pid;
+		int32_t tid;
+{kernel}		uint32_t __callstack_user_unwind_length;
+		hex64_t _callstack_user_unwind[ __callstack_user_unwind_length ];
+{end}	}};
+}};
+stream {{
+	id = 1;
+	packet.context := struct packet_context;
+	event.header := struct event_header;
+}};
+event {{ name = "syscall_entry_openat"; id = 0; stream_id = 0;
+	fields := struct {{ int32_t dfd; string filename; }}; }};
+event {{ name = "syscall_exit_openat"; id = 1; stream_id = 0;
+	fields := struct {{ int64_t ret; }}; }};
+event {{ name = "sched_switch"; id = 2; stream_id = 0;
+	fields := struct {{ string next_comm; int32_t next_tid; }}; }};
+event {{ name = "syscall_entry_getpid"; id = 3; stream_id = 0; }};
+event {{ name = "syscall_exit_getpid"; id = 4; stream_id = 0;
+	fields := struct {{ int64_t ret; }}; }};
+"""
+
+KERNEL = """		uint32_t __callstack_kernel_length;
+		hex64_t _callstack_kernel[ __callstack_kernel_length ];
+"""
+END = """		enum : uint8_t {{ {stops} }} __callstack_user_unwind_stop;
+		uint64_t __callstack_user_unwind_space;
+"""
+
+MAP_FIELDS = """	fields := struct {
+		uint64_t space; int32_t pid; hex64_t start; hex64_t end; hex64_t offset;
+		uint32_t dev; uint64_t inode; uint32_t __build_id_length;
+		uint8_t build_id[ __build_id_length ]; string path;
+	};
+"""
+MAP_EVENTS = """
+event { name = "kunwind_map"; id = 0; stream_id = 1;
+""" + MAP_FIELDS + """};
+event { name = "kunwind_unmap"; id = 1; stream_id = 1;
+	fields := struct { uint64_t space; hex64_t start; hex64_t end; }; };
+event { name = "kunwind_fork"; id = 2; stream_id = 1;
+	fields := struct { uint64_t parent_space; uint64_t child_space;
+		int32_t parent_pid; int32_t child_pid; }; };
+event { name = "kunwind_exit"; id = 3; stream_id = 1;
+	fields := struct { uint64_t space; }; };
+event { name = "kunwind_statedump_map"; id = 4; stream_id = 1;
+""" + MAP_FIELDS + """};
+"""
+
+OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT = range(5)
+PACKET_HEADER = struct.Struct("<IIQQQQQQI")
+EVENT_HEADER = struct.Struct("<HQ")
+
+
+def string(text):
+    """A string as CTF has it."""
+    return (text if isinstance(text, bytes) else text.encode()) + b"\0"
+
+
+class Stream:
+    """One file of packets, which begins a packet when one is full."""
+
+    def __init__(self, path, number, packet_bytes=1 << 20):
+        # pylint: disable=consider-using-with
+        self.file = open(path, "wb")
+        self.number = number
+        self.packet_bytes = packet_bytes
+        self.packets = 0
+        self.discarded = 0
+        self.events = []
+        self.size = 0
+        self.begin = self.end = 0
+
+    def add(self, event, time, body):
+        """Append an event; times must not go back."""
+        if not self.events:
+            self.begin = time
+        self.end = time
+        data = EVENT_HEADER.pack(event, time) + body
+        self.events.append(data)
+        self.size += len(data)
+        if self.size > self.packet_bytes:
+            self.flush()
+
+    def flush(self):
+        """Write the packet."""
+        bits = 8 * (PACKET_HEADER.size + self.size)
+        self.file.write(PACKET_HEADER.pack(
+            0xC1FC1FC1, self.number, self.begin, self.end, bits, bits,
+            self.packets, self.discarded, 0))
+        self.file.write(b"".join(self.events))
+        self.packets += 1
+        self.events, self.size = [], 0
+
+    def close(self):
+        """Write what is left."""
+        if self.events or not self.packets:
+            self.flush()
+        self.file.close()
+
+
+class Trace:
+    """A trace in a new folder."""
+
+    def __init__(self, path, maps=True, end=True, kernel=False):
+        os.makedirs(path)
+        self.time = 0
+        self.has_end = end
+        self.has_kernel = kernel
+        stops = ", ".join('"%s" = %d' % (s, i) for i, s in enumerate(STOPS))
+        with open(os.path.join(path, "metadata"), "w", encoding="ascii") as file:
+            file.write(METADATA.format(
+                kernel=KERNEL if kernel else "",
+                end=END.format(stops=stops) if end else ""))
+            if maps:
+                file.write(MAP_EVENTS)
+        self.events = Stream(os.path.join(path, "events_0"), 0)
+        self.maps = Stream(os.path.join(path, "maps_0"), 1)
+
+    def _now(self):
+        self.time += 1000
+        return self.time
+
+    def stack(self, addresses, space=1, stop="COMPLETE", name="prog", tid=7,
+              kernel=()):
+        """The context of an event."""
+        addresses = list(addresses)
+        if stop != "COMPLETE":
+            addresses.append(0xFFFFFFFFFFFFFFFF)
+        body = string(name) + struct.pack("<ii", tid, tid)
+        if self.has_kernel:
+            body += struct.pack("<I%dQ" % len(kernel), len(kernel), *kernel)
+        body += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
+        if self.has_end:
+            body += struct.pack("<BQ", STOPS.index(stop), space)
+        return body
+
+    def event(self, event, context, payload=b""):
+        """An event with a context of stack()."""
+        self.events.add(event, self._now(), context + payload)
+
+    def map(self, path, start, end, offset=0, space=1, build_id=b"", dev=0,
+            inode=0, dump=False):
+        """A mapping; dump: as the state dump says it."""
+        self.maps.add(4 if dump else 0, self._now(), struct.pack(
+            "<QiQQQIQI%ds" % len(build_id), space, 7, start, end, offset, dev,
+            inode, len(build_id), build_id) + string(path))
+
+    def unmap(self, start, end, space=1):
+        """It is mapped no longer."""
+        self.maps.add(1, self._now(), struct.pack("<QQQ", space, start, end))
+
+    def fork(self, parent, child):
+        """A new space."""
+        self.maps.add(2, self._now(), struct.pack("<QQii", parent, child, 7, 8))
+
+    def exit(self, space):
+        """A space ends."""
+        self.maps.add(3, self._now(), struct.pack("<Q", space))
+
+    def close(self):
+        """The trace is whole."""
+        self.events.close()
+        self.maps.close()
