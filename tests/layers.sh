@@ -45,7 +45,12 @@ check "core does not ask where it is compiled" \
 check "kmod includes core, uapi and include/kunwind" \
 	"$(includes kmod '<|"[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
 check "lttng-integration includes include/kunwind alone" \
-	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"')"
+	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"' |
+		grep -v '^lttng-integration/babeltrace/' || true)"
+check "the plugin of babeltrace2 includes its own headers alone" \
+	"$(includes lttng-integration/babeltrace '<|"[^/]*"')"
+check "of kunwind's it includes the uapi header alone" \
+	"$(grep -rnE 'include.*<kunwind/' lttng-integration/babeltrace || true)"
 check "libkunwind includes the uapi header alone" \
 	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
 check "neither of the two reaches into core or kmod" \
