@@ -34,7 +34,7 @@ struct kr_copier {
 bt_field_class *kr_copy_field_class(struct kr_copier *copier,
 				    const bt_field_class *from);
 
-bool kr_copy_trace_class(const bt_trace_class *from, bt_trace_class *to);
+void kr_copy_trace_class(const bt_trace_class *from, bt_trace_class *to);
 bool kr_copy_trace(const bt_trace *from, bt_trace *to);
 bool kr_copy_clock_class(const bt_clock_class *from, bt_clock_class *to);
 

@@ -329,12 +329,11 @@ bt_field_class *kr_copy_field_class(struct kr_copier *copier,
 	return to;
 }
 
-bool kr_copy_trace_class(const bt_trace_class *from, bt_trace_class *to)
+void kr_copy_trace_class(const bt_trace_class *from, bt_trace_class *to)
 {
 	bt_trace_class_set_assigns_automatic_stream_class_id(to, BT_FALSE);
 	bt_trace_class_set_user_attributes(to,
 		bt_trace_class_borrow_user_attributes_const(from));
-	return true;
 }
 
 /* The UUID is left out: it names the original. */

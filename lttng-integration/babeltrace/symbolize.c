@@ -117,10 +117,11 @@ static struct trace_class *trace_class_of(struct iterator *it,
 	class->in = in;
 	class->copier.to = bt_trace_class_create(
 		bt_self_component_filter_as_self_component(it->component->self));
-	if (!class->copier.to || !kr_copy_trace_class(in, class->copier.to)) {
+	if (!class->copier.to) {
 		free_trace_class(class);
 		return NULL;
 	}
+	kr_copy_trace_class(in, class->copier.to);
 	g_hash_table_insert(it->trace_classes, (void *)in, class);
 	return class;
 }
