@@ -42,7 +42,8 @@ static int open_below(const char *sysroot, const char *path)
 enum match {
 	MATCHES,
 	DIFFERS,
-	NO_ID,
+	SAME_INODE,
+	OTHER_INODE,
 	NO_ELF,
 };
 
@@ -65,7 +66,7 @@ static enum match match(int fd, const struct kr_module_id *id)
 				 MATCHES : DIFFERS;
 		else
 			result = st.st_dev == id->dev && st.st_ino == id->inode ?
-				 MATCHES : NO_ID;
+				 SAME_INODE : OTHER_INODE;
 	}
 	elf_end(elf);
 	return result;
@@ -86,10 +87,13 @@ static int try(const char *sysroot, const char *name,
 		return -1;
 	}
 	switch (match(fd, id)) {
-	case NO_ID:
-		*why = KR_UNCHECKED;
+	case OTHER_INODE:
+		*why = KR_UNPROVEN;
 		if (!sysroot)
 			break;
+		/* fallthrough */
+	case SAME_INODE:
+		*why = KR_UNCHECKED;
 		/* fallthrough */
 	case MATCHES:
 		*path = g_strconcat(sysroot ? sysroot : "", name, NULL);

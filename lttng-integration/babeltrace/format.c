@@ -176,11 +176,15 @@ static void format_place(GString *to, const struct kr_stack_frame *frame,
 		g_string_append(to, "  ");
 		g_string_append(to, colors->module);
 		kr_safe_append(to, module);
-	} else if (module[0]) {
+	} else if (module[0] && frame->offset) {
 		kr_safe_append(to, module);
 		g_string_append_printf(to, "+%#" PRIx64, frame->offset);
 	} else {
 		g_string_append_printf(to, "%#" PRIx64, frame->address);
+		if (module[0]) {
+			g_string_append(to, "  ");
+			kr_safe_append(to, module);
+		}
 	}
 	g_string_append(to, colors->off);
 }

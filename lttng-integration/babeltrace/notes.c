@@ -25,10 +25,10 @@ static const struct {
 		"stacks do not say their address space",
 		"their addresses are shown plain",
 	},
-	[KR_UNMAPPED] = {
-		"address lies in no mapping that the trace tells of",
-		"addresses lie in no mapping that the trace tells of",
-		"they are shown plain",
+	[KR_UNKNOWN_SPACE] = {
+		"stack is of an address space that the trace does not tell of",
+		"stacks are of address spaces that the trace does not tell of",
+		"their addresses are shown plain; a session begins with a state dump, and what comes before its end may be of such",
 	},
 	[KR_LOST] = {
 		"event was lost when the trace was recorded",
@@ -55,10 +55,15 @@ static const struct {
 		"files cannot be read, or are no ELF files",
 		"their addresses are shown as file+offset",
 	},
+	[KR_UNPROVEN] = {
+		"file has no build ID and another inode than the one that was traced",
+		"files have no build ID and other inodes than those that were traced",
+		"their addresses are shown as file+offset; sysroot=DIR makes the name enough",
+	},
 	[KR_UNCHECKED] = {
 		"file has no build ID",
 		"files have no build ID",
-		"the file of that name was believed to be the one that was traced",
+		"the one of that name and inode, or of that name in the sysroot, was believed",
 	},
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",

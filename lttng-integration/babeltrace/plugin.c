@@ -54,7 +54,7 @@ static bt_value_map_foreach_entry_const_func_status check_param(
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(check->self,
 		"kunwind: parameter %s: %s", name,
 		*known ? "it must be a string" : "there is no such parameter");
-	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
 }
 
 bool kr_params_are_known(const bt_value *params, const char *const *names,

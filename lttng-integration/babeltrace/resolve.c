@@ -11,6 +11,9 @@
 /* LTTng's mark at the end of a stack that is not whole. */
 #define INCOMPLETE	UINT64_MAX
 
+/* At the same address in every process. */
+#define VSYSCALL	0xffffffffff600000ULL
+
 static int member(const bt_field_class *class, const char *name,
 		  bt_field_class_type type)
 {
@@ -201,12 +204,20 @@ static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
 	return set_frame(stack, i, &frame);
 }
 
-/* What is known of the addresses of one stack, in a second look at them. */
+/* What is known of an address. @module: a path, or a name in brackets. */
 struct found {
 	const struct kr_place *place;
-	const struct kr_module *module;
+	const char *module;
 	uint64_t address;
 };
+
+/* What is executable and announced by nobody. */
+static const char *unmapped(uint64_t address)
+{
+	if (address >= VSYSCALL && address - VSYSCALL < 4096)
+		return "[vsyscall]";
+	return "[anon]";
+}
 
 /* Return: how many frames they are; *@call says whether the next is a call's. */
 static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
@@ -218,12 +229,14 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 	/* A call can be the last instruction of a mapping. */
 	if (!mapping && *call)
 		mapping = kr_spaces_find(resolver->spaces, space, address - 1);
-	*found = (struct found) { .address = address };
+	*found = (struct found) { .address = address, .module = "" };
 	if (!mapping) {
+		if (kr_spaces_know(resolver->spaces, space))
+			found->module = unmapped(address);
 		*call = true;
 		return 1;
 	}
-	found->module = mapping->module;
+	found->module = kr_module_path(mapping->module);
 	found->place = kr_module_resolve(mapping->module,
 		address - mapping->start + mapping->offset, *call);
 	*call = !found->place->signal;
@@ -234,13 +247,12 @@ static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *fo
 {
 	struct kr_stack_frame frame = {
 		.address = found->address, .kind = KR_USER,
-		.function = "", .module = "", .file = "",
+		.function = "", .module = found->module, .file = "",
 	};
 	uint32_t j;
 
 	if (!found->place)
 		return set_frame(stack, (*i)++, &frame);
-	frame.module = kr_module_path(found->module);
 	for (j = 0; j < found->place->count; j++) {
 		const struct kr_frame *from = &found->place->frames[j];
 
@@ -270,7 +282,7 @@ static const char *stop_name(const struct kr_context *context, const bt_field *f
 	return user ? "INCOMPLETE" : "";
 }
 
-bool kr_resolve(const struct kr_resolver *resolver,
+bool kr_resolve(struct kr_resolver *resolver,
 		const struct kr_context *context, const bt_field *from,
 		bt_field *to)
 {
@@ -288,15 +300,15 @@ bool kr_resolve(const struct kr_resolver *resolver,
 	space = number ? bt_field_integer_unsigned_get_value(number) : 0;
 	nr_user = whole_length(user);
 	nr_kernel = whole_length(kernel);
+	resolver->stacks += !!nr_user;
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
+	else if (nr_user && !kr_spaces_know(resolver->spaces, space))
+		kr_note(resolver->notes, KR_UNKNOWN_SPACE, NULL);
 
 	found = g_new(struct found, nr_user);
-	for (total = nr_kernel, i = 0; i < nr_user; i++) {
+	for (total = nr_kernel, i = 0; i < nr_user; i++)
 		total += find(resolver, space, element(user, i), &call, &found[i]);
-		if (space && !found[i].module)
-			kr_note(resolver->notes, KR_UNMAPPED, NULL);
-	}
 	stack = bt_field_structure_borrow_member_field_by_index(to, context->stack);
 	done = !bt_field_array_dynamic_set_length(stack, total);
 	for (i = 0; i < nr_kernel && done; i++)

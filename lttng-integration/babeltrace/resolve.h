@@ -34,15 +34,22 @@ void kr_context_find(struct kr_context *context, const bt_field_class *class);
 bool kr_context_append(const struct kr_context *context,
 		       bt_trace_class *trace_class, bt_field_class *copy);
 
-/* @kernel: symbols, or NULL. */
+/**
+ * struct kr_resolver - what a stack is resolved with
+ * @spaces: what is mapped
+ * @kernel: symbols, or NULL
+ * @notes: what is missing
+ * @stacks: how many had an address of the user
+ */
 struct kr_resolver {
 	struct kr_spaces *spaces;
 	const struct kr_kernel *kernel;
 	struct kr_notes *notes;
+	uint64_t stacks;
 };
 
 /* Return: false if memory ran out. */
-bool kr_resolve(const struct kr_resolver *resolver,
+bool kr_resolve(struct kr_resolver *resolver,
 		const struct kr_context *context, const bt_field *from,
 		bt_field *to);
 

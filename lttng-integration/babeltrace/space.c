@@ -134,6 +134,11 @@ void kr_spaces_exit(struct kr_spaces *spaces, uint64_t space)
 	g_hash_table_remove(spaces->arrays, &space);
 }
 
+bool kr_spaces_know(struct kr_spaces *spaces, uint64_t space)
+{
+	return find_array(spaces, space);
+}
+
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,
 					uint64_t address)
 {

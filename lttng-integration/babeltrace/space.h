@@ -7,6 +7,7 @@
 #define KR_SPACE_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kr_module;
@@ -40,6 +41,9 @@ void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child);
 
 /* The number will not come again. */
 void kr_spaces_exit(struct kr_spaces *spaces, uint64_t space);
+
+/* Return: whether anything was said of a space, and it has not exited. */
+bool kr_spaces_know(struct kr_spaces *spaces, uint64_t space);
 
 /* Return: what is mapped at an address, until the next change; or NULL. */
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,

@@ -71,7 +71,7 @@ struct iterator {
 	GHashTable *packets;
 	struct kr_modules *modules;
 	struct kr_notes *notes;
-	uint64_t stacks;
+	struct kr_resolver resolver;
 	uint64_t maps;
 };
 
@@ -493,30 +493,26 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 	struct stream *stream = stream_of(it, bt_event_borrow_stream_const(from));
 	struct event_class *class = event_class_of(it,
 		bt_event_borrow_class_const(from));
-	struct kr_resolver resolver = {
-		.spaces = stream->trace->spaces,
-		.kernel = it->component->kernel,
-		.notes = it->notes,
-	};
+	struct kr_resolver *resolver = &it->resolver;
 	const struct kr_context *context;
 	bt_message *out;
 	bt_event *to;
 
 	if (!class)
 		return NULL;
+	resolver->spaces = stream->trace->spaces;
 	out = create_event(it, in, from, class->out, stream);
 	if (!out)
 		return NULL;
 	to = bt_message_event_borrow_event(out);
 	if (class->maps) {
-		kr_maps_apply(class->maps, from, resolver.spaces, it->modules);
+		kr_maps_apply(class->maps, from, resolver->spaces, it->modules);
 		it->maps++;
 	}
 	context = &class->stream_class->context;
-	it->stacks += context->user >= 0;
 	if (!copy_event(from, to) ||
 	    (context->stack >= 0 &&
-	     !kr_resolve(&resolver, context,
+	     !kr_resolve(resolver, context,
 			 bt_event_borrow_common_context_field_const(from),
 			 bt_event_borrow_common_context_field(to)))) {
 		bt_message_put_ref(out);
@@ -551,16 +547,16 @@ static const bt_message *handle(struct iterator *it, const bt_message *in)
 
 static void say_notes(struct iterator *it)
 {
-	if (it->stacks && !it->maps) {
+	if (it->resolver.stacks && !it->maps) {
 		kr_notes_forget(it->notes, KR_NO_SPACE);
-		kr_notes_forget(it->notes, KR_UNMAPPED);
-		kr_note_many(it->notes, KR_NO_MAPS, it->stacks);
+		kr_notes_forget(it->notes, KR_UNKNOWN_SPACE);
+		kr_note_many(it->notes, KR_NO_MAPS, it->resolver.stacks);
 	}
 	if (bt_component_get_logging_level(bt_self_component_as_component(
 			bt_self_component_filter_as_self_component(
 				it->component->self))) <= BT_LOGGING_LEVEL_WARNING)
 		kr_notes_say(it->notes);
-	it->stacks = 0;
+	it->resolver.stacks = 0;
 	it->maps = 0;
 }
 
@@ -571,6 +567,7 @@ bt_message_iterator_class_next_method_status kr_symbolize_next(
 	struct iterator *it = bt_self_message_iterator_get_data(self);
 	bt_message_iterator_next_status status;
 	bt_message_array_const in;
+	const bt_error *error;
 	uint64_t i, n;
 	bool all;
 
@@ -580,12 +577,16 @@ bt_message_iterator_class_next_method_status kr_symbolize_next(
 		say_notes(it);
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 		return (bt_message_iterator_class_next_method_status)status;
+	/* source.ctf.fs leaves one that it will only tell of next time. */
+	error = bt_current_thread_take_error();
 	for (i = 0; i < n; i++) {
 		out[i] = handle(it, in[i]);
 		if (!out[i])
 			break;
 	}
 	all = i == n;
+	if (error)
+		bt_current_thread_move_error(error);
 	if (!all) {
 		while (i-- > 0)
 			bt_message_put_ref(out[i]);
@@ -649,6 +650,8 @@ bt_message_iterator_class_initialize_method_status kr_symbolize_init_iterator(
 		(GDestroyNotify)bt_packet_put_ref);
 	it->notes = kr_notes_new();
 	it->modules = kr_modules_new(component->sysroot, it->notes);
+	it->resolver.kernel = component->kernel;
+	it->resolver.notes = it->notes;
 	bt_self_message_iterator_configuration_set_can_seek_forward(config,
 		bt_message_iterator_can_seek_forward(upstream));
 	bt_self_message_iterator_set_data(self, it);
@@ -678,7 +681,7 @@ kr_symbolize_seek(bt_self_message_iterator *self)
 	g_hash_table_remove_all(it->packets);
 	g_hash_table_remove_all(it->streams);
 	g_hash_table_remove_all(it->traces);
-	it->stacks = 0;
+	it->resolver.stacks = 0;
 	it->maps = 0;
 	return (bt_message_iterator_class_seek_beginning_method_status)
 		bt_message_iterator_seek_beginning(it->upstream);

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Runs babeltrace2 with the plugin, and reads the text that it prints."""
+import collections
+import os
+import re
+import subprocess
+
+Result = collections.namedtuple("Result", "out err status")
+Frame = collections.namedtuple("Frame", "text function offset module source inlined")
+
+
+def environment():
+    """A sanitizer's library must be the first that is loaded."""
+    env = dict(os.environ, TZ="UTC", LC_ALL="C.UTF-8")
+    env.pop("DEBUGINFOD_URLS", None)
+    if os.environ.get("SANITIZE"):
+        asan = subprocess.run([os.environ["CC"], "-print-file-name=libasan.so"],
+                              check=True, stdout=subprocess.PIPE,
+                              universal_newlines=True).stdout.strip()
+        env["LD_PRELOAD"] = asan
+    return env
+
+
+def read(trace, params="", sink="sink.kunwind.text", filters=True, timeout=120,
+         leaks=True):
+    """What babeltrace2 prints of a trace."""
+    env = environment()
+    if not leaks:
+        env["ASAN_OPTIONS"] = "detect_leaks=0"
+    command = ["babeltrace2", "--plugin-path", os.environ["PLUGINS"], trace]
+    if filters:
+        command.append("--component=names:filter.kunwind.symbolize")
+        if params:
+            name, value = params.split("=", 1)
+            command.append('--params=%s="%s"' % (name, value))
+    command.append("--component=text:" + sink)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=env, timeout=timeout, check=False)
+    return Result(done.stdout.decode(), done.stderr.decode(), done.returncode)
+
+
+def frame(line):
+    """The parts of a frame's line."""
+    parts = line.strip().split("  ")
+    inlined = parts[-1] == "(inlined)"
+    if inlined:
+        parts.pop()
+    if len(parts) < 2:
+        return Frame(parts[0], "", 0, parts[0].rsplit("+", 1)[0], "", inlined)
+    function, _, offset = parts[0].rpartition("+") if not inlined else \
+        (parts[0], "", "0")
+    return Frame(line.strip(), function, int(offset, 16), parts[1],
+                 parts[2] if len(parts) > 2 else "", inlined)
+
+
+def frames(text):
+    """The frames of each process's last event, by its name."""
+    result = {}
+    for line in text.splitlines():
+        if line.startswith("    "):
+            if not line.startswith("    ..."):
+                result[name].append(frame(line))
+        else:
+            name = re.match(r"\S+ (.*)\[7\] ", line).group(1)
+            result[name] = []
+    return result
