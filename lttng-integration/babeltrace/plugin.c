@@ -2,6 +2,7 @@
 /* The plugin of babeltrace2, and what is in it. */
 #include <string.h>
 #include "plugin.h"
+#include "sink.h"
 #include "symbolize.h"
 #include "text.h"
 
@@ -24,15 +25,15 @@ BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(
 BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(
 	symbolize, kr_symbolize_seek, kr_symbolize_can_seek);
 
-BT_PLUGIN_SINK_COMPONENT_CLASS(text, kr_text_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS(text, kr_sink_consume);
 BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(text,
 	"Print system calls and other events, each with its call stack below it.");
 BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(text,
 	"See the manual page babeltrace2-plugin-kunwind(7).");
 BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(text, kr_text_init);
-BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(text, kr_text_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(text, kr_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(text,
-	kr_text_configured);
+	kr_sink_configured);
 
 struct check {
 	const char *const *names;

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The methods of babeltrace2 that are the same in all sinks. */
+#include <errno.h>
+#include <glib.h>
+#include <string.h>
+#include "plugin.h"
+#include "sink.h"
+
+static bt_self_component *component(const struct kr_sink *sink)
+{
+	return bt_self_component_sink_as_self_component(sink->self);
+}
+
+static struct kr_sink *sink_of(bt_self_component_sink *self)
+{
+	return bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self));
+}
+
+static void free_sink(struct kr_sink *sink)
+{
+	bt_message_iterator_put_ref(sink->upstream);
+	if (sink->file && sink->file != stdout)
+		fclose(sink->file);
+	sink->ops->free(sink);
+}
+
+static bool open_file(struct kr_sink *sink, const bt_value *params)
+{
+	const bt_value *path = bt_value_map_borrow_entry_value_const(params, "path");
+
+	sink->file = path ? fopen(bt_value_string_get(path), "we") : stdout;
+	if (!sink->file)
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+			component(sink), "kunwind: %s: %s",
+			bt_value_string_get(path), strerror(errno));
+	return sink->file;
+}
+
+bt_component_class_initialize_method_status kr_sink_init(
+	struct kr_sink *sink, const struct kr_sink_ops *ops,
+	bt_self_component_sink *self, const bt_value *params,
+	const char *const *names,
+	bool (*own_params)(struct kr_sink *sink, const bt_value *params))
+{
+	bt_self_component_add_port_status status;
+
+	sink->ops = ops;
+	sink->self = self;
+	status = bt_self_component_sink_add_input_port(self, "in", NULL, NULL);
+	if (status) {
+		free_sink(sink);
+		return (bt_component_class_initialize_method_status)status;
+	}
+	if (!kr_params_are_known(params, names, component(sink)) ||
+	    !own_params(sink, params) || !open_file(sink, params)) {
+		free_sink(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	bt_self_component_set_data(component(sink), sink);
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+int kr_sink_choice(struct kr_sink *sink, const bt_value *params, const char *name,
+		   const char *const *words)
+{
+	const bt_value *value = bt_value_map_borrow_entry_value_const(params, name);
+	char *known;
+	int i;
+
+	if (!value)
+		return 0;
+	for (i = 0; words[i]; i++)
+		if (!strcmp(bt_value_string_get(value), words[i]))
+			return i;
+	known = g_strjoinv(", ", (char **)words);
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
+		"kunwind: parameter %s must be one of: %s", name, known);
+	g_free(known);
+	return -1;
+}
+
+bt_component_class_sink_graph_is_configured_method_status kr_sink_configured(
+	bt_self_component_sink *self)
+{
+	return (bt_component_class_sink_graph_is_configured_method_status)
+		bt_message_iterator_create_from_sink_component(self,
+			bt_self_component_sink_borrow_input_port_by_index(self, 0),
+			&sink_of(self)->upstream);
+}
+
+static bool write_out(struct kr_sink *sink, enum kr_so_far so_far)
+{
+	if (sink->ops->write(sink, so_far) && !fflush(sink->file)) {
+		sink->done = so_far != KR_SOME;
+		return true;
+	}
+	sink->done = true;
+	/* At the end of a graph nobody asks for its errors. */
+	if (so_far == KR_CUT)
+		fprintf(stderr, "kunwind: the output cannot be written: %s\n",
+			strerror(errno));
+	else
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+			component(sink), "kunwind: the output cannot be written: %s",
+			strerror(errno));
+	return false;
+}
+
+bt_component_class_sink_consume_method_status kr_sink_consume(
+	bt_self_component_sink *self)
+{
+	struct kr_sink *sink = sink_of(self);
+	bt_message_iterator_next_status status;
+	bt_message_array_const messages;
+	uint64_t i, n;
+
+	status = bt_message_iterator_next(sink->upstream, &messages, &n);
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
+		return write_out(sink, KR_ALL) ?
+			BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END :
+			BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		return (bt_component_class_sink_consume_method_status)status;
+	for (i = 0; i < n; i++) {
+		sink->ops->message(sink, messages[i]);
+		bt_message_put_ref(messages[i]);
+	}
+	return write_out(sink, KR_SOME) ?
+		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK :
+		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+}
+
+void kr_sink_finalize(bt_self_component_sink *self)
+{
+	struct kr_sink *sink = sink_of(self);
+
+	if (sink->upstream && !sink->done)
+		(void)write_out(sink, KR_CUT);
+	free_sink(sink);
+}
