@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the parts of the command kunwind share. */
+#ifndef KC_COMMAND_H
+#define KC_COMMAND_H
+
+#include <argp.h>
+#include <signal.h>
+#include <stdbool.h>
+
+/* Exit statuses beside 0: that of a failure, and that of a wrong command line. */
+#define KC_FAILED	1
+#define KC_USAGE	2
+
+/* The status of a shell's command that a signal ended. */
+#define KC_SIGNALLED(number)	(128 + (number))
+
+/* Each takes its arguments, with its name as the first, and returns a status. */
+int kc_trace(int argc, char **argv);
+int kc_report(int argc, char **argv);
+int kc_stack(int argc, char **argv);
+int kc_status(int argc, char **argv);
+int kc_table(int argc, char **argv);
+
+/**
+ * kc_parse() - parse the arguments of a subcommand
+ * @argp: what it takes; argp prints --help and ends the program
+ * @flags: of argp_parse()
+ * @data: for the parser
+ */
+void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
+	      void *data);
+
+/* Print "kunwind: " and what is wrong, and, if not NULL, what to do next. */
+void kc_error(const char *next, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Return: whether the module is loaded; if not, that was said. */
+bool kc_module_is_loaded(void);
+
+/* Print a JSON value to stdout, and free it. Return: a status. */
+struct json_t;
+int kc_print_json(struct json_t *json);
+
+/**
+ * struct kc_view - how a trace is shown
+ * @sink: component class of the plugin
+ * @path: where to write, or NULL
+ * @color: auto, always or never; or NULL
+ * @sysroot: see the filter; or NULL
+ * @kallsyms: see the filter; or NULL
+ */
+struct kc_view {
+	const char *sink;
+	const char *path;
+	const char *color;
+	const char *sysroot;
+	const char *kallsyms;
+};
+
+/* Show the traces below a folder. Return: a status. */
+int kc_show(const char *folder, const struct kc_view *view);
+
+#endif /* KC_COMMAND_H */

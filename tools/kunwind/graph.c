@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Showing traces: source.ctf.fs, filter.utils.muxer, filter.kunwind.symbolize and
+ * a sink of the plugin, in a graph of this process.
+ */
+#include <babeltrace2/babeltrace.h>
+#include <errno.h>
+#include <ftw.h>
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "command.h"
+
+#define PLUGIN_FILE	BT2_PLUGINDIR "/babeltrace-plugin-kunwind.so"
+
+/* Silence beyond this long is filled. */
+#define PATIENCE_S	2
+
+static bt_graph *running;
+
+/* Folders with a trace, by what of them belongs together. */
+static GPtrArray *found;
+
+static void interrupt(int number)
+{
+	(void)number;
+	bt_interrupter_set(bt_graph_borrow_default_interrupter(running));
+}
+
+static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	if (type == FTW_F && !strcmp(path + ftw->base, "metadata"))
+		g_ptr_array_add(found, g_strndup(path, ftw->base - !!ftw->base));
+	return 0;
+}
+
+static gint compare_paths(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Return: the folders of traces below a folder, sorted; none if there are none. */
+static GPtrArray *find_traces(const char *folder)
+{
+	found = g_ptr_array_new_with_free_func(g_free);
+	nftw(folder, visit, 16, FTW_PHYS);
+	g_ptr_array_sort(found, compare_paths);
+	return found;
+}
+
+/* What babeltrace2 has to say about a failure; its last cause is the first. */
+static void say_error(const char *what)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	uint64_t i, n = error ? bt_error_get_cause_count(error) : 0;
+
+	kc_error(NULL, "%s", what);
+	for (i = 0; i < n; i++)
+		fprintf(stderr, "  %s\n", bt_error_cause_get_message(
+			bt_error_borrow_cause_by_index(error, i)));
+	if (error)
+		bt_error_release(error);
+}
+
+/* The plugin: where babeltrace2 looks, then where this package puts it. */
+static const bt_plugin *find_plugin(void)
+{
+	const bt_plugin_set *set = NULL;
+	const bt_plugin *plugin = NULL;
+
+	if (!bt_plugin_find("kunwind", BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
+			    &plugin))
+		return plugin;
+	if (!bt_plugin_find_all_from_file(PLUGIN_FILE, BT_FALSE, &set)) {
+		plugin = bt_plugin_set_borrow_plugin_by_index_const(set, 0);
+		bt_plugin_get_ref(plugin);
+		bt_plugin_set_put_ref(set);
+		return plugin;
+	}
+	bt_current_thread_clear_error();
+	kc_error("install it, or say where it is: BABELTRACE_PLUGIN_PATH",
+		 "babeltrace2's plugin kunwind is not found: %s", PLUGIN_FILE);
+	return NULL;
+}
+
+static const bt_plugin *find_own(const char *name)
+{
+	const bt_plugin *plugin = NULL;
+
+	if (!bt_plugin_find(name, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
+			    &plugin))
+		return plugin;
+	bt_current_thread_clear_error();
+	kc_error("install babeltrace2", "babeltrace2's plugin %s is not found", name);
+	return NULL;
+}
+
+static void set_string(bt_value *params, const char *name, const char *value)
+{
+	if (value)
+		(void)bt_value_map_insert_string_entry(params, name, value);
+}
+
+/* Return: what a trace's folder belongs to, which the caller frees. */
+static char *group_of(const bt_component_class_source *class, const char *folder)
+{
+	const bt_value *result = NULL, *group = NULL;
+	bt_value *params = bt_value_map_create();
+	bt_query_executor *executor;
+	char *name = NULL;
+
+	set_string(params, "input", folder);
+	set_string(params, "type", "directory");
+	executor = bt_query_executor_create(
+		bt_component_class_source_as_component_class_const(class),
+		"babeltrace.support-info", params);
+	if (executor && !bt_query_executor_query(executor, &result) &&
+	    bt_value_is_map(result))
+		group = bt_value_map_borrow_entry_value_const(result, "group");
+	if (group && bt_value_is_string(group))
+		name = g_strdup(bt_value_string_get(group));
+	bt_current_thread_clear_error();
+	bt_value_put_ref(result);
+	bt_value_put_ref(params);
+	bt_query_executor_put_ref(executor);
+	return name ?: g_strdup(folder);
+}
+
+/* Connect all outputs of a source to the muxer, which has one more input each time. */
+static bool connect_source(bt_graph *graph, const bt_component_source *source,
+			   const bt_component_filter *muxer)
+{
+	uint64_t i, n = bt_component_source_get_output_port_count(source);
+
+	for (i = 0; i < n; i++)
+		if (bt_graph_connect_ports(graph,
+			bt_component_source_borrow_output_port_by_index_const(source, i),
+			bt_component_filter_borrow_input_port_by_index_const(muxer,
+				bt_component_filter_get_input_port_count(muxer) - 1),
+			NULL))
+			return false;
+	return true;
+}
+
+/* One source for the folders of one trace: a session that rotated has several. */
+static bool add_source(bt_graph *graph, const bt_component_class_source *class,
+		       const bt_component_filter *muxer, const char *group,
+		       GPtrArray *folders)
+{
+	const bt_component_source *source;
+	bt_value *params = bt_value_map_create(), *inputs;
+	bool done;
+	guint i;
+
+	(void)bt_value_map_insert_empty_array_entry(params, "inputs", &inputs);
+	for (i = 0; i < folders->len; i++)
+		(void)bt_value_array_append_string_element(inputs,
+			g_ptr_array_index(folders, i));
+	done = !bt_graph_add_source_component(graph, class, group, params,
+					      BT_LOGGING_LEVEL_NONE, &source) &&
+	       connect_source(graph, source, muxer);
+	bt_value_put_ref(params);
+	return done;
+}
+
+static bool add_sources(bt_graph *graph, const bt_plugin *ctf,
+			const bt_component_filter *muxer, GPtrArray *folders)
+{
+	const bt_component_class_source *class =
+		bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
+	GHashTable *groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+		(GDestroyNotify)g_ptr_array_unref);
+	GHashTableIter iter;
+	gpointer group, members;
+	bool done = true;
+	guint i;
+
+	for (i = 0; i < folders->len; i++) {
+		char *name = group_of(class, g_ptr_array_index(folders, i));
+
+		members = g_hash_table_lookup(groups, name);
+		if (!members) {
+			members = g_ptr_array_new();
+			g_hash_table_insert(groups, g_strdup(name), members);
+		}
+		g_ptr_array_add(members, g_ptr_array_index(folders, i));
+		g_free(name);
+	}
+	g_hash_table_iter_init(&iter, groups);
+	while (done && g_hash_table_iter_next(&iter, &group, &members))
+		done = add_source(graph, class, muxer, group, members);
+	g_hash_table_destroy(groups);
+	return done;
+}
+
+static bool add_view(bt_graph *graph, const bt_plugin *plugin,
+		     const bt_component_filter *muxer, const struct kc_view *view)
+{
+	const bt_component_class_sink *class =
+		bt_plugin_borrow_sink_component_class_by_name_const(plugin,
+								    view->sink);
+	bt_value *params = bt_value_map_create();
+	const bt_component_filter *names;
+	const bt_component_sink *sink;
+	bool done;
+
+	set_string(params, "sysroot", view->sysroot);
+	set_string(params, "kallsyms", view->kallsyms);
+	done = !bt_graph_add_filter_component(graph,
+		bt_plugin_borrow_filter_component_class_by_name_const(plugin,
+			"symbolize"),
+		"names", params, BT_LOGGING_LEVEL_WARNING, &names);
+	bt_value_put_ref(params);
+	params = bt_value_map_create();
+	set_string(params, "path", view->path);
+	set_string(params, "color", view->color);
+	done = done && class &&
+	       !bt_graph_add_sink_component(graph, class, "view", params,
+					    BT_LOGGING_LEVEL_WARNING, &sink) &&
+	       !bt_graph_connect_ports(graph,
+			bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+			bt_component_filter_borrow_input_port_by_index_const(names, 0),
+			NULL) &&
+	       !bt_graph_connect_ports(graph,
+			bt_component_filter_borrow_output_port_by_index_const(names, 0),
+			bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+			NULL);
+	bt_value_put_ref(params);
+	return done;
+}
+
+static void show_progress(time_t begin, time_t *said)
+{
+	time_t now = time(NULL);
+
+	if (now - begin < PATIENCE_S || now == *said)
+		return;
+	*said = now;
+	fprintf(stderr, "\rkunwind: reading the trace, %ld s", (long)(now - begin));
+}
+
+/* @silent: the view does not show by itself that something happens. */
+static int run(bt_graph *graph, bool silent)
+{
+	struct sigaction action = { .sa_handler = interrupt }, before;
+	time_t begin = time(NULL), said = 0;
+	bt_graph_run_once_status status;
+	bool progress = silent && isatty(STDERR_FILENO);
+
+	running = graph;
+	sigaction(SIGINT, &action, &before);
+	do {
+		status = bt_graph_run_once(graph);
+		if (progress)
+			show_progress(begin, &said);
+	} while (status == BT_GRAPH_RUN_ONCE_STATUS_OK &&
+		 !bt_interrupter_is_set(bt_graph_borrow_default_interrupter(graph)));
+	sigaction(SIGINT, &before, NULL);
+	if (said)
+		fputs("\r\033[K", stderr);
+	if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
+		return 0;
+	if (bt_interrupter_is_set(bt_graph_borrow_default_interrupter(graph))) {
+		bt_current_thread_clear_error();
+		return KC_SIGNALLED(SIGINT);
+	}
+	say_error("the trace cannot be shown to its end");
+	return KC_FAILED;
+}
+
+static int show(GPtrArray *folders, const struct kc_view *view,
+		const bt_plugin *plugin)
+{
+	const bt_plugin *ctf = find_own("ctf"), *utils = find_own("utils");
+	const bt_component_filter *muxer;
+	bt_graph *graph = NULL;
+	int status = KC_FAILED;
+
+	if (ctf && utils) {
+		graph = bt_graph_create(0);
+		if (graph &&
+		    !bt_graph_add_filter_component(graph,
+			bt_plugin_borrow_filter_component_class_by_name_const(utils,
+				"muxer"),
+			"muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) &&
+		    add_sources(graph, ctf, muxer, folders) &&
+		    add_view(graph, plugin, muxer, view))
+			status = run(graph, view->path || !isatty(STDOUT_FILENO));
+		else
+			say_error("the trace cannot be shown");
+	}
+	bt_graph_put_ref(graph);
+	bt_plugin_put_ref(ctf);
+	bt_plugin_put_ref(utils);
+	return status;
+}
+
+int kc_show(const char *folder, const struct kc_view *view)
+{
+	struct kc_view whole = *view;
+	const bt_plugin *plugin = NULL;
+	GPtrArray *folders;
+	char *kallsyms;
+	int status = KC_FAILED;
+
+	if (access(folder, R_OK | X_OK)) {
+		kc_error(NULL, "%s: %s", folder, strerror(errno));
+		return KC_FAILED;
+	}
+	/* 'kunwind trace' puts it there. */
+	kallsyms = g_build_filename(folder, "kallsyms", NULL);
+	if (!whole.kallsyms && !access(kallsyms, R_OK))
+		whole.kallsyms = kallsyms;
+	folders = find_traces(folder);
+	if (!folders->len)
+		kc_error("a trace is a folder with a file 'metadata'",
+			 "%s: there is no trace in it", folder);
+	else
+		plugin = find_plugin();
+	if (plugin)
+		status = show(folders, &whole, plugin);
+	bt_plugin_put_ref(plugin);
+	g_ptr_array_unref(folders);
+	g_free(kallsyms);
+	return status;
+}

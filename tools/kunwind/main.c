@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* kunwind: the command. Each subcommand is a file. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "command.h"
+
+#define MODULE_FOLDER	"/sys/kernel/kunwind"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *does;
+} commands[] = {
+	{ "trace", kc_trace, "record system calls or events with their call stacks, and show them" },
+	{ "report", kc_report, "show a trace that was recorded" },
+	{ "stack", kc_stack, "take this program's own stack: is everything working?" },
+	{ "status", kc_status, "say what the module does: consumers, tables, memory, stops" },
+	{ "table", kc_table, "compile the unwind table of an ELF file and look at it" },
+};
+
+#define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *to)
+{
+	size_t i;
+
+	fputs("Usage: kunwind COMMAND [OPTION...]\n"
+	      "User call stacks of any program, from the kernel.\n\n", to);
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].does);
+	fputs("\n'kunwind COMMAND --help' has the options of each, "
+	      "'man kunwind' all of them.\n", to);
+}
+
+void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
+	      void *data)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "kunwind %s", argv[0]);
+	argv[0] = name;
+	argp_err_exit_status = KC_USAGE;
+	argp_parse(argp, argc, argv, flags, NULL, data);
+}
+
+void kc_error(const char *next, const char *format, ...)
+{
+	va_list args;
+
+	fputs("kunwind: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	if (next)
+		fprintf(stderr, "kunwind: %s\n", next);
+}
+
+bool kc_module_is_loaded(void)
+{
+	if (!access(MODULE_FOLDER, F_OK))
+		return true;
+	kc_error("load it: sudo modprobe kunwind (README.md tells how to build it)",
+		 "the kernel module kunwind is not loaded");
+	return false;
+}
+
+int kc_print_json(json_t *json)
+{
+	int err = json_dumpf(json, stdout, JSON_INDENT(2));
+
+	json_decref(json);
+	if (err || putchar('\n') == EOF || fflush(stdout)) {
+		kc_error(NULL, "stdout: %s", strerror(errno));
+		return KC_FAILED;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 2) {
+		print_help(stderr);
+		return KC_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		print_help(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("kunwind " PACKAGE_VERSION);
+		return 0;
+	}
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	kc_error("'kunwind --help' lists them", "there is no command '%s'", argv[1]);
+	return KC_USAGE;
+}

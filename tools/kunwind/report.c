@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* kunwind report: show a trace that was recorded. */
+#include <stddef.h>
+#include "command.h"
+
+struct options {
+	const char *folder;
+	struct kc_view view;
+};
+
+enum key {
+	SYSROOT = 256,
+	KALLSYMS,
+	COLOR,
+	TEXT,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'o':
+		options->view.path = arg;
+		return 0;
+	case SYSROOT:
+		options->view.sysroot = arg;
+		return 0;
+	case KALLSYMS:
+		options->view.kallsyms = arg;
+		return 0;
+	case COLOR:
+		options->view.color = arg;
+		return 0;
+	case TEXT:
+		options->view.sink = "text";
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->folder)
+			return ARGP_ERR_UNKNOWN;
+		options->folder = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->folder)
+			argp_error(state, "which trace?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int kc_report(int argc, char **argv)
+{
+	static const struct argp_option takes[] = {
+		{ "text", TEXT, NULL, 0,
+		  "System calls and events, each with its stack (default)", 0 },
+		{ "output", 'o', "FILE", 0, "Write there, not to stdout", 1 },
+		{ "color", COLOR, "WHEN", 0, "auto, always or never", 1 },
+		{ "sysroot", SYSROOT, "DIR", 0,
+		  "Where the files of the traced machine are", 2 },
+		{ "kallsyms", KALLSYMS, "FILE", 0,
+		  "A copy of its /proc/kallsyms, for the kernel's stacks", 2 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = takes, .parser = parse, .args_doc = "DIR",
+		.doc = "Show the LTTng traces below DIR, with the names of functions, "
+		       "lines, and inlined functions.",
+	};
+	struct options options = { .view.sink = "text" };
+
+	kc_parse(&argp, argc, argv, 0, &options);
+	return kc_show(options.folder, &options.view);
+}

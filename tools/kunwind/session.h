@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* A session of LTTng that records stacks, and what lies where. */
+#ifndef KC_SESSION_H
+#define KC_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct kc_session;
+
+/**
+ * struct kc_rules - what is recorded
+ * @events: names of tracepoints or system calls
+ * @nr_events: how many; 0 for all system calls
+ * @filter: which of them, an expression of LTTng; or NULL
+ * @execve_filter: which calls of execve besides; or NULL
+ * @kernel_stack: the kernel's stack too
+ */
+struct kc_rules {
+	char *const *events;
+	size_t nr_events;
+	const char *filter;
+	const char *execve_filter;
+	bool kernel_stack;
+};
+
+/* Return: whether LTTng can be asked to record; if not, that was said. */
+bool kc_session_possible(void);
+
+/* Return: a session that records into a folder as soon as it is started, or NULL. */
+struct kc_session *kc_session_create(const char *folder, const struct kc_rules *rules);
+
+bool kc_session_start(struct kc_session *session);
+
+/* Stop it, wait for what is recorded to be written, and forget it; NULL is none. */
+void kc_session_end(struct kc_session *session);
+
+#endif /* KC_SESSION_H */

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * kunwind trace: record a command and its children, a process, or everything, and
+ * show it.
+ *
+ * How "and its children, and nothing else" is done: LTTng's process tracker does
+ * not follow forks. So the command gets a UTS namespace of its own: every child is
+ * in it, and nothing looks different inside. LTTng's context uts_ns filters in the
+ * kernel. Who may not make a namespace gets the process alone, and is told so.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "command.h"
+#include "session.h"
+
+#define LAUNCHER	"kunwind-launch"
+#define KALLSYMS	"/proc/kallsyms"
+
+enum key {
+	COLOR = 256,
+	NO_VIEW,
+};
+
+struct options {
+	GPtrArray *events;
+	const char *folder;
+	pid_t pid;
+	bool kernel_stack;
+	bool no_view;
+	char **command;
+	struct kc_view view;
+};
+
+/* The child that becomes the command: what it said, and how to let it go on. */
+struct child {
+	pid_t pid;
+	int go;
+	bool has_namespace;
+};
+
+static void become(char **command, int said, int go)
+{
+	char namespace, byte;
+
+	prctl(PR_SET_NAME, LAUNCHER);
+	namespace = unshare(CLONE_NEWUTS) ? 0 : 1;
+	/* Without a parent there is nothing to do. */
+	if (write(said, &namespace, 1) != 1 || read(go, &byte, 1) != 1)
+		_exit(KC_FAILED);
+	execvp(command[0], command);
+	fprintf(stderr, "kunwind: %s: %s\n", command[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static bool fork_child(struct child *child, char **command)
+{
+	int said[2], go[2];
+	char namespace;
+
+	if (pipe2(said, O_CLOEXEC) || pipe2(go, O_CLOEXEC)) {
+		kc_error(NULL, "pipe: %s", strerror(errno));
+		return false;
+	}
+	child->pid = fork();
+	if (!child->pid) {
+		close(go[1]);
+		become(command, said[1], go[0]);
+	}
+	close(said[1]);
+	close(go[0]);
+	child->go = go[1];
+	if (child->pid < 0 || read(said[0], &namespace, 1) != 1) {
+		kc_error(NULL, "fork: %s", strerror(errno));
+		close(said[0]);
+		return false;
+	}
+	child->has_namespace = namespace;
+	close(said[0]);
+	return true;
+}
+
+/* Return: 0 if it cannot be read. */
+static uint64_t namespace_of(pid_t pid)
+{
+	char *path = g_strdup_printf("/proc/%d/ns/uts", (int)pid);
+	struct stat st = { 0 };
+
+	(void)stat(path, &st);
+	g_free(path);
+	return st.st_ino;
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return KC_FAILED;
+	return WIFEXITED(status) ? WEXITSTATUS(status) :
+				   KC_SIGNALLED(WTERMSIG(status));
+}
+
+/* Wait for Ctrl-C, or for the end of a process. */
+static void wait_for_end(pid_t pid)
+{
+	const struct timespec while_ = { .tv_nsec = 200000000 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	fputs("kunwind: recording; Ctrl-C ends it\n", stderr);
+	while (sigtimedwait(&set, NULL, &while_) < 0)
+		if (pid && kill(pid, 0) && errno == ESRCH)
+			return;
+}
+
+/* The kernel's names are those of this boot; without privilege they are zero. */
+static void copy_kallsyms(const char *folder)
+{
+	char *to = g_build_filename(folder, "kallsyms", NULL), *text;
+	gsize size;
+
+	if (g_file_get_contents(KALLSYMS, &text, &size, NULL)) {
+		if (size > 17 && strncmp(text, "0000000000000000 ", 17))
+			(void)g_file_set_contents(to, text, (gssize)size, NULL);
+		g_free(text);
+	}
+	g_free(to);
+}
+
+static int record_command(struct options *options, struct kc_rules *rules)
+{
+	char *within = NULL, *filter = NULL;
+	struct kc_session *session = NULL;
+	struct child child;
+	int status = KC_FAILED;
+
+	if (!fork_child(&child, options->command))
+		return KC_FAILED;
+	if (child.has_namespace) {
+		within = g_strdup_printf("$ctx.uts_ns == %" PRIu64,
+					 namespace_of(child.pid));
+	} else {
+		kc_error("sudo kunwind trace traces them, too",
+			 "without root, %s is traced, and no child of it",
+			 options->command[0]);
+		within = g_strdup_printf("$ctx.pid == %d", (int)child.pid);
+	}
+	filter = g_strdup_printf("%s && $ctx.procname != \"" LAUNCHER "\"", within);
+	rules->filter = filter;
+	rules->execve_filter = within;
+	session = kc_session_create(options->folder, rules);
+	if (session && kc_session_start(session)) {
+		/* Ctrl-C is for the command; what it did is shown all the same. */
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
+		if (write(child.go, "", 1) == 1)
+			status = status_of(child.pid);
+		close(child.go);
+	} else {
+		close(child.go);
+		(void)status_of(child.pid);
+		options->no_view = true;
+	}
+	kc_session_end(session);
+	signal(SIGINT, SIG_DFL);
+	g_free(within);
+	g_free(filter);
+	return status;
+}
+
+static int record_others(struct options *options, struct kc_rules *rules)
+{
+	struct kc_session *session;
+	char *filter = NULL;
+	int status = KC_FAILED;
+	sigset_t set;
+
+	/* From here on Ctrl-C ends the recording, whenever it comes. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* What shows the trace, and LTTng itself, would be most of it. */
+	filter = options->pid ?
+		 g_strdup_printf("$ctx.pid == %d", (int)options->pid) :
+		 g_strdup_printf("$ctx.pid != %d", (int)getpid());
+	rules->filter = filter;
+	session = kc_session_create(options->folder, rules);
+	if (session && kc_session_start(session)) {
+		wait_for_end(options->pid);
+		status = 0;
+	} else {
+		options->no_view = true;
+	}
+	kc_session_end(session);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	g_free(filter);
+	return status;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char *end;
+	long pid;
+
+	switch (key) {
+	case 'e':
+		g_ptr_array_add(options->events, arg);
+		return 0;
+	case 'o':
+		options->folder = arg;
+		return 0;
+	case 'p':
+		pid = strtol(arg, &end, 10);
+		if (*end || pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH))
+			argp_error(state, "there is no process %s", arg);
+		options->pid = (pid_t)pid;
+		return 0;
+	case 'k':
+		options->kernel_stack = true;
+		return 0;
+	case COLOR:
+		options->view.color = arg;
+		return 0;
+	case NO_VIEW:
+		options->no_view = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		options->command = state->argv + state->next;
+		if (options->pid)
+			argp_error(state, "either a process or a command");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static char *default_folder(void)
+{
+	char name[64];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
+	return g_strdup(name);
+}
+
+int kc_trace(int argc, char **argv)
+{
+	static const struct argp_option takes[] = {
+		{ "event", 'e', "EVENT", 0,
+		  "A tracepoint or system call, several times if you like; without it all system calls", 0 },
+		{ "output", 'o', "DIR", 0,
+		  "Where to put the trace (default: kunwind-DATE-TIME here)", 0 },
+		{ "pid", 'p', "PID", 0, "Record a process that runs, until it ends", 0 },
+		{ "kernel-stack", 'k', NULL, 0, "Record the kernel's stacks, too", 0 },
+		{ "no-view", NO_VIEW, NULL, 0, "Record, and do not show", 0 },
+		{ "color", COLOR, "WHEN", 0, "auto, always or never", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = takes, .parser = parse, .args_doc = "[--] [COMMAND [ARG...]]",
+		.doc = "Record system calls or other events with the call stacks of the "
+		       "program that causes them, by LTTng, and show them: of a command "
+		       "and its children, of a process, or, without either, of "
+		       "everything, until Ctrl-C.\vThe status is the command's.",
+	};
+	struct options options = { .view.sink = "text" };
+	struct kc_rules rules = { 0 };
+	char *absolute, *own = NULL;
+	int status = KC_FAILED, shown;
+
+	options.events = g_ptr_array_new();
+	/* What follows the command is the command's. */
+	kc_parse(&argp, argc, argv, ARGP_IN_ORDER, &options);
+	if (!options.folder)
+		options.folder = own = default_folder();
+	absolute = g_canonicalize_filename(options.folder, NULL);
+	options.folder = absolute;
+	rules.events = (char **)options.events->pdata;
+	rules.nr_events = options.events->len;
+	rules.kernel_stack = options.kernel_stack;
+	if (g_file_test(absolute, G_FILE_TEST_EXISTS)) {
+		kc_error("choose another folder", "%s exists", absolute);
+	} else if (kc_session_possible()) {
+		status = options.command ? record_command(&options, &rules) :
+					   record_others(&options, &rules);
+		if (options.kernel_stack)
+			copy_kallsyms(absolute);
+		if (!options.no_view) {
+			shown = kc_show(absolute, &options.view);
+			status = status ?: shown;
+		}
+		if (g_file_test(absolute, G_FILE_TEST_EXISTS))
+			fprintf(stderr, "kunwind: the trace is in %s; kunwind report shows it again\n",
+				absolute);
+	}
+	g_ptr_array_unref(options.events);
+	g_free(absolute);
+	g_free(own);
+	return status;
+}
