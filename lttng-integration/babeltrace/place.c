@@ -92,7 +92,10 @@ static void list_units(struct kr_debug *debug)
 	g_array_sort(debug->units, compare_units);
 }
 
-/* clang writes no .debug_aranges: look at the units themselves. */
+/*
+ * clang writes no .debug_aranges: look at the units themselves. libdwfl gives what
+ * lies between two units to the first of them.
+ */
 static Dwarf_Die *find_unit(struct kr_debug *debug, Dwarf_Addr pc,
 			    Dwarf_Die *mem, Dwarf_Addr *bias)
 {
@@ -100,7 +103,7 @@ static Dwarf_Die *find_unit(struct kr_debug *debug, Dwarf_Addr pc,
 	guint low = 0, high;
 	Dwarf *dwarf;
 
-	if (die)
+	if (die && dwarf_haspc(die, pc - *bias) > 0)
 		return die;
 	dwarf = dwfl_module_getdwarf(debug->module, bias);
 	if (!dwarf)
