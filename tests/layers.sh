@@ -53,7 +53,9 @@ check "of kunwind's it includes the uapi header alone" \
 	"$(grep -rnE 'include.*<kunwind/' lttng-integration/babeltrace || true)"
 check "libkunwind includes the uapi header alone" \
 	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
-check "neither of the two reaches into core or kmod" \
+check "the command includes libkunwind, names of the plugin, core with the tests' port" \
+	"$(includes tools/kunwind '<|"(command|load|module|notes|session|table)\.h"')"
+check "neither lttng-integration nor libkunwind reaches into core or kmod" \
 	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration libkunwind 2>/dev/null || true)"
 if (($#)); then
 	check "core calls memcpy, memset, memcmp, memmove and strlen alone" \

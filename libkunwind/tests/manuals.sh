@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The manual pages are well-formed.
+# The manual pages are well-formed, those of the command and the plugin too.
 # Environment: MANDOC (empty: not installed), SRCDIR (libkunwind/ of the sources).
 set -eu
 
@@ -12,7 +12,8 @@ fi
 
 number=0
 failed=0
-for page in "$SRCDIR"/man/*.[0-9]; do
+for page in "$SRCDIR"/man/*.[0-9] "$SRCDIR"/../tools/kunwind/man/*.[0-9] \
+	"$SRCDIR"/../lttng-integration/babeltrace/man/*.[0-9]; do
 	number=$((number + 1))
 	status=ok
 	# Whether other pages are installed is no fault of this one's.

@@ -196,30 +196,47 @@ static bool add_sources(bt_graph *graph, const bt_plugin *ctf,
 	return done;
 }
 
-static bool add_view(bt_graph *graph, const bt_plugin *plugin,
-		     const bt_component_filter *muxer, const struct kc_view *view)
+static const bt_component_filter *add_names(bt_graph *graph, const bt_plugin *plugin,
+					    const struct kc_view *view)
 {
-	const bt_component_class_sink *class =
-		bt_plugin_borrow_sink_component_class_by_name_const(plugin,
-								    view->sink);
+	const bt_component_filter *names = NULL;
 	bt_value *params = bt_value_map_create();
-	const bt_component_filter *names;
-	const bt_component_sink *sink;
-	bool done;
 
 	set_string(params, "sysroot", view->sysroot);
 	set_string(params, "kallsyms", view->kallsyms);
-	done = !bt_graph_add_filter_component(graph,
+	(void)bt_graph_add_filter_component(graph,
 		bt_plugin_borrow_filter_component_class_by_name_const(plugin,
 			"symbolize"),
 		"names", params, BT_LOGGING_LEVEL_WARNING, &names);
 	bt_value_put_ref(params);
-	params = bt_value_map_create();
+	return names;
+}
+
+static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugin,
+					 const struct kc_view *view)
+{
+	const bt_component_sink *sink = NULL;
+	bt_value *params = bt_value_map_create();
+
 	set_string(params, "path", view->path);
 	set_string(params, "color", view->color);
-	done = done && class &&
-	       !bt_graph_add_sink_component(graph, class, "view", params,
-					    BT_LOGGING_LEVEL_WARNING, &sink) &&
+	(void)bt_graph_add_sink_component(graph,
+		bt_plugin_borrow_sink_component_class_by_name_const(plugin,
+								    view->sink),
+		"view", params, BT_LOGGING_LEVEL_WARNING, &sink);
+	bt_value_put_ref(params);
+	return sink;
+}
+
+/* A function of babeltrace2 must not be called while an error is to be told of. */
+static bool add_view(bt_graph *graph, const bt_plugin *plugin,
+		     const bt_component_filter *muxer, const struct kc_view *view)
+{
+	const bt_component_filter *names = add_names(graph, plugin, view);
+	const bt_component_sink *sink =
+		names ? add_sink(graph, plugin, view) : NULL;
+
+	return sink &&
 	       !bt_graph_connect_ports(graph,
 			bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
 			bt_component_filter_borrow_input_port_by_index_const(names, 0),
@@ -228,8 +245,6 @@ static bool add_view(bt_graph *graph, const bt_plugin *plugin,
 			bt_component_filter_borrow_output_port_by_index_const(names, 0),
 			bt_component_sink_borrow_input_port_by_index_const(sink, 0),
 			NULL);
-	bt_value_put_ref(params);
-	return done;
 }
 
 static void show_progress(time_t begin, time_t *said)
