@@ -7,6 +7,11 @@
 #include "live.h"
 #include "tap.h"
 
+#if defined(HAVE_LIBUNWIND) && !defined(STATIC_PROGRAM)
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+#endif
+
 extern const char _start[];
 
 /* Far more than _start has; what comes behind it is never a caller. */
@@ -52,6 +57,61 @@ static void find_tools(void)
 		tap_bail("no backtrace() in libc.so.6");
 }
 
+#if defined(HAVE_LIBUNWIND) && !defined(STATIC_PROGRAM)
+#define NAME_OF(symbol)		#symbol
+#define NAME(symbol)		NAME_OF(symbol)
+
+/* libunwind's own, by the names that its header gives them. */
+static struct {
+	int (*getcontext)(unw_context_t *context);
+	int (*init_local)(unw_cursor_t *cursor, unw_context_t *context);
+	int (*step)(unw_cursor_t *cursor);
+	int (*get_reg)(unw_cursor_t *cursor, int reg, unw_word_t *value);
+	int (*set_caching_policy)(unw_addr_space_t space, unw_caching_policy_t policy);
+	unw_addr_space_t *local;
+} steps;
+
+static NOINLINE int backtrace_by_steps(void **frames, int size)
+{
+	unw_context_t context;
+	unw_cursor_t cursor;
+	unw_word_t ip;
+	int n = 0;
+
+	if (steps.getcontext(&context) || steps.init_local(&cursor, &context))
+		return 0;
+	while (n < size && steps.step(&cursor) > 0 &&
+	       !steps.get_reg(&cursor, UNW_REG_IP, &ip) && ip)
+		frames[n++] = (void *)ip;
+	return n;
+}
+
+int live_use_steps(void)
+{
+	void *library = dlopen("libunwind.so.8", RTLD_LAZY | RTLD_LOCAL);
+
+	if (!library)
+		return 0;
+	*(void **)&steps.getcontext = dlsym(library, NAME(unw_tdep_getcontext));
+	*(void **)&steps.init_local = dlsym(library, NAME(unw_init_local));
+	*(void **)&steps.step = dlsym(library, NAME(unw_step));
+	*(void **)&steps.get_reg = dlsym(library, NAME(unw_get_reg));
+	*(void **)&steps.set_caching_policy = dlsym(library, NAME(unw_set_caching_policy));
+	steps.local = dlsym(library, NAME(unw_local_addr_space));
+	if (!steps.getcontext || !steps.init_local || !steps.step || !steps.get_reg ||
+	    !steps.set_caching_policy || !steps.local ||
+	    steps.set_caching_policy(*steps.local, UNW_CACHE_NONE))
+		return 0;
+	libunwind_backtrace = backtrace_by_steps;
+	return 1;
+}
+#else
+int live_use_steps(void)
+{
+	return 0;
+}
+#endif
+
 void live_push(const void *address)
 {
 	if (truth.count == LIVE_FRAMES)
@@ -88,6 +148,12 @@ struct live_stacks *live_new(void)
 	if (!stacks || !stacks->bt)
 		tap_bail("out of memory");
 	return stacks;
+}
+
+void live_free(struct live_stacks *stacks)
+{
+	kunwind_backtrace_free(stacks->bt);
+	free(stacks);
 }
 
 static NOINLINE void take_kunwind(struct live_stacks *stacks)
@@ -154,8 +220,12 @@ static int bottom_is(const struct live_list *list, int at, enum live_bottom bott
 	       list->frames[list->count - 1] < start + START_BYTES;
 }
 
-static int is_true(const struct live_list *list, const struct live_list *calls,
-		   enum live_bottom bottom)
+/*
+ * How far @list goes along the calls that were made: to behind the last one of them
+ * (@whole), or to where it ends. Return: its frames so far, or -1 if one is wrong.
+ */
+static int follow(const struct live_list *list, const struct live_list *calls,
+		  int whole)
 {
 	int at = 2; /* behind take_*() and live_take() */
 	int others = 0;
@@ -170,11 +240,26 @@ static int is_true(const struct live_list *list, const struct live_list *calls,
 		       list->frames[at] != calls->frames[i])
 			at++;
 		others = 0;
-		if (at >= list->count || list->frames[at] != calls->frames[i])
-			return 0;
+		if (at >= list->count)
+			return whole ? -1 : list->count;
+		if (list->frames[at] != calls->frames[i])
+			return -1;
 		at++;
 	}
-	return bottom_is(list, at, bottom);
+	return at;
+}
+
+static int is_true(const struct live_list *list, const struct live_list *calls,
+		   enum live_bottom bottom)
+{
+	int at = follow(list, calls, 1);
+
+	return at >= 0 && bottom_is(list, at, bottom);
+}
+
+int live_begins_true(const struct live_stacks *stacks)
+{
+	return follow(&stacks->kunwind, &stacks->truth, 0) >= 0;
 }
 
 struct live_verdict live_judge(const struct live_stacks *stacks,
@@ -254,6 +339,16 @@ void live_report(const struct live_stacks *stacks, enum live_bottom bottom,
 	       name);
 	if (!live_all(&verdict))
 		live_print(stacks);
+}
+
+void live_reopen(void)
+{
+	int ret;
+
+	kunwind_close(handle);
+	ret = kunwind_open(&handle);
+	if (ret < 0)
+		tap_bail("kunwind_open: %s", strerror(-ret));
 }
 
 void live_init(void)

@@ -58,8 +58,18 @@ struct live_verdict {
  */
 void live_init(void);
 
-/* Room for the stacks of one thread; never freed. */
+/* In a child of fork(): the device covers the process that opened it. */
+void live_reopen(void);
+
+/*
+ * Have libunwind go step by step, without any cache: its unw_backtrace() does not
+ * notice that other code is at an address now. Return: whether it can.
+ */
+int live_use_steps(void);
+
+/* Room for the stacks of one thread. */
 struct live_stacks *live_new(void);
+void live_free(struct live_stacks *stacks);
 
 /* This thread's stack from the caller on outwards, seen by every tool. */
 void live_take(struct live_stacks *stacks);
@@ -67,6 +77,9 @@ void live_take(struct live_stacks *stacks);
 struct live_verdict live_judge(const struct live_stacks *stacks,
 			       enum live_bottom bottom);
 int live_all(const struct live_verdict *verdict);
+
+/* Whether the frames of a stack that is not whole are those of the calls. */
+int live_begins_true(const struct live_stacks *stacks);
 
 /* A test point for each verdict, and what was seen if one of them is bad. */
 void live_report(const struct live_stacks *stacks, enum live_bottom bottom,

@@ -4,23 +4,8 @@
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
-
-figures=/sys/kernel/kunwind
-
-# What is bound to consumers; hooks and tables stay for a second after the last one.
-nothing_left() {
-	local name left round
-	for ((round = 0; round < 50; round++)); do
-		left=
-		for name in consumers spaces maps tables table_bytes build_bytes pending; do
-			[[ $(<"$figures/$name") == 0 ]] || left+=" $name=$(<"$figures/$name")"
-		done
-		[[ $left ]] || return 0
-		sleep 0.1
-	done
-	echo "left:$left"
-	return 1
-}
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
 
 folder=$(mktemp -d)
 chmod 777 "$folder"

@@ -98,7 +98,7 @@ vm_build() {
 		if [[ -e configure.ac ]]; then
 			[[ -e configure ]] || autoreconf -i
 			[[ -e Makefile ]] || ./configure
-			for folder in libkunwind tests/ioctl; do
+			for folder in libkunwind tests/ioctl tests/soak; do
 				[[ -e $folder/Makefile.am ]] || continue
 				make -j"$(nproc)" -C "$folder"
 				make -j"$(nproc)" -C "$folder" check TESTS=

@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Processes, libraries and mappings that come and go: each stack is whole and true. long/soak.sh does it for longer.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/storms
+. "$TOP/tests/vm/lib/storms"
+
+storms "${KUNWIND_STORM_SECONDS:-20}"
+done_testing
