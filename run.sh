@@ -47,6 +47,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh test  rows [N]          tables of all files of this machine and of the guest beside libdwarf (or 1 in N FDEs)
        ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
        ./run.sh test  live              LTTng's stacks of real programs beside strace's and eu-stack's (10 min)
+       ./run.sh test  soak [MINUTES]    processes, libraries and mappings that come and go, for 30 minutes
        ./run.sh test  peers             libunwind's, GCC's and elfutils' own test programs get kunwind's stacks; fetches their sources
        ./run.sh shell                   an interactive guest; leave it with `exit`
        ./run.sh setup                   only set up what the others need

@@ -2,8 +2,8 @@
 /*
  * One build: what core/elf.c wants is read, .eh_frame is copied, core/compile.c
  * runs in areas that grow as it asks. Everything is charged to the memory cgroup
- * of the task that builds, and all builds together to kw_build_budget: a user
- * may map as many files as he likes at once.
+ * of the process that maps the file, and to its user: all builds together have
+ * kw_build_budget, and one user may map as many files as he likes at once.
  */
 #include <linux/elf.h>
 #include <linux/fs.h>
@@ -15,6 +15,7 @@
 #include "build.h"
 #include "compile.h"
 #include "elf.h"
+#include "owner.h"
 #include "stats.h"
 
 /* Bytes read at a time: how long a fatal signal may have to wait. */
@@ -37,33 +38,52 @@ struct build {
 	struct kuw_compile compile;
 };
 
-static void *area_alloc(size_t bytes)
+/* Return: false if there is no room for @bytes more in the budget. */
+static bool charge(struct kw_owner *owner, size_t bytes)
+{
+	size_t limit = kw_owner_limit(owner, kw_build_budget);
+
+	if (owner && atomic_long_add_return(bytes, &owner->build_bytes) > limit)
+		goto refuse;
+	kw_gauge_add(build_bytes, bytes);
+	if (kw_gauge(build_bytes) <= kw_build_budget)
+		return true;
+	kw_gauge_sub(build_bytes, bytes);
+refuse:
+	if (owner)
+		atomic_long_sub(bytes, &owner->build_bytes);
+	kw_count(table_refusals);
+	return false;
+}
+
+static void uncharge(struct kw_owner *owner, size_t bytes)
+{
+	if (owner)
+		atomic_long_sub(bytes, &owner->build_bytes);
+	kw_gauge_sub(build_bytes, bytes);
+}
+
+static void *area_alloc(struct build *b, size_t bytes)
 {
 	void *mem;
 
 	/* What kvmalloc() cannot give it reports in the kernel log. */
-	if (bytes > INT_MAX)
+	if (bytes > INT_MAX || !charge(b->src->owner, bytes))
 		return NULL;
-	kw_gauge_add(build_bytes, bytes);
-	if (kw_gauge(build_bytes) > kw_build_budget) {
-		kw_count(table_refusals);
-		goto uncharge;
+	mem = kvmalloc(bytes, KW_GFP);
+	if (!mem) {
+		kw_count(allocation_failures);
+		uncharge(b->src->owner, bytes);
 	}
-	mem = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (mem)
-		return mem;
-	kw_count(allocation_failures);
-uncharge:
-	kw_gauge_sub(build_bytes, bytes);
-	return NULL;
+	return mem;
 }
 
-static void area_free(void *mem, size_t bytes)
+static void area_free(struct build *b, void *mem, size_t bytes)
 {
 	if (!mem)
 		return;
 	kvfree(mem);
-	kw_gauge_sub(build_bytes, bytes);
+	uncharge(b->src->owner, bytes);
 }
 
 static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
@@ -105,7 +125,7 @@ static int read_elf(struct build *b)
 	u32 len;
 	int ret = 0;
 
-	piece = area_alloc(KUW_ELF_MAX_READ);
+	piece = area_alloc(b, KUW_ELF_MAX_READ);
 	if (!piece)
 		return -ENOMEM;
 	kuw_elf_init(&b->elf, b->src->size);
@@ -117,20 +137,21 @@ static int read_elf(struct build *b)
 		if (!ret)
 			ret = kuw_elf_feed(&b->elf, piece, len);
 	}
-	area_free(piece, KUW_ELF_MAX_READ);
+	area_free(b, piece, KUW_ELF_MAX_READ);
 	return ret;
 }
 
 static int read_range(struct build *b, const struct kuw_range *range, u8 **bytes)
 {
-	*bytes = area_alloc(range->len);
+	*bytes = area_alloc(b, range->len);
 	if (!*bytes)
 		return -ENOMEM;
 	return read_bytes(b->src, *bytes, range->off, range->len);
 }
 
-static int grow(struct kuw_compile *c)
+static int grow(struct build *b)
 {
+	struct kuw_compile *c = &b->compile;
 	struct kuw_area *area = &c->areas[c->grow];
 	u64 bytes = c->grow_bytes;
 	void *mem;
@@ -138,12 +159,12 @@ static int grow(struct kuw_compile *c)
 	/* The table's size is known when it is asked for, and it stays. */
 	if (c->grow != KUW_AREA_TABLE)
 		bytes = max3(bytes, 2 * area->bytes, (u64)MIN_AREA);
-	mem = area_alloc(bytes);
+	mem = area_alloc(b, bytes);
 	if (!mem)
 		return -ENOMEM;
 	if (area->mem) {
 		memcpy(mem, area->mem, area->bytes);
-		area_free(area->mem, area->bytes);
+		area_free(b, area->mem, area->bytes);
 	}
 	area->mem = mem;
 	area->bytes = bytes;
@@ -163,7 +184,7 @@ static int compile(struct build *b)
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (ret == KUW_GROW) {
-			ret = grow(c);
+			ret = grow(b);
 			if (ret)
 				return ret;
 		}
@@ -216,7 +237,7 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 		return ret;
 	if (memcmp(magic, ELFMAG, SELFMAG))
 		return -ENOEXEC;
-	b = kvzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	b = kvzalloc(sizeof(*b), KW_GFP);
 	if (!b) {
 		kw_count(allocation_failures);
 		return -ENOMEM;
@@ -227,13 +248,14 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 		table = &b->compile.areas[KUW_AREA_TABLE];
 		built->table = table->mem;
 		built->bytes = table->bytes;
-		kw_gauge_sub(build_bytes, table->bytes);
+		uncharge(src->owner, table->bytes);
 		table->mem = NULL;
 	}
 	for (i = 0; i < KUW_NR_AREAS; i++)
-		area_free(b->compile.areas[i].mem, b->compile.areas[i].bytes);
-	area_free(b->eh_frame_hdr, b->elf.eh_frame_hdr.len);
-	area_free(b->eh_frame, b->elf.eh_frame.len);
+		area_free(b, b->compile.areas[i].mem,
+			  b->compile.areas[i].bytes);
+	area_free(b, b->eh_frame_hdr, b->elf.eh_frame_hdr.len);
+	area_free(b, b->eh_frame, b->elf.eh_frame.len);
 	kvfree(b);
 	return ret;
 }

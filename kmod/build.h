@@ -7,12 +7,15 @@
 
 struct file;
 struct kuw_table;
+struct kw_owner;
 
 /* Where the bytes come from: @file, or @size bytes at @mem if it is NULL. */
 struct kw_source {
 	struct file *file;
 	const void *mem;
 	u64 size;
+	/* On whose behalf, or NULL. */
+	struct kw_owner *owner;
 };
 
 /* A finished table; kvfree() it. */

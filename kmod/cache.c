@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The cache of tables: a hash by file identity, an LRU list of what no snapshot
- * uses, a budget of bytes and a shrinker. One spinlock covers all of it; nothing
+ * uses, a budget of bytes, of which one user may have half, and a shrinker. One spinlock covers all of it; nothing
  * is allocated, read or freed under it.
  */
 #include <linux/fs.h>
@@ -15,6 +15,7 @@
 #include <linux/spinlock.h>
 #include <asm/vdso.h>
 #include "build.h"
+#include "owner.h"
 #include "stats.h"
 #include "cache.h"
 
@@ -48,9 +49,17 @@ static struct hlist_head *bucket(const struct kw_identity *id)
 			      CACHE_BITS)];
 }
 
+static void uncharge(struct kw_owner *owner, size_t bytes)
+{
+	kw_gauge_sub(table_bytes, bytes);
+	if (owner)
+		atomic_long_sub(bytes, &owner->table_bytes);
+}
+
 static void table_free(struct kw_table *t)
 {
-	kw_gauge_sub(table_bytes, cost(t));
+	uncharge(t->owner, cost(t));
+	kw_owner_put(t->owner);
 	kw_gauge_sub(tables, 1);
 	kvfree(t->table);
 	kfree(t);
@@ -71,15 +80,22 @@ static void lru_del(struct kw_table *t)
 	lru_bytes -= cost(t);
 }
 
-/* Take the least recently used out of the cache, until @bytes are found. */
-static size_t evict(size_t bytes, struct list_head *victims)
+/*
+ * Take the least recently used out of the cache, of one owner or of all (NULL),
+ * until @bytes are found.
+ */
+static size_t evict(size_t bytes, const struct kw_owner *owner,
+		    struct list_head *victims)
 {
+	struct kw_table *t, *next;
 	size_t found = 0;
 
 	lockdep_assert_held(&cache_lock);
-	while (found < bytes && !list_empty(&lru)) {
-		struct kw_table *t = list_first_entry(&lru, struct kw_table, lru);
-
+	list_for_each_entry_safe(t, next, &lru, lru) {
+		if (found >= bytes)
+			break;
+		if (owner && t->owner != owner)
+			continue;
 		lru_del(t);
 		hlist_del_init(&t->node);
 		list_add(&t->lru, victims);
@@ -89,20 +105,35 @@ static size_t evict(size_t bytes, struct list_head *victims)
 	return found;
 }
 
+/*
+ * Evict what nobody uses until @used bytes are no more than @limit. Return: whether
+ * they are.
+ */
+static bool fit(size_t used, size_t limit, const struct kw_owner *owner,
+		struct list_head *victims)
+{
+	if (used > limit)
+		used -= evict(used - limit, owner, victims);
+	return used <= limit;
+}
+
 /* Make room for @bytes more. Return: false if the tables in use fill the budget. */
-static bool charge(size_t bytes)
+static bool charge(struct kw_owner *owner, size_t bytes)
 {
 	LIST_HEAD(victims);
-	size_t used;
-	bool fits;
+	bool fits = true;
 
 	spin_lock(&cache_lock);
-	used = kw_gauge(table_bytes) + bytes;
-	if (used > kw_table_budget)
-		used -= evict(used - kw_table_budget, &victims);
-	fits = used <= kw_table_budget;
-	if (fits)
+	if (owner)
+		fits = fit(atomic_long_read(&owner->table_bytes) + bytes,
+			   kw_owner_limit(owner, kw_table_budget), owner, &victims);
+	fits = fits && fit(kw_gauge(table_bytes) + bytes, kw_table_budget, NULL,
+			   &victims);
+	if (fits) {
 		kw_gauge_add(table_bytes, bytes);
+		if (owner)
+			atomic_long_add(bytes, &owner->table_bytes);
+	}
 	spin_unlock(&cache_lock);
 	free_all(&victims);
 	if (!fits)
@@ -110,15 +141,16 @@ static bool charge(size_t bytes)
 	return fits;
 }
 
-static struct kw_table *table_alloc(const struct kw_identity *id)
+static struct kw_table *table_alloc(const struct kw_identity *id,
+				    struct kw_owner *owner)
 {
 	struct kw_table *t;
 
-	if (!charge(sizeof(*t)))
+	if (!charge(owner, sizeof(*t)))
 		return NULL;
-	t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	t = kzalloc(sizeof(*t), KW_GFP);
 	if (!t) {
-		kw_gauge_sub(table_bytes, sizeof(*t));
+		uncharge(owner, sizeof(*t));
 		kw_count(allocation_failures);
 		return NULL;
 	}
@@ -127,6 +159,7 @@ static struct kw_table *table_alloc(const struct kw_identity *id)
 	init_completion(&t->done);
 	t->id = *id;
 	t->refs = 1;
+	t->owner = kw_owner_hold(owner);
 	kw_gauge_add(tables, 1);
 	return t;
 }
@@ -218,7 +251,7 @@ static int fill(struct kw_table *t, const struct kw_source *src)
 		if (!shareable)
 			disown(t);
 	}
-	if (!ret && !charge(built.bytes))
+	if (!ret && !charge(t->owner, built.bytes))
 		ret = -ENOMEM;
 	if (!ret) {
 		t->table = built.table;
@@ -260,7 +293,7 @@ static struct kw_table *get(const struct kw_source *src,
 	if (shareable)
 		t = find_or_add(id, NULL);
 	if (!t) {
-		fresh = table_alloc(id);
+		fresh = table_alloc(id, src->owner);
 		if (!fresh)
 			return ERR_PTR(-ENOMEM);
 		t = shareable ? find_or_add(id, fresh) : fresh;
@@ -281,15 +314,16 @@ done:
 /**
  * kw_table_get() - the table of a file
  * @file: open for reading, and mapped by somebody
+ * @owner: by whom
  *
  * Context: process context, sleeps, reads the file.
  * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES and the
  *	like if the file is no regular file or cannot be read; -ENOMEM; -ESTALE
  *	if it does not stop changing.
  */
-struct kw_table *kw_table_get(struct file *file)
+struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner)
 {
-	struct kw_source src = { .file = file };
+	struct kw_source src = { .file = file, .owner = owner };
 	struct kw_table *t = ERR_PTR(-ESTALE);
 	struct kw_identity id;
 	bool shareable;
@@ -335,7 +369,7 @@ static unsigned long scan_pages(struct shrinker *s, struct shrink_control *sc)
 	size_t found;
 
 	spin_lock(&cache_lock);
-	found = evict(sc->nr_to_scan * PAGE_SIZE, &victims);
+	found = evict(sc->nr_to_scan * PAGE_SIZE, NULL, &victims);
 	spin_unlock(&cache_lock);
 	free_all(&victims);
 	return found ? DIV_ROUND_UP(found, PAGE_SIZE) : SHRINK_STOP;
@@ -356,7 +390,7 @@ void kw_tables_close(void)
 
 	spin_lock(&cache_lock);
 	cache_open = false;
-	evict(SIZE_MAX, &victims);
+	evict(SIZE_MAX, NULL, &victims);
 	spin_unlock(&cache_lock);
 	free_all(&victims);
 }

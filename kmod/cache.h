@@ -8,6 +8,7 @@
 #include "identity.h"
 
 struct file;
+struct kw_owner;
 struct kuw_table;
 struct vdso_image;
 
@@ -33,11 +34,13 @@ struct kw_table {
 	/* NULL if the file has no usable unwind information. */
 	struct kuw_table *table;
 	size_t bytes;
+	/* Whose process mapped the file first; NULL for the vDSO. Held. */
+	struct kw_owner *owner;
 };
 
 extern unsigned long kw_table_budget;
 
-struct kw_table *kw_table_get(struct file *file);
+struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner);
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image);
 void kw_table_put(struct kw_table *table);
 void kw_tables_open(void);

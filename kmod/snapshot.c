@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <asm/vdso.h>
 #include "limits.h"
+#include "owner.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "table.h"
@@ -112,8 +113,7 @@ static int list_mm(struct mm_struct *mm, struct listing *l)
 		*l = (struct listing) {
 			.capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS),
 		};
-		l->found = kvmalloc_array(l->capacity, sizeof(*l->found),
-					  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		l->found = kvmalloc_array(l->capacity, sizeof(*l->found), KW_GFP);
 		if (!l->found)
 			return -ENOMEM;
 		if (mmap_read_lock_killable(mm)) {
@@ -132,7 +132,8 @@ static int list_mm(struct mm_struct *mm, struct listing *l)
  * A file that can keep its reader waiting for ever is read by its own processes
  * only: who attaches goes on without it.
  */
-static struct kw_table *table_of(const struct found *f, bool own)
+static struct kw_table *table_of(const struct found *f, struct kw_owner *owner,
+				 bool own)
 {
 	if (f->vdso)
 		return kw_table_get_vdso(f->vdso);
@@ -140,7 +141,7 @@ static struct kw_table *table_of(const struct found *f, bool own)
 		return NULL;
 	if (!own && kw_identity_may_hang(f->file))
 		return ERR_PTR(-EAGAIN);
-	return kw_table_get(f->file);
+	return kw_table_get(f->file, owner);
 }
 
 /*
@@ -148,10 +149,11 @@ static struct kw_table *table_of(const struct found *f, bool own)
  * out, so that walks say why they stop there. Any other failure costs it its table.
  * Return: 0, or -EINTR.
  */
-static int add_mapping(struct kw_snapshot *snap, const struct found *f, bool own)
+static int add_mapping(struct kw_snapshot *snap, const struct found *f,
+		       struct kw_owner *owner, bool own)
 {
 	struct kuw_mapping *m = &snap->map.mappings[snap->map.count];
-	struct kw_table *t = table_of(f, own);
+	struct kw_table *t = table_of(f, owner, own);
 
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
@@ -209,35 +211,24 @@ static void free_work(struct work_struct *work)
 	snapshot_free(container_of(to_rcu_work(work), struct kw_snapshot, rwork));
 }
 
-/**
- * kw_snapshot_take() - the executable mappings of an mm as they are now
- * @mm: an mm whose users the caller holds
- *
- * Context: process context, sleeps, builds tables; no lock of memory management
- *	may be held.
- * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM.
- */
-struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm)
+static struct kw_snapshot *take(struct mm_struct *mm, struct kw_owner *owner)
 {
 	struct kw_snapshot *snap;
 	struct listing l;
 	u32 i;
 	int ret;
 
-	might_sleep();
 	ret = list_mm(mm, &l);
 	if (ret)
 		return ERR_PTR(ret);
-	snap = snapshot_init(kvmalloc(snapshot_size(l.count),
-				      GFP_KERNEL_ACCOUNT | __GFP_NOWARN),
-			     l.count);
+	snap = snapshot_init(kvmalloc(snapshot_size(l.count), KW_GFP), l.count);
 	if (!snap) {
 		ret = -ENOMEM;
 		goto clear;
 	}
 	snap->map.incomplete = l.overflow;
 	for (i = 0; i < l.count; i++) {
-		ret = add_mapping(snap, &l.found[i], mm == current->mm);
+		ret = add_mapping(snap, &l.found[i], owner, mm == current->mm);
 		if (ret)
 			goto free;
 		cond_resched();
@@ -250,6 +241,32 @@ free:
 clear:
 	listing_clear(&l);
 	return ERR_PTR(ret);
+}
+
+/**
+ * kw_snapshot_take() - the executable mappings of an mm as they are now
+ * @mm: an mm whose users the caller holds
+ *
+ * What it allocates is charged to the cgroup and the user of @mm's process, also
+ * when another one takes the snapshot.
+ *
+ * Context: process context, sleeps, builds tables; no lock of memory management
+ *	may be held.
+ * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM.
+ */
+struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm)
+{
+	struct mem_cgroup *before;
+	struct kw_snapshot *snap;
+	struct kw_owner *owner;
+
+	might_sleep();
+	before = kw_charge_begin(mm);
+	owner = kw_owner_of(mm);
+	snap = owner ? take(mm, owner) : ERR_PTR(-ENOMEM);
+	kw_owner_put(owner);
+	kw_charge_end(before);
+	return snap;
 }
 
 static void add_part(struct kw_snapshot *cut, const struct kw_snapshot *snap,

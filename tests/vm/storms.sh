@@ -5,5 +5,5 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/storms
 . "$TOP/tests/vm/lib/storms"
 
-storms "${KUNWIND_STORM_SECONDS:-20}"
+storms 30
 done_testing

@@ -104,6 +104,8 @@ root_ready() {
 	local stamp
 	stamp=$(digest "$KUW_SUITE" "${KUW_PACKAGES[*]}" "$(declare -f root_make)")
 	is_made "$KUW_ROOT" "$stamp" || {
+		# They are of the root that was there before, whatever its stamp: lttng-modules are installed into it.
+		rm -f -- "$KUW_LTTNG.stamp" "$KUW_IMAGE.stamp" "$KUW_INITRD.stamp"
 		step "root-$KUW_KERNEL" "making the guest's root from Debian $KUW_SUITE's packages (about 2 min)" root_make "$stamp"
 		[[ $(stat -c %u -- "$KUW_TOP") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $KUW_ROOT"
 	}

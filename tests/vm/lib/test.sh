@@ -220,7 +220,13 @@ test_steps() {
 	counted steps "$KUW_TOP/tests/steps/run-all" ${1:+--max "$1"} "$steps/steps"
 }
 
-# test_check [host|vm|live|peers|rows|steps|all] [TEST...|N]: there are such tests.
+# test_soak [MINUTES]: all storms at once, for so long.
+test_soak() {
+	KUW_TEST_LIMIT=$((${1-30} * 60 + 900))
+	test_vm long/soak.sh
+}
+
+# test_check [host|vm|live|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -230,17 +236,17 @@ test_check() {
 			[[ -f $KUW_TOP/tests/vm/$test ]] || die 125 "there is no test $test in tests/vm" "there are: $(cd "$KUW_TOP/tests/vm" && echo *.sh)"
 		done
 		;;
-	rows | steps)
+	rows | soak | steps)
 		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		;;
 	host | live | peers | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, rows, steps, live, peers and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, rows, steps, live, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|live|peers|rows|steps|all] [TEST...|N]
+# test_job [host|vm|live|peers|rows|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -252,6 +258,7 @@ test_job() {
 	live) KUW_TEST_LIMIT=3600 test_vm long/live.sh ;;
 	peers) test_peers ;;
 	rows) test_rows "$@" ;;
+	soak) test_soak "$@" ;;
 	steps) test_steps "$@" ;;
 	all)
 		test_host

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Users, by the ID that the system knows them by. Who makes a user namespace can
+ * have many IDs in it, and shares one limit between them: that of its maker.
+ */
+#include <linux/cred.h>
+#include <linux/hash.h>
+#include <linux/memcontrol.h>
+#include <linux/mm_types.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/user_namespace.h>
+#include "owner.h"
+#include "stats.h"
+
+/* Users with running processes: some, or some hundreds. */
+#define HASH_BITS	6
+
+static DEFINE_SPINLOCK(owners_lock);
+static struct hlist_head owners[1 << HASH_BITS];
+
+static kuid_t uid_of(const struct cred *cred)
+{
+	const struct user_namespace *ns = cred->user_ns;
+	kuid_t uid = cred->uid;
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
+/* Of the process that an mm is of: somebody else's when a consumer attaches. */
+static kuid_t uid_of_mm(const struct mm_struct *mm)
+{
+	const struct task_struct *task = current;
+	kuid_t uid;
+
+	rcu_read_lock();
+#ifdef CONFIG_MEMCG
+	if (mm != current->mm)
+		task = rcu_dereference(mm->owner) ?: current;
+#endif
+	uid = uid_of(__task_cred(task));
+	rcu_read_unlock();
+	return uid;
+}
+
+static struct kw_owner *find_or_add(kuid_t uid, struct kw_owner *fresh)
+{
+	struct hlist_head *head = &owners[hash_32(__kuid_val(uid), HASH_BITS)];
+	struct kw_owner *owner;
+
+	spin_lock(&owners_lock);
+	hlist_for_each_entry(owner, head, node)
+		if (uid_eq(owner->uid, uid))
+			goto found;
+	owner = fresh;
+	if (owner)
+		hlist_add_head(&owner->node, head);
+found:
+	if (owner)
+		owner->refs++;
+	spin_unlock(&owners_lock);
+	return owner;
+}
+
+/**
+ * kw_owner_of() - who causes what is made for an mm
+ * @mm: an mm that has users
+ *
+ * The real user: a set-user-ID program is its caller's doing.
+ *
+ * Context: process context, sleeps.
+ * Return: a reference; NULL for want of memory.
+ */
+struct kw_owner *kw_owner_of(struct mm_struct *mm)
+{
+	kuid_t uid = uid_of_mm(mm);
+	struct kw_owner *owner = find_or_add(uid, NULL), *fresh;
+
+	if (owner)
+		return owner;
+	fresh = kzalloc(sizeof(*fresh), KW_GFP);
+	if (!fresh) {
+		kw_count(allocation_failures);
+		return NULL;
+	}
+	fresh->uid = uid;
+	owner = find_or_add(uid, fresh);
+	if (owner != fresh)
+		kfree(fresh);
+	return owner;
+}
+
+/* One more reference. @owner: one that the caller has, or NULL */
+struct kw_owner *kw_owner_hold(struct kw_owner *owner)
+{
+	if (owner) {
+		spin_lock(&owners_lock);
+		owner->refs++;
+		spin_unlock(&owners_lock);
+	}
+	return owner;
+}
+
+void kw_owner_put(struct kw_owner *owner)
+{
+	bool gone;
+
+	if (!owner)
+		return;
+	spin_lock(&owners_lock);
+	gone = !--owner->refs;
+	if (gone)
+		hlist_del(&owner->node);
+	spin_unlock(&owners_lock);
+	if (gone)
+		kfree(owner);
+}
+
+/**
+ * kw_charge_begin() - from here on, allocations are charged to a process's cgroup
+ * @mm: its mm, which has users
+ *
+ * Return: what to give to kw_charge_end(), in the same task.
+ */
+struct mem_cgroup *kw_charge_begin(struct mm_struct *mm)
+{
+	return set_active_memcg(get_mem_cgroup_from_mm(mm));
+}
+
+void kw_charge_end(struct mem_cgroup *before)
+{
+	mem_cgroup_put(set_active_memcg(before));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Who causes tables, and how much of the budgets one user may fill. */
+#ifndef KW_OWNER_H
+#define KW_OWNER_H
+
+#include <linux/atomic.h>
+#include <linux/gfp.h>
+#include <linux/list.h>
+#include <linux/uidgid.h>
+
+struct mem_cgroup;
+struct mm_struct;
+
+/*
+ * For what is made on behalf of a process, in process context: charged to its memory
+ * cgroup. It fails rather than have a cgroup's or the system's processes killed.
+ */
+#define KW_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/*
+ * A user on whose behalf tables are made.
+ *
+ * Made by kw_owner_of() for the first process of his that needs one; found by
+ * it through a hash. Tables hold references, and so does who makes one. Freed by
+ * the last kw_owner_put(). @refs and @node are under the hash's lock.
+ */
+struct kw_owner {
+	struct hlist_node node;
+	kuid_t uid;
+	unsigned int refs;
+	/* Of the gauges of these names, his part. */
+	atomic_long_t table_bytes;
+	atomic_long_t build_bytes;
+};
+
+struct kw_owner *kw_owner_of(struct mm_struct *mm);
+struct kw_owner *kw_owner_hold(struct kw_owner *owner);
+void kw_owner_put(struct kw_owner *owner);
+
+/**
+ * kw_owner_limit() - what of a budget one user may have
+ * @owner: the user, or NULL for the kernel itself
+ * @budget: the budget, in bytes
+ *
+ * Half of it, so that no user without privilege keeps others from having tables.
+ */
+static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget)
+{
+	return !owner || uid_eq(owner->uid, GLOBAL_ROOT_UID) ? budget : budget / 2;
+}
+
+struct mem_cgroup *kw_charge_begin(struct mm_struct *mm);
+void kw_charge_end(struct mem_cgroup *before);
+
+#endif /* KW_OWNER_H */
