@@ -16,6 +16,8 @@ struct kw_source {
 	u64 size;
 	/* On whose behalf, or NULL. */
 	struct kw_owner *owner;
+	/* What the table may take. */
+	size_t room;
 };
 
 /* A finished table; kvfree() it. */

@@ -141,6 +141,23 @@ static bool charge(struct kw_owner *owner, size_t bytes)
 	return fits;
 }
 
+/* What is left for a table of @owner, if all is evicted that nobody uses. */
+static size_t room(const struct kw_owner *owner)
+{
+	size_t limit = kw_table_budget, used, left;
+
+	spin_lock(&cache_lock);
+	used = kw_gauge(table_bytes) - lru_bytes;
+	left = limit - min(limit, used);
+	if (owner) {
+		limit = kw_owner_limit(owner, kw_table_budget);
+		used = atomic_long_read(&owner->table_bytes);
+		left = min(left, limit - min(limit, used - min(used, lru_bytes)));
+	}
+	spin_unlock(&cache_lock);
+	return left;
+}
+
 static struct kw_table *table_alloc(const struct kw_identity *id,
 				    struct kw_owner *owner)
 {
@@ -233,12 +250,13 @@ static bool is_final(int error)
 }
 
 /* Fill @t, which the caller made, and wake who waits for it. */
-static int fill(struct kw_table *t, const struct kw_source *src)
+static int fill(struct kw_table *t, struct kw_source *src)
 {
 	struct kw_built built = {};
 	struct kw_identity now = t->id;
 	int ret;
 
+	src->room = room(src->owner);
 	ret = kw_build(src, &built);
 	if (src->file) {
 		bool shareable = kw_identity_of(src->file, &now);
@@ -284,7 +302,7 @@ static int wait_for(struct kw_table *t)
 	return t->error ? -EAGAIN : 0;
 }
 
-static struct kw_table *get(const struct kw_source *src,
+static struct kw_table *get(struct kw_source *src,
 			    const struct kw_identity *id, bool shareable)
 {
 	struct kw_table *fresh, *t = NULL;

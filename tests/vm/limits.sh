@@ -14,7 +14,7 @@ crypto=$(find /usr/lib -name 'libcrypto.so.3')
 
 # reload OPTION...: kunwind.ko anew.
 reload() {
-	modprobe -r kunwind && modprobe kunwind "$@"
+	modprobe -r kunwind-lttng kunwind && modprobe kunwind "$@"
 }
 
 figure() {

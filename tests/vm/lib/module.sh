@@ -74,7 +74,8 @@ module_ready() {
 	while read -r file; do
 		files+=("$KUW_TOP/$file")
 	done < <(module_sources)
-	stamp=$(digest "$(<"$KUW_LTTNG.stamp")" "$(declare -f module_make)" "${files[@]}")
+	# The index of modules is made of what lttng_make() installed, and as often.
+	stamp=$(digest "$(<"$KUW_LTTNG.stamp")" "$(stat -c %Y "$KUW_LTTNG.stamp")" "$(declare -f module_make)" "${files[@]}")
 	[[ -e $KUW_MODULE/stamp && $(<"$KUW_MODULE/stamp") == "$stamp" ]] || step "module-$KUW_KREL" \
 		"building kunwind's modules for kernel $KUW_KREL" module_make "$stamp"
 }

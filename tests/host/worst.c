@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Walks that are made to take long: each shape goes to a limit of limits.h. Under
+ * callgrind, `make -C tests/host worst` counts the instructions of kuw_walk().
+ */
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "test.h"
+#include "limits.h"
+#include "synth.h"
+
+#define FRAME_WORDS	2
+
+
+static void put_expr(struct buf *p, u8 op, u32 reg, const struct buf *e)
+{
+	buf_uint(p, op, 1);
+	if (op != DW_CFA_def_cfa_expression)
+		buf_uleb(p, reg);
+	buf_uleb(p, e->len);
+	buf_put(p, e->bytes, e->len);
+}
+
+/* The CFA, rsp+16, by an expression of @steps operators. */
+static void put_cfa(struct buf *p, u32 steps)
+{
+	struct buf e = { 0 };
+
+	buf_put(&e, (const u8[]){ DW_OP_breg7, 0 }, 2);
+	for (; steps > 3; steps -= 2)
+		buf_put(&e, (const u8[]){ DW_OP_dup, DW_OP_drop }, 2);
+	buf_put(&e, (const u8[]){ DW_OP_lit16, DW_OP_plus }, 2);
+	put_expr(p, DW_CFA_def_cfa_expression, 0, &e);
+	buf_free(&e);
+}
+
+/* All registers are saved, each across two words of the stack. */
+static void put_saves(struct buf *p)
+{
+	u32 reg;
+
+	for (reg = 0; reg < 16; reg++) {
+		if (reg == 7)
+			continue;
+		buf_uint(p, DW_CFA_offset_extended_sf, 1);
+		buf_uleb(p, reg);
+		buf_sleb(p, -13);
+	}
+	buf_uint(p, DW_CFA_offset_extended_sf, 1);
+	buf_uleb(p, 16);
+	buf_sleb(p, -8);
+}
+
+static void shape_usual(struct buf *p)
+{
+	buf_put(p, (const u8[]){ DW_CFA_def_cfa_offset, 16 }, 2);
+	buf_put(p, (const u8[]){ DW_CFA_offset_extended_sf, 16, 0x78 }, 3);
+}
+
+static void shape_saves(struct buf *p)
+{
+	buf_put(p, (const u8[]){ DW_CFA_def_cfa_offset, 16 }, 2);
+	put_saves(p);
+}
+
+static void shape_expressions(struct buf *p)
+{
+	put_cfa(p, KUW_MAX_EXPR_STEPS / KUNWIND_MAX_FRAMES - 1);
+	put_saves(p);
+}
+
+/* mem[rsp], over and over, across two words. */
+static void shape_loop(struct buf *p)
+{
+	struct buf e = { 0 };
+
+	buf_put(&e, (const u8[]){ DW_OP_breg7, 1, DW_OP_deref, DW_OP_drop,
+				  DW_OP_skip, 0xf9, 0xff }, 7);
+	put_expr(p, DW_CFA_def_cfa_expression, 0, &e);
+	buf_free(&e);
+	put_saves(p);
+}
+
+static const struct shape {
+	const char *name;
+	void (*put)(struct buf *p);
+	const char *what;
+} shapes[] = {
+	{ "usual", shape_usual, "rsp+16, as ordinary functions have it" },
+	{ "saves", shape_saves, "15 registers saved, none aligned" },
+	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
+	{ "loop", shape_loop, "an expression that reads for ever" },
+};
+
+static void walk(const struct shape *shape)
+{
+	const struct cie_spec spec = { .data_align = 1 };
+	struct buf b = { 0 }, p = { 0 };
+	struct synth *s;
+	u32 word;
+
+	shape->put(&p);
+	build_fde(&b, &spec, build_cie(&b, &spec), BUILD_TEXT, BUILD_TEXT_LEN,
+		  (struct prog){ p.bytes, p.len });
+	s = synth_new(&b);
+	/* Return addresses all differ: nothing is known of them. Each is 16-aligned,
+	 * which costs a look at the text.
+	 */
+	for (word = 0; word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
+		s->stack[word + 1] = SYNTH_IP(16 + 16 * word);
+	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
+	kuw_walk(s->map, &s->memo, &s->regs, s->frames, KUNWIND_MAX_FRAMES, &s->result);
+	printf("%-12s %5u frames, %s\n", shape->name, s->result.count,
+	       stop_name(s->result.stop));
+	synth_free(s);
+	buf_free(&p);
+	buf_free(&b);
+}
+
+int main(int argc, char **argv)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		if (argc == 2 && !strcmp(argv[1], shapes[i].name)) {
+			walk(&shapes[i]);
+			return 0;
+		}
+	}
+	printf("usage: worst SHAPE\n\nWalks a stack that is made to take long.\n\n");
+	for (i = 0; i < ARRAY_SIZE(shapes); i++)
+		printf("  %-12s %s\n", shapes[i].name, shapes[i].what);
+	return argc == 2 ? 2 : 0;
+}
