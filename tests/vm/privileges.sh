@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# What a user may see and make the kernel do: Documentation/security.md.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+chmod 755 "$SCRATCH"
+
+# A program that asks through an open device, as its own process or as one that it was handed to.
+cat >"$SCRATCH/ask.py" <<'END'
+import errno
+import fcntl
+import os
+import struct
+import subprocess
+import sys
+
+# _IO(KUNWIND_IOC_MAGIC, 1): KUNWIND_IOC_STACK
+STACK = 0xBE << 8 | 1
+
+
+def ask(fd):
+    """The name of the error, or the stop reason's number."""
+    request = bytearray(struct.pack("=8I", 32, 0, 64, 0, 0, 0, 0, 0) + bytes(8 * 64))
+    try:
+        fcntl.ioctl(fd, STACK, request)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "stop %d, %s" % (struct.unpack_from("=8I", request)[STOP], "frames" if any(request[32:]) else "no frames")
+
+
+STOP = int(sys.argv[2])
+if sys.argv[1] == "own":
+    print(ask(os.open("/dev/kunwind", os.O_RDONLY)))
+elif sys.argv[1] == "inherited":
+    print(os.geteuid(), ask(3))
+else:
+    os.dup2(os.open("/dev/kunwind", os.O_RDONLY), 3)
+    subprocess.run([sys.argv[3], "-S", sys.argv[0], "inherited", sys.argv[2]], pass_fds=[3], check=True)
+END
+# Where struct kunwind_stack has its stop reason: tests/ioctl/layout.h proves the layout.
+stop=6
+says() {
+	local want=$1
+	shift
+	[[ $("$@" 2>&1) == "$want" ]] || { "$@"; return 1; }
+}
+
+ok "a user sees his own stack" says "stop 0, frames" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" own $stop
+ok "also in a user namespace" says "stop 0, frames" "${nobody[@]}" unshare --user --map-root-user python3 -S "$SCRATCH/ask.py" own $stop
+ok "the device that a child inherits does not show the child" says "65534 EXDEV" \
+	"${nobody[@]}" python3 -S "$SCRATCH/ask.py" hand-over $stop python3
+mkdir -p /run/privileges
+install -m 4755 "$(readlink -f /usr/bin/python3)" /run/privileges/python3
+ok "nor a set-user-ID program" says "0 EXDEV" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" hand-over $stop /run/privileges/python3
+rm -r /run/privileges
+
+writable() {
+	find "$figures" /sys/module/kunwind/parameters -type f -perm /222 | grep .
+}
+ok "no figure and no parameter can be written" fails writable
+ok "not by root either" fails bash -c "echo 1 >$figures/walks"
+ok "a user without the group tracing begins no session" fails setpriv --reuid nobody-else --regid nobody-else --clear-groups \
+	env HOME="$SCRATCH" timeout 20 lttng list --kernel
+ok "a user cannot load or remove the module" fails "${nobody[@]}" modprobe -r kunwind-lttng
+
+# Stack pointers into the kernel, kernel addresses as return addresses, and everything else that hostile does.
+install -m 755 -t "$SCRATCH" "$BUILT/hostile" "$BUILT/hostile-lib.so"
+mkdir -m 777 "$SCRATCH/folder"
+"$TOP/tests/vm/lib/record" "$SCRATCH/trace" -- "${nobody[@]}" bash -c '
+	for name in $("$0/hostile" --list); do
+		"$0/hostile" "$0/hostile-lib.so" "$0/folder" "$name"
+	done' "$SCRATCH" >"$SCRATCH/said" 2>&1 </dev/null
+babeltrace2 "$SCRATCH/trace" >"$SCRATCH/text"
+# Only frames: arguments of system calls may be anything.
+grep -oE 'callstack_user_unwind = \[[^]]*( [^]]*\])*' "$SCRATCH/text" |
+	grep -oE '\[[0-9]+\] = 0x[0-9A-F]+' | sed 's/.*0x//' >"$SCRATCH/frames"
+echo "# $(wc -l <"$SCRATCH/frames") frames"
+ok "there are frames" [ "$(wc -l <"$SCRATCH/frames")" -gt 1000 ]
+# 47 bits are a program's; all ones are LTTng's mark.
+ok "no frame is a kernel address" fails grep -vE '^([0-7]?[0-9A-F]{1,11}|F{16})$' "$SCRATCH/frames"
+ok "the kernel log has no address of the module" fails sh -c "dmesg | grep -i kunwind | grep -E 'ffff[0-9a-f]{12}'"
+done_testing
