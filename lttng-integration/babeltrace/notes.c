@@ -23,12 +23,12 @@ static const struct {
 	[KR_NO_SPACE] = {
 		"stack does not say its address space",
 		"stacks do not say their address space",
-		"their addresses are shown plain",
+		"addresses are shown plain",
 	},
 	[KR_UNKNOWN_SPACE] = {
 		"stack is of an address space that the trace does not tell of",
 		"stacks are of address spaces that the trace does not tell of",
-		"their addresses are shown plain; a session begins with a state dump, and what comes before its end may be of such",
+		"addresses are shown plain; a session begins with a state dump, and what comes before its end may be of such",
 	},
 	[KR_LOST] = {
 		"event was lost when the trace was recorded",
@@ -43,22 +43,22 @@ static const struct {
 	[KR_NO_FILE] = {
 		"file of the trace is not here",
 		"files of the trace are not here",
-		"their addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
+		"addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
 	},
 	[KR_OTHER_FILE] = {
 		"file here is not the one that was traced: another build ID",
 		"files here are not the ones that were traced: other build IDs",
-		"their addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
+		"addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
 	},
 	[KR_UNREADABLE] = {
 		"file cannot be read, or is no ELF file",
 		"files cannot be read, or are no ELF files",
-		"their addresses are shown as file+offset",
+		"addresses are shown as file+offset",
 	},
 	[KR_UNPROVEN] = {
 		"file has no build ID and another inode than the one that was traced",
 		"files have no build ID and other inodes than those that were traced",
-		"their addresses are shown as file+offset; sysroot=DIR makes the name enough",
+		"addresses are shown as file+offset; sysroot=DIR makes the name enough",
 	},
 	[KR_UNCHECKED] = {
 		"file has no build ID",
@@ -68,7 +68,7 @@ static const struct {
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",
 		"files have no symbols for some of their addresses",
-		"they are shown as file+offset; Debian has symbols in packages that end in -dbgsym or -dbg, and DEBUGINFOD_URLS fetches them",
+		"these are shown as file+offset; Debian has symbols in packages that end in -dbgsym or -dbg, and DEBUGINFOD_URLS fetches them",
 	},
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The stack of one event, from its addresses to the field that a sink reads. */
+#include <linux/kunwind.h>
 #include <string.h>
 #include "kernel.h"
 #include "module.h"
@@ -282,6 +283,13 @@ static const char *stop_name(const struct kr_context *context, const bt_field *f
 	return user ? "INCOMPLETE" : "";
 }
 
+/* Nothing is mapped yet in a program that execve() has just begun. */
+static bool is_early(const bt_field *stop)
+{
+	return stop && bt_field_integer_unsigned_get_value(stop) ==
+		       KUNWIND_STOP_NOT_COVERED;
+}
+
 bool kr_resolve(struct kr_resolver *resolver,
 		const struct kr_context *context, const bt_field *from,
 		bt_field *to)
@@ -303,7 +311,8 @@ bool kr_resolve(struct kr_resolver *resolver,
 	resolver->stacks += !!nr_user;
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
-	else if (nr_user && !kr_spaces_know(resolver->spaces, space))
+	else if (nr_user && !kr_spaces_know(resolver->spaces, space) &&
+		 !is_early(at(from, context->stop)))
 		kr_note(resolver->notes, KR_UNKNOWN_SPACE, NULL);
 
 	found = g_new(struct found, nr_user);

@@ -49,7 +49,7 @@ struct child {
 	bool has_namespace;
 };
 
-static void become(char **command, int said, int go)
+static void become(const char *path, char **command, int said, int go)
 {
 	char namespace, byte;
 
@@ -58,12 +58,12 @@ static void become(char **command, int said, int go)
 	/* Without a parent there is nothing to do. */
 	if (write(said, &namespace, 1) != 1 || read(go, &byte, 1) != 1)
 		_exit(KC_FAILED);
-	execvp(command[0], command);
+	execv(path, command);
 	fprintf(stderr, "kunwind: %s: %s\n", command[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-static bool fork_child(struct child *child, char **command)
+static bool fork_child(struct child *child, const char *path, char **command)
 {
 	int said[2], go[2];
 	char namespace;
@@ -75,7 +75,7 @@ static bool fork_child(struct child *child, char **command)
 	child->pid = fork();
 	if (!child->pid) {
 		close(go[1]);
-		become(command, said[1], go[0]);
+		become(path, command, said[1], go[0]);
 	}
 	close(said[1]);
 	close(go[0]);
@@ -134,7 +134,7 @@ static void copy_kallsyms(const char *folder)
 	gsize size;
 
 	if (g_file_get_contents(KALLSYMS, &text, &size, NULL)) {
-		if (size > 17 && strncmp(text, "0000000000000000 ", 17))
+		if (strstr(text, "\nffff"))
 			(void)g_file_set_contents(to, text, (gssize)size, NULL);
 		g_free(text);
 	}
@@ -147,9 +147,19 @@ static int record_command(struct options *options, struct kc_rules *rules)
 	struct kc_session *session = NULL;
 	struct child child;
 	int status = KC_FAILED;
+	char *path;
 
-	if (!fork_child(&child, options->command))
+	/* Not by execvp(), whose attempts would be in the trace. */
+	path = g_find_program_in_path(options->command[0]);
+	if (!path) {
+		kc_error(NULL, "%s: command not found", options->command[0]);
+		options->no_view = true;
+		return 127;
+	}
+	if (!fork_child(&child, path, options->command)) {
+		g_free(path);
 		return KC_FAILED;
+	}
 	if (child.has_namespace) {
 		within = g_strdup_printf("$ctx.uts_ns == %" PRIu64,
 					 namespace_of(child.pid));
@@ -179,6 +189,7 @@ static int record_command(struct options *options, struct kc_rules *rules)
 	signal(SIGINT, SIG_DFL);
 	g_free(within);
 	g_free(filter);
+	g_free(path);
 	return status;
 }
 
