@@ -204,7 +204,7 @@ static void format_frame(GString *to, const struct kr_stack_frame *frame,
 	g_string_append(to, frame->kind == KR_INLINED ? "  (inlined)\n" : "\n");
 }
 
-/* Return: why a stack is not whole, in words; NULL if it is, or if it is unknown. */
+/* Return: why a stack is not whole, in words. */
 static const char *stop_text(const char *stop)
 {
 	static const struct {
@@ -217,9 +217,6 @@ static const char *stop_text(const char *stop)
 	};
 	size_t i;
 
-	if (!stop[0] || !strcmp(stop, stops[KUNWIND_STOP_COMPLETE].name) ||
-	    !strcmp(stop, stops[KUNWIND_STOP_NO_USER].name))
-		return NULL;
 	for (i = 0; i < G_N_ELEMENTS(stops); i++)
 		if (!strcmp(stop, stops[i].name))
 			return stops[i].text;
@@ -229,7 +226,6 @@ static const char *stop_text(const char *stop)
 void kr_format_stack(GString *to, const struct kr_stack *stack,
 		     const struct kr_colors *colors)
 {
-	const char *text = stop_text(stack->stop);
 	struct kr_stack_frame frame;
 	uint64_t i;
 
@@ -237,7 +233,7 @@ void kr_format_stack(GString *to, const struct kr_stack *stack,
 		kr_stack_frame(stack, i, &frame);
 		format_frame(to, &frame, colors);
 	}
-	if (text)
-		g_string_append_printf(to, "    %s... %s%s\n", colors->error, text,
-				       colors->off);
+	if (!kr_stack_is_whole(stack))
+		g_string_append_printf(to, "    %s... %s%s\n", colors->error,
+				       stop_text(stack->stop), colors->off);
 }

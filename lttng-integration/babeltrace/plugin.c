@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The plugin of babeltrace2, and what is in it. */
 #include <string.h>
+#include "flamegraph.h"
 #include "plugin.h"
 #include "sink.h"
 #include "symbolize.h"
@@ -33,6 +34,16 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(text,
 BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(text, kr_text_init);
 BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(text, kr_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(text,
+	kr_sink_configured);
+
+BT_PLUGIN_SINK_COMPONENT_CLASS(flamegraph, kr_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(flamegraph,
+	"Write folded call stacks, or a page of HTML that shows them.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(flamegraph,
+	"See the manual page babeltrace2-plugin-kunwind(7).");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(flamegraph, kr_flamegraph_init);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(flamegraph, kr_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(flamegraph,
 	kr_sink_configured);
 
 struct check {

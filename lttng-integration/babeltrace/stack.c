@@ -32,6 +32,13 @@ bool kr_stack_of_event(const bt_event *event, struct kr_stack *stack)
 	return true;
 }
 
+bool kr_stack_is_whole(const struct kr_stack *stack)
+{
+	/* A kernel thread has no user stack, and so lacks none. */
+	return !stack->stop[0] || !strcmp(stack->stop, "COMPLETE") ||
+	       !strcmp(stack->stop, "NO_USER");
+}
+
 static uint64_t member_integer(const bt_field *frame, enum kr_member member)
 {
 	return bt_field_integer_unsigned_get_value(

@@ -75,6 +75,9 @@ struct kr_stack_frame {
 /* Return: whether the event has a resolved stack. */
 bool kr_stack_of_event(const bt_event *event, struct kr_stack *stack);
 
+/* Return: whether nothing is known to be missing from it. */
+bool kr_stack_is_whole(const struct kr_stack *stack);
+
 void kr_stack_frame(const struct kr_stack *stack, uint64_t i,
 		    struct kr_stack_frame *frame);
 

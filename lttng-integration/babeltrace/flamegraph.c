@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * sink.kunwind.flamegraph: which stacks there are, how many events each has, and how
+ * long system calls took from their entry to their exit.
+ *
+ * A system call is one event, with the stack of its entry; of one whose entry is not
+ * in the trace, that of its exit.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include "event.h"
+#include "flamegraph.h"
+#include "page.h"
+#include "profile.h"
+#include "sink.h"
+
+#define NO_SAMPLE	UINT32_MAX
+
+enum format {
+	FOLDED,
+	HTML,
+};
+
+/**
+ * struct flamegraph - the component
+ * @sink: what all sinks have
+ * @format: enum format
+ * @count: enum kr_weight
+ * @profile: the stacks
+ * @calls: struct call of each thread that is in one, by struct kr_thread
+ * @losses: what was lost so far
+ * @lost: events that were
+ * @lost_packets: packets that were
+ * @events: all of them
+ * @bare: those without a stack
+ * @nobodys: system calls without a thread
+ * @endless: those whose exit is not in the trace
+ * @unsure: those during which events were lost
+ */
+struct flamegraph {
+	struct kr_sink sink;
+	int format;
+	int count;
+	struct kr_profile *profile;
+	GHashTable *calls;
+	struct kr_losses losses;
+	uint64_t lost;
+	uint64_t lost_packets;
+	uint64_t events;
+	uint64_t bare;
+	uint64_t nobodys;
+	uint64_t endless;
+	uint64_t unsure;
+};
+
+/**
+ * struct call - a system call that was entered
+ * @key: whose it is
+ * @name: of the system call
+ * @sample: its stack, or NO_SAMPLE
+ * @time: of its entry, in nanoseconds
+ * @mark: of struct kr_losses
+ */
+struct call {
+	struct kr_thread key;
+	char *name;
+	uint32_t sample;
+	int64_t time;
+	uint64_t mark;
+};
+
+static void free_call(gpointer data)
+{
+	struct call *call = data;
+
+	g_free(call->name);
+	g_free(call);
+}
+
+/* Return: the sample of an event, which is counted. */
+static uint32_t count_event(struct flamegraph *graph, const struct kr_event *event)
+{
+	struct kr_stack stack;
+	uint32_t sample, kind;
+	char number[32];
+	const char *name = event->task.procname;
+
+	graph->events++;
+	if (!kr_stack_of_event(event->event, &stack)) {
+		graph->bare++;
+		return NO_SAMPLE;
+	}
+	if (!name[0] && event->task.pid >= 0) {
+		g_snprintf(number, sizeof(number), "%" PRId64, event->task.pid);
+		name = number;
+	}
+	kind = kr_profile_kind(graph->profile, name, kr_machine(event->thread.trace),
+			       event->name);
+	sample = kr_profile_sample(graph->profile, kind,
+				   kr_profile_node(graph->profile, &stack));
+	kr_profile_add(graph->profile, sample, KR_EVENTS, 1);
+	return sample;
+}
+
+static bool returns(const char *name)
+{
+	return strcmp(name, "exit") && strcmp(name, "exit_group");
+}
+
+static void enter(struct flamegraph *graph, const struct kr_event *event)
+{
+	uint32_t sample = count_event(graph, event);
+	struct call *call;
+
+	if (event->task.tid < 0) {
+		graph->nobodys++;
+		return;
+	}
+	if (!returns(event->name)) {
+		graph->endless += g_hash_table_remove(graph->calls, &event->thread);
+		return;
+	}
+	call = g_new0(struct call, 1);
+	call->key = event->thread;
+	call->name = g_strdup(event->name);
+	call->sample = sample;
+	call->time = event->time;
+	call->mark = kr_losses_mark(&graph->losses, event->time);
+	if (!g_hash_table_replace(graph->calls, &call->key, call))
+		graph->endless++;
+}
+
+static void leave(struct flamegraph *graph, const struct kr_event *event)
+{
+	struct call *call;
+
+	/* Its entry was counted, if it is there. */
+	if (event->task.tid < 0)
+		return;
+	call = g_hash_table_lookup(graph->calls, &event->thread);
+	if (!call || strcmp(call->name, event->name)) {
+		graph->endless += call != NULL;
+		(void)count_event(graph, event);
+	} else if (kr_losses_since(&graph->losses, call->mark)) {
+		graph->unsure++;
+	} else if (call->sample != NO_SAMPLE && event->time > call->time) {
+		kr_profile_add(graph->profile, call->sample, KR_NS,
+			       event->time - call->time);
+	}
+	g_hash_table_remove(graph->calls, &event->thread);
+}
+
+static void take_message(struct kr_sink *sink, const bt_message *message)
+{
+	struct flamegraph *graph = (struct flamegraph *)sink;
+	struct kr_event event;
+	struct kr_loss loss;
+
+	if (kr_loss_of_message(message, &loss)) {
+		kr_losses_add(&graph->losses, &loss);
+		*(loss.packets ? &graph->lost_packets : &graph->lost) += loss.count;
+	}
+	if (!kr_event_of_message(message, &event))
+		return;
+	if (event.half == KR_ENTRY)
+		enter(graph, &event);
+	else if (event.half == KR_EXIT)
+		leave(graph, &event);
+	else
+		(void)count_event(graph, &event);
+}
+
+static void note(struct flamegraph *graph, uint64_t count, const char *one,
+		 const char *many, const char *then)
+{
+	if (count)
+		g_ptr_array_add(graph->profile->notes,
+			g_strdup_printf("%" PRIu64 " %s: %s", count,
+					count == 1 ? one : many, then));
+}
+
+/* What is missing from the picture. Of files without names the filter tells. */
+static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
+{
+	GPtrArray *notes = graph->profile->notes;
+	guint i;
+
+	graph->endless += g_hash_table_size(graph->calls);
+	if (so_far == KR_CUT)
+		g_ptr_array_add(notes, g_strdup("this is not the whole trace: it could not be read to its end, or reading it was stopped"));
+	if (graph->losses.count && !graph->lost && !graph->lost_packets)
+		g_ptr_array_add(notes, g_strdup("events were lost when the trace was recorded, nobody knows how many: they are not counted"));
+	note(graph, graph->lost, "event was lost when the trace was recorded",
+	     "events were lost when the trace was recorded",
+	     "they are not counted; record with more or larger sub-buffers");
+	note(graph, graph->lost_packets,
+	     "packet of events was lost when the trace was recorded",
+	     "packets of events were lost when the trace was recorded",
+	     "they are not counted; record with more or larger sub-buffers");
+	if (graph->events && graph->bare == graph->events)
+		g_ptr_array_add(notes, g_strdup("no event has a resolved call stack: record with lttng add-context --kernel --type=callstack-user, and connect filter.kunwind.symbolize before this sink"));
+	else
+		note(graph, graph->bare, "event has no call stack",
+		     "events have no call stack", "they are not counted");
+	note(graph, graph->nobodys, "system call does not say its thread",
+	     "system calls do not say their thread",
+	     "their time is not counted; record with lttng add-context --kernel --type=tid");
+	note(graph, graph->endless, "system call has no exit in the trace",
+	     "system calls have no exit in the trace",
+	     "their time is not counted");
+	note(graph, graph->unsure, "system call lasted while events were lost",
+	     "system calls lasted while events were lost",
+	     "when they ended is not certain, and their time is not counted");
+	for (i = 0; i < notes->len; i++)
+		fprintf(stderr, "kunwind: warning: %s\n",
+			(char *)g_ptr_array_index(notes, i));
+}
+
+static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
+{
+	struct flamegraph *graph = (struct flamegraph *)sink;
+
+	if (so_far == KR_SOME)
+		return true;
+	add_notes(graph, so_far);
+	if (graph->format == HTML)
+		return kr_page_write(graph->profile, graph->count, sink->file);
+	kr_profile_fold(graph->profile, graph->count, sink->file);
+	return !ferror(sink->file);
+}
+
+static void free_graph(struct kr_sink *sink)
+{
+	struct flamegraph *graph = (struct flamegraph *)sink;
+
+	g_hash_table_destroy(graph->calls);
+	kr_profile_free(graph->profile);
+	g_free(graph);
+}
+
+static bool read_params(struct kr_sink *sink, const bt_value *params)
+{
+	static const char *const formats[] = { "folded", "html", NULL };
+	static const char *const counts[] = { "events", "time", NULL };
+	struct flamegraph *graph = (struct flamegraph *)sink;
+
+	graph->format = kr_sink_choice(sink, params, "format", formats);
+	if (graph->format < 0)
+		return false;
+	graph->count = kr_sink_choice(sink, params, "count", counts);
+	return graph->count >= 0;
+}
+
+bt_component_class_initialize_method_status kr_flamegraph_init(
+	bt_self_component_sink *self,
+	bt_self_component_sink_configuration *config, const bt_value *params,
+	void *data)
+{
+	static const char *const names[] = { "count", "format", "path", NULL };
+	static const struct kr_sink_ops ops = {
+		.message = take_message, .write = write_graph, .free = free_graph,
+	};
+	struct flamegraph *graph = g_new0(struct flamegraph, 1);
+
+	(void)config;
+	(void)data;
+	graph->profile = kr_profile_new();
+	graph->calls = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, NULL,
+					     free_call);
+	return kr_sink_init(&graph->sink, &ops, self, params, names, read_params);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Call stacks with what they weigh. */
+#include <inttypes.h>
+#include <string.h>
+#include "profile.h"
+#include "safe.h"
+#include "stack.h"
+
+struct kr_profile *kr_profile_new(void)
+{
+	struct kr_profile *profile = g_new0(struct kr_profile, 1);
+
+	profile->strings = kr_strings_new();
+	profile->machines = kr_strings_new();
+	profile->nodes = kr_pairs_new();
+	profile->kinds = kr_pairs_new();
+	profile->samples = kr_pairs_new();
+	profile->weights = g_array_new(FALSE, TRUE, sizeof(struct kr_weights));
+	profile->notes = g_ptr_array_new_with_free_func(g_free);
+	profile->name = g_string_new(NULL);
+	return profile;
+}
+
+void kr_profile_free(struct kr_profile *profile)
+{
+	kr_strings_free(profile->strings);
+	kr_strings_free(profile->machines);
+	kr_pairs_free(profile->nodes);
+	kr_pairs_free(profile->kinds);
+	kr_pairs_free(profile->samples);
+	g_array_unref(profile->weights);
+	g_ptr_array_unref(profile->notes);
+	g_string_free(profile->name, TRUE);
+	g_free(profile);
+}
+
+/* Suffixes are those of perf's folded stacks, which flamegraph.pl colours. */
+static void set_name(GString *name, const struct kr_stack_frame *frame)
+{
+	const char *module = kr_base_name(frame->module);
+
+	g_string_truncate(name, 0);
+	if (frame->function[0]) {
+		kr_safe_append(name, frame->function);
+	} else if (module[0] && frame->offset) {
+		kr_safe_append(name, module);
+		g_string_append_printf(name, "+%#" PRIx64, frame->offset);
+	} else {
+		g_string_append_printf(name, "%#" PRIx64, frame->address);
+	}
+	if (frame->kind == KR_KERNEL)
+		g_string_append(name, "_[k]");
+	else if (frame->kind == KR_INLINED)
+		g_string_append(name, "_[i]");
+	g_string_append_c(name, KR_PART);
+	kr_safe_append(name, module);
+}
+
+uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stack)
+{
+	GString *name = profile->name;
+	struct kr_stack_frame frame;
+	uint32_t node = 0;
+	uint64_t i;
+
+	if (!kr_stack_is_whole(stack)) {
+		g_string_printf(name, "[truncated: ");
+		kr_safe_append(name, stack->stop);
+		g_string_append_printf(name, "]%c", KR_PART);
+		node = 1 + kr_pairs_add(profile->nodes, node,
+			kr_strings_add(profile->strings, name->str));
+	}
+	for (i = stack->count; i; i--) {
+		kr_stack_frame(stack, i - 1, &frame);
+		set_name(name, &frame);
+		node = 1 + kr_pairs_add(profile->nodes, node,
+			kr_strings_add(profile->strings, name->str));
+	}
+	return node;
+}
+
+static uint32_t add_name(struct kr_profile *profile, const char *first,
+			 const char *second)
+{
+	GString *name = profile->name;
+
+	g_string_truncate(name, 0);
+	kr_safe_append(name, first);
+	g_string_append_c(name, KR_PART);
+	kr_safe_append(name, second);
+	return kr_strings_add(profile->strings, name->str);
+}
+
+uint32_t kr_profile_kind(struct kr_profile *profile, const char *process,
+			 const char *machine, const char *event)
+{
+	uint32_t of = add_name(profile, process[0] ? process : "[unknown]", machine);
+
+	kr_strings_add(profile->machines, machine);
+	return kr_pairs_add(profile->kinds, of, add_name(profile, event, ""));
+}
+
+uint32_t kr_profile_sample(struct kr_profile *profile, uint32_t kind,
+			   uint32_t node)
+{
+	uint32_t sample = kr_pairs_add(profile->samples, kind, node);
+
+	if (sample == profile->weights->len)
+		g_array_set_size(profile->weights, sample + 1);
+	return sample;
+}
+
+void kr_profile_add(struct kr_profile *profile, uint32_t sample,
+		    enum kr_weight what, uint64_t weight)
+{
+	g_array_index(profile->weights, struct kr_weights, sample).of[what] +=
+		weight;
+	profile->total.of[what] += weight;
+}
+
+struct kr_weights kr_profile_weights(const struct kr_profile *profile,
+				     uint32_t sample)
+{
+	return g_array_index(profile->weights, struct kr_weights, sample);
+}
+
+static void append_name(const struct kr_profile *profile, GString *to,
+			uint32_t name, bool with_machine)
+{
+	const char *string = kr_strings_get(profile->strings, name);
+	const char *part = strchr(string, KR_PART);
+	gsize i = to->len;
+
+	if (with_machine && part[1])
+		g_string_append_printf(to, "%s: ", part + 1);
+	g_string_append_len(to, string, part - string);
+	/* Semicolons separate frames. */
+	for (; i < to->len; i++)
+		if (to->str[i] == ';')
+			to->str[i] = ':';
+}
+
+void kr_profile_fold(const struct kr_profile *profile, enum kr_weight what,
+		     FILE *file)
+{
+	GArray *names = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	bool several = kr_strings_count(profile->machines) > 1;
+	GString *line = g_string_new(NULL);
+	uint32_t i, j, node;
+
+	for (i = 0; i < profile->weights->len; i++) {
+		uint64_t weight = kr_profile_weights(profile, i).of[what];
+		struct kr_pair sample = kr_pairs_get(profile->samples, i), kind;
+
+		if (!weight)
+			continue;
+		g_array_set_size(names, 0);
+		for (node = sample.b; node;) {
+			struct kr_pair pair = kr_pairs_get(profile->nodes, node - 1);
+
+			g_array_append_val(names, pair.b);
+			node = pair.a;
+		}
+		kind = kr_pairs_get(profile->kinds, sample.a);
+		g_string_truncate(line, 0);
+		append_name(profile, line, kind.a, several);
+		for (j = names->len; j; j--) {
+			g_string_append_c(line, ';');
+			append_name(profile, line,
+				    g_array_index(names, uint32_t, j - 1), false);
+		}
+		g_string_append_c(line, ';');
+		append_name(profile, line, kind.b, false);
+		fprintf(file, "%s %" PRIu64 "\n", line->str, weight);
+	}
+	g_string_free(line, TRUE);
+	g_array_unref(names);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Call stacks with what they weigh: how often they were met, and for how long. */
+#ifndef KR_PROFILE_H
+#define KR_PROFILE_H
+
+#include <glib.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "intern.h"
+
+enum kr_weight {
+	KR_EVENTS,
+	KR_NS,
+	KR_NR_WEIGHTS
+};
+
+struct kr_weights {
+	uint64_t of[KR_NR_WEIGHTS];
+};
+
+struct kr_stack;
+
+/*
+ * A name of the profile can have a second part, after this: that of a function its
+ * module, that of a process its machine.
+ */
+#define KR_PART	'\t'
+
+/**
+ * struct kr_profile - all stacks of a trace
+ * @strings: names
+ * @machines: their names
+ * @nodes: frames, as pairs of the caller's node and the name. Node numbers are
+ *	   those of the pairs plus 1; 0 is where stacks begin
+ * @kinds: pairs of names: process and event
+ * @samples: pairs of kind and node
+ * @weights: of each sample, struct kr_weights
+ * @total: the sum of them
+ * @notes: sentences on what is missing, char *
+ * @name: scratch
+ */
+struct kr_profile {
+	struct kr_strings *strings;
+	struct kr_strings *machines;
+	struct kr_pairs *nodes;
+	struct kr_pairs *kinds;
+	struct kr_pairs *samples;
+	GArray *weights;
+	struct kr_weights total;
+	GPtrArray *notes;
+	GString *name;
+};
+
+struct kr_profile *kr_profile_new(void);
+void kr_profile_free(struct kr_profile *profile);
+
+/**
+ * kr_profile_node() - the node of a stack
+ * @profile: to which it is added
+ * @stack: its frames by function; one that is not whole begins with a frame that
+ *	   says so
+ */
+uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stack);
+
+/* Return: the kind of events with a name, of a process on a machine. */
+uint32_t kr_profile_kind(struct kr_profile *profile, const char *process,
+			 const char *machine, const char *event);
+
+/* Return: the sample of a kind and a stack. */
+uint32_t kr_profile_sample(struct kr_profile *profile, uint32_t kind,
+			   uint32_t node);
+
+void kr_profile_add(struct kr_profile *profile, uint32_t sample,
+		    enum kr_weight what, uint64_t weight);
+
+struct kr_weights kr_profile_weights(const struct kr_profile *profile,
+				     uint32_t sample);
+
+/**
+ * kr_profile_fold() - write it as folded stacks
+ * @profile: which
+ * @what: the weight to write; stacks without any are left out
+ * @file: where to
+ *
+ * A line is "process;outermost;...;innermost;event weight", as flamegraph.pl and
+ * others read it; of several machines, the process is "machine: process".
+ */
+void kr_profile_fold(const struct kr_profile *profile, enum kr_weight what,
+		     FILE *file);
+
+#endif /* KR_PROFILE_H */
