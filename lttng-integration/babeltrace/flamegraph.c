@@ -145,7 +145,7 @@ static void leave(struct flamegraph *graph, const struct kr_event *event)
 		graph->unsure++;
 	} else if (call->sample != NO_SAMPLE && event->time > call->time) {
 		kr_profile_add(graph->profile, call->sample, KR_NS,
-			       event->time - call->time);
+			       (uint64_t)event->time - (uint64_t)call->time);
 	}
 	g_hash_table_remove(graph->calls, &event->thread);
 }
@@ -187,7 +187,7 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 
 	graph->endless += g_hash_table_size(graph->calls);
 	if (so_far == KR_CUT)
-		g_ptr_array_add(notes, g_strdup("this is not the whole trace: it could not be read to its end, or reading it was stopped"));
+		g_ptr_array_add(notes, g_strdup(kr_sink_is_cut));
 	if (graph->losses.count && !graph->lost && !graph->lost_packets)
 		g_ptr_array_add(notes, g_strdup("events were lost when the trace was recorded, nobody knows how many: they are not counted"));
 	note(graph, graph->lost, "event was lost when the trace was recorded",
@@ -198,7 +198,7 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 	     "packets of events were lost when the trace was recorded",
 	     "they are not counted; record with more or larger sub-buffers");
 	if (graph->events && graph->bare == graph->events)
-		g_ptr_array_add(notes, g_strdup("no event has a resolved call stack: record with lttng add-context --kernel --type=callstack-user, and connect filter.kunwind.symbolize before this sink"));
+		g_ptr_array_add(notes, g_strdup(kr_sink_no_stacks));
 	else
 		note(graph, graph->bare, "event has no call stack",
 		     "events have no call stack", "they are not counted");

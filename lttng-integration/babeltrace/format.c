@@ -189,10 +189,9 @@ static void format_place(GString *to, const struct kr_stack_frame *frame,
 	g_string_append(to, colors->off);
 }
 
-static void format_frame(GString *to, const struct kr_stack_frame *frame,
-			 const struct kr_colors *colors)
+void kr_format_frame(GString *to, const struct kr_stack_frame *frame,
+		     const struct kr_colors *colors)
 {
-	g_string_append(to, "    ");
 	format_place(to, frame, colors);
 	if (frame->line) {
 		g_string_append(to, "  ");
@@ -201,7 +200,8 @@ static void format_frame(GString *to, const struct kr_stack_frame *frame,
 		g_string_append_printf(to, ":%" PRIu64 "%s", frame->line,
 				       colors->off);
 	}
-	g_string_append(to, frame->kind == KR_INLINED ? "  (inlined)\n" : "\n");
+	if (frame->kind == KR_INLINED)
+		g_string_append(to, "  (inlined)");
 }
 
 /* Return: why a stack is not whole, in words. */
@@ -231,7 +231,9 @@ void kr_format_stack(GString *to, const struct kr_stack *stack,
 
 	for (i = 0; i < stack->count; i++) {
 		kr_stack_frame(stack, i, &frame);
-		format_frame(to, &frame, colors);
+		g_string_append(to, "    ");
+		kr_format_frame(to, &frame, colors);
+		g_string_append_c(to, '\n');
 	}
 	if (!kr_stack_is_whole(stack))
 		g_string_append_printf(to, "    %s... %s%s\n", colors->error,

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 struct kr_stack;
+struct kr_stack_frame;
 
 /* Colours of a terminal, or empty strings. */
 struct kr_colors {
@@ -33,6 +34,10 @@ void kr_format_members(GString *to, const bt_field *structure, const char *but);
 /* Append what a system call returned: an error with its name. */
 void kr_format_result(GString *to, const bt_field *result,
 		      const struct kr_colors *colors);
+
+/* Append a frame: function, module, source. */
+void kr_format_frame(GString *to, const struct kr_stack_frame *frame,
+		     const struct kr_colors *colors);
 
 /* Append a stack: a line a frame, and one that says why it ends early. */
 void kr_format_stack(GString *to, const struct kr_stack *stack,

@@ -2,6 +2,7 @@
 /* The plugin of babeltrace2, and what is in it. */
 #include <string.h>
 #include "flamegraph.h"
+#include "perfetto.h"
 #include "plugin.h"
 #include "sink.h"
 #include "symbolize.h"
@@ -44,6 +45,16 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(flamegraph,
 BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(flamegraph, kr_flamegraph_init);
 BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(flamegraph, kr_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(flamegraph,
+	kr_sink_configured);
+
+BT_PLUGIN_SINK_COMPONENT_CLASS(perfetto, kr_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(perfetto,
+	"Write a picture over time for ui.perfetto.dev and Chrome's viewer.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(perfetto,
+	"See the manual page babeltrace2-plugin-kunwind(7).");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(perfetto, kr_perfetto_init);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(perfetto, kr_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(perfetto,
 	kr_sink_configured);
 
 struct check {

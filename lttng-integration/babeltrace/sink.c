@@ -6,6 +6,11 @@
 #include "plugin.h"
 #include "sink.h"
 
+const char kr_sink_is_cut[] =
+	"this is not the whole trace: it could not be read to its end, or reading it was stopped";
+const char kr_sink_no_stacks[] =
+	"no event has a resolved call stack: record with lttng add-context --kernel --type=callstack-user, and connect filter.kunwind.symbolize before this sink";
+
 static bt_self_component *component(const struct kr_sink *sink)
 {
 	return bt_self_component_sink_as_self_component(sink->self);
@@ -53,7 +58,7 @@ bt_component_class_initialize_method_status kr_sink_init(
 		return (bt_component_class_initialize_method_status)status;
 	}
 	if (!kr_params_are_known(params, names, component(sink)) ||
-	    !own_params(sink, params) || !open_file(sink, params)) {
+	    (own_params && !own_params(sink, params)) || !open_file(sink, params)) {
 		free_sink(sink);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}

@@ -17,6 +17,10 @@ enum kr_so_far {
 
 struct kr_sink;
 
+/* What a sink has to say of KR_CUT, and of a trace without a resolved stack. */
+extern const char kr_sink_is_cut[];
+extern const char kr_sink_no_stacks[];
+
 /**
  * struct kr_sink_ops - what each does itself
  * @message: take a message
