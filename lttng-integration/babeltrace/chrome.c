@@ -17,21 +17,26 @@
  * @any: whether there are events
  * @begin: what times are counted from: as microseconds since 1970 they would be too
  *	   great for the viewers' numbers
- * @labels: of frames, as JSON
+ * @labels: of frames
+ * @strings: the same as JSON, GString *
  * @nodes: frames, as pairs of the caller's node and the label. Their numbers are
  *	   those of the pairs plus 1
  * @label: scratch
- * @json: likewise
  */
 struct kr_chrome {
 	GString *out;
 	bool any;
 	int64_t begin;
 	struct kr_strings *labels;
+	GPtrArray *strings;
 	struct kr_pairs *nodes;
 	GString *label;
-	GString *json;
 };
+
+static void free_string(gpointer string)
+{
+	g_string_free(string, TRUE);
+}
 
 struct kr_chrome *kr_chrome_new(GString *out)
 {
@@ -39,9 +44,9 @@ struct kr_chrome *kr_chrome_new(GString *out)
 
 	chrome->out = out;
 	chrome->labels = kr_strings_new();
+	chrome->strings = g_ptr_array_new_with_free_func(free_string);
 	chrome->nodes = kr_pairs_new();
 	chrome->label = g_string_new(NULL);
-	chrome->json = g_string_new(NULL);
 	g_string_append(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	return chrome;
 }
@@ -51,7 +56,7 @@ void kr_chrome_free(struct kr_chrome *chrome)
 	kr_strings_free(chrome->labels);
 	kr_pairs_free(chrome->nodes);
 	g_string_free(chrome->label, TRUE);
-	g_string_free(chrome->json, TRUE);
+	g_ptr_array_unref(chrome->strings);
 	g_free(chrome);
 }
 
@@ -62,10 +67,22 @@ void kr_chrome_begin(struct kr_chrome *chrome, int64_t begin)
 
 static uint32_t add_label(struct kr_chrome *chrome, uint32_t caller)
 {
-	g_string_truncate(chrome->json, 0);
-	kr_json_append(chrome->json, chrome->label->str);
-	return 1 + kr_pairs_add(chrome->nodes, caller,
-		kr_strings_add(chrome->labels, chrome->json->str));
+	uint32_t label = kr_strings_add(chrome->labels, chrome->label->str);
+	GString *string;
+
+	if (label == chrome->strings->len) {
+		string = g_string_new(NULL);
+		kr_json_append(string, chrome->label->str);
+		g_ptr_array_add(chrome->strings, string);
+	}
+	return 1 + kr_pairs_add(chrome->nodes, caller, label);
+}
+
+static void append_label(struct kr_chrome *chrome, uint32_t label)
+{
+	const GString *string = g_ptr_array_index(chrome->strings, label);
+
+	g_string_append_len(chrome->out, string->str, string->len);
 }
 
 uint32_t kr_chrome_stack(struct kr_chrome *chrome, const struct kr_stack *stack)
@@ -109,8 +126,7 @@ static void append_stack(struct kr_chrome *chrome, uint32_t node)
 		struct kr_pair pair = kr_pairs_get(chrome->nodes, node - 1);
 
 		g_string_append(chrome->out, separator);
-		g_string_append(chrome->out,
-				kr_strings_get(chrome->labels, pair.b));
+		append_label(chrome, pair.b);
 		separator = ",";
 		node = pair.a;
 	}
@@ -187,9 +203,9 @@ void kr_chrome_end(struct kr_chrome *chrome, const GPtrArray *notes)
 	for (i = 0; i < kr_pairs_count(chrome->nodes); i++) {
 		struct kr_pair pair = kr_pairs_get(chrome->nodes, i);
 
-		g_string_append_printf(out, "%s\"%" PRIu32 "\":{\"name\":%s",
-				       i ? ",\n" : "\n", i + 1,
-				       kr_strings_get(chrome->labels, pair.b));
+		g_string_append_printf(out, "%s\"%" PRIu32 "\":{\"name\":",
+				       i ? ",\n" : "\n", i + 1);
+		append_label(chrome, pair.b);
 		if (pair.a)
 			g_string_append_printf(out, ",\"parent\":\"%" PRIu32 "\"",
 					       pair.a);

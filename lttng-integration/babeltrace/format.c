@@ -162,6 +162,21 @@ void kr_format_result(GString *to, const bt_field *result,
 	kr_format_field(to, result);
 }
 
+/* For each of millions of frames: what "%#x" makes, sooner. */
+static void append_hex(GString *to, uint64_t value)
+{
+	char text[2 + 16 + 1], *at = text + sizeof(text) - 1;
+
+	*at = '\0';
+	do {
+		*--at = "0123456789abcdef"[value & 15];
+		value >>= 4;
+	} while (value);
+	*--at = 'x';
+	*--at = '0';
+	g_string_append(to, at);
+}
+
 static void format_place(GString *to, const struct kr_stack_frame *frame,
 			 const struct kr_colors *colors)
 {
@@ -170,17 +185,20 @@ static void format_place(GString *to, const struct kr_stack_frame *frame,
 	g_string_append(to, frame->function[0] ? colors->function : colors->module);
 	if (frame->function[0]) {
 		kr_safe_append(to, frame->function);
-		if (frame->kind != KR_INLINED)
-			g_string_append_printf(to, "+%#" PRIx64, frame->offset);
+		if (frame->kind != KR_INLINED) {
+			g_string_append_c(to, '+');
+			append_hex(to, frame->offset);
+		}
 		g_string_append(to, colors->off);
 		g_string_append(to, "  ");
 		g_string_append(to, colors->module);
 		kr_safe_append(to, module);
 	} else if (module[0] && frame->offset) {
 		kr_safe_append(to, module);
-		g_string_append_printf(to, "+%#" PRIx64, frame->offset);
+		g_string_append_c(to, '+');
+		append_hex(to, frame->offset);
 	} else {
-		g_string_append_printf(to, "%#" PRIx64, frame->address);
+		append_hex(to, frame->address);
 		if (module[0]) {
 			g_string_append(to, "  ");
 			kr_safe_append(to, module);

@@ -2,12 +2,13 @@
 /* Strings in JSON (RFC 8259, section 7). */
 #include "json.h"
 
-static gboolean is_plain(char c)
+static gboolean is_plain(char c, gboolean in_html)
 {
-	return c >= ' ' && c <= '~' && c != '"' && c != '\\' && c != '<';
+	return c >= ' ' && c <= '~' && c != '"' && c != '\\' &&
+	       !(in_html && c == '<');
 }
 
-void kr_json_append(GString *to, const char *string)
+static void append(GString *to, const char *string, gboolean in_html)
 {
 	const char *next;
 	gunichar c;
@@ -15,12 +16,17 @@ void kr_json_append(GString *to, const char *string)
 	g_string_append_c(to, '"');
 	for (;; string = next) {
 		/* Nearly all of nearly every string. */
-		for (next = string; is_plain(*next); next++)
+		for (next = string; is_plain(*next, in_html); next++)
 			;
 		g_string_append_len(to, string, next - string);
 		string = next++;
 		if (!*string)
 			break;
+		if (*string == '"' || *string == '\\') {
+			g_string_append_c(to, '\\');
+			g_string_append_c(to, *string);
+			continue;
+		}
 		if (!((unsigned char)*string & 0x80)) {
 			g_string_append_printf(to, "\\u%04x", (unsigned int)*string);
 			continue;
@@ -34,4 +40,14 @@ void kr_json_append(GString *to, const char *string)
 		g_string_append_len(to, string, next - string);
 	}
 	g_string_append_c(to, '"');
+}
+
+void kr_json_append(GString *to, const char *string)
+{
+	append(to, string, FALSE);
+}
+
+void kr_json_append_in_html(GString *to, const char *string)
+{
+	append(to, string, TRUE);
 }

@@ -5,10 +5,10 @@
 
 #include <glib.h>
 
-/*
- * Append a string between double quotes. What is not UTF-8 becomes U+FFFD, and "<"
- * is escaped too: the string can stand in a <script> of HTML.
- */
+/* Append a string between double quotes. What is not UTF-8 becomes U+FFFD. */
 void kr_json_append(GString *to, const char *string);
+
+/* The same, with "<" escaped: it can stand in a <script> of HTML. */
+void kr_json_append_in_html(GString *to, const char *string);
 
 #endif /* KR_JSON_H */

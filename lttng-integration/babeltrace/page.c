@@ -57,7 +57,7 @@ static void append_names(GString *to, const struct kr_strings *names)
 		append_part(name, part + 1, strlen(part + 1));
 		if (i)
 			g_string_append(to, ",\n");
-		kr_json_append(to, name->str);
+		kr_json_append_in_html(to, name->str);
 	}
 	g_string_free(name, TRUE);
 }
@@ -96,7 +96,7 @@ static void append_notes(GString *to, const GPtrArray *notes)
 	for (i = 0; i < notes->len; i++) {
 		if (i)
 			g_string_append_c(to, ',');
-		kr_json_append(to, g_ptr_array_index(notes, i));
+		kr_json_append_in_html(to, g_ptr_array_index(notes, i));
 	}
 }
 
