@@ -253,6 +253,8 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 	}
 	b->src = src;
 	ret = run(b);
+	built->build_id_len = b->elf.build_id_len;
+	memcpy(built->build_id, b->elf.build_id, sizeof(built->build_id));
 	if (!ret) {
 		table = &b->compile.areas[KUW_AREA_TABLE];
 		built->table = table->mem;

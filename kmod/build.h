@@ -4,6 +4,7 @@
 #define KW_BUILD_H
 
 #include <linux/types.h>
+#include "elf.h"
 
 struct file;
 struct kuw_table;
@@ -20,10 +21,12 @@ struct kw_source {
 	size_t room;
 };
 
-/* A finished table; kvfree() it. */
+/* A finished table, to be freed by kvfree(); the build ID also without one. */
 struct kw_built {
 	struct kuw_table *table;
 	size_t bytes;
+	u32 build_id_len;
+	u8 build_id[KUW_BUILD_ID_MAX];
 };
 
 extern unsigned long kw_build_budget;

@@ -269,6 +269,8 @@ static int fill(struct kw_table *t, struct kw_source *src)
 		if (!shareable)
 			disown(t);
 	}
+	t->build_id_len = built.build_id_len;
+	memcpy(t->build_id, built.build_id, sizeof(t->build_id));
 	if (!ret && !charge(t->owner, built.bytes))
 		ret = -ENOMEM;
 	if (!ret) {

@@ -5,6 +5,7 @@
 
 #include <linux/completion.h>
 #include <linux/list.h>
+#include "elf.h"
 #include "identity.h"
 
 struct file;
@@ -16,8 +17,8 @@ struct vdso_image;
  * One file's table.
  *
  * Made by kw_table_get() of the task that first maps the file. While it is
- * built, later comers wait on @done. From then on @table and @bytes do not
- * change. Read by walks, through a snapshot that holds a reference; by nobody
+ * built, later comers wait on @done. From then on @table, @bytes and the build
+ * ID do not change. Read by walks, through a snapshot that holds a reference; by nobody
  * else without one. Freed by the last kw_table_put() if it is not in the cache,
  * else by eviction: budget, shrinker, or the last consumer's end.
  *
@@ -36,6 +37,9 @@ struct kw_table {
 	size_t bytes;
 	/* Whose process mapped the file first; NULL for the vDSO. Held. */
 	struct kw_owner *owner;
+	/* For who reads traces; it says nothing about whether the table is right. */
+	u32 build_id_len;
+	u8 build_id[KUW_BUILD_ID_MAX];
 };
 
 extern unsigned long kw_table_budget;

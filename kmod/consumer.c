@@ -136,8 +136,14 @@ static struct mm_struct *grab_mm(struct task_struct *process)
 	return mm;
 }
 
-/* Return: how many there are; at most @capacity are in @mms. */
-static unsigned int list_mms(struct mm_struct **mms, unsigned int capacity)
+/* Whom to cover: an mm, by mmgrab(), and a process that has it. */
+struct subject {
+	struct mm_struct *mm;
+	pid_t pid;
+};
+
+/* Return: how many there are; at most @capacity are in @subjects. */
+static unsigned int list_subjects(struct subject *subjects, unsigned int capacity)
 {
 	struct task_struct *process;
 	unsigned int count = 0;
@@ -149,7 +155,7 @@ static unsigned int list_mms(struct mm_struct **mms, unsigned int capacity)
 		if (count < capacity)
 			mm = grab_mm(process);
 		if (mm)
-			mms[count] = mm;
+			subjects[count] = (struct subject){ mm, process->tgid };
 		if (mm || count >= capacity)
 			count++;
 	}
@@ -157,14 +163,14 @@ static unsigned int list_mms(struct mm_struct **mms, unsigned int capacity)
 	return count;
 }
 
-static int cover(struct mm_struct *mm, unsigned long deadline)
+static int cover(const struct subject *subject, unsigned long deadline)
 {
 	int ret;
 
-	if (!mmget_not_zero(mm))
+	if (!mmget_not_zero(subject->mm))
 		return 0;
-	ret = kw_space_cover(mm, deadline);
-	mmput(mm);
+	ret = kw_space_cover(subject->mm, subject->pid, deadline);
+	mmput(subject->mm);
 	/* One that cannot be covered, for want of memory or time, says so in its walks. */
 	return ret == -EINTR ? ret : 0;
 }
@@ -178,27 +184,28 @@ static int cover_system(void)
 {
 	unsigned long deadline = jiffies + PATIENCE;
 	unsigned int capacity = 1024, count, i;
-	struct mm_struct **mms;
+	struct subject *subjects;
 	int ret = 0;
 
 	for (;; capacity = count + count / 4) {
-		mms = kvmalloc_array(capacity, sizeof(*mms), GFP_KERNEL);
-		if (!mms)
+		subjects = kvmalloc_array(capacity, sizeof(*subjects),
+					  GFP_KERNEL);
+		if (!subjects)
 			return -ENOMEM;
-		count = list_mms(mms, capacity);
+		count = list_subjects(subjects, capacity);
 		if (count <= capacity)
 			break;
 		for (i = 0; i < capacity; i++)
-			mmdrop(mms[i]);
-		kvfree(mms);
+			mmdrop(subjects[i].mm);
+		kvfree(subjects);
 	}
 	for (i = 0; i < count; i++) {
 		if (!ret)
-			ret = cover(mms[i], deadline);
-		mmdrop(mms[i]);
+			ret = cover(&subjects[i], deadline);
+		mmdrop(subjects[i].mm);
 		cond_resched();
 	}
-	kvfree(mms);
+	kvfree(subjects);
 	return ret;
 }
 

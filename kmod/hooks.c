@@ -60,7 +60,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 
 	if (!is_relevant(mm, vma, start, end))
 		return;
-	space = kw_space_obtain(mm, GFP_ATOMIC);
+	space = kw_space_obtain(mm, current->tgid, GFP_ATOMIC);
 	if (IS_ERR_OR_NULL(space))
 		return;
 	kw_pending_queue(current, space,
@@ -124,7 +124,7 @@ static void on_fork(void *data, struct task_struct *parent,
 	if (!mm || mm == parent->mm || (child->flags & PF_KTHREAD) ||
 	    !kw_spaces_system())
 		return;
-	space = kw_space_obtain(mm, GFP_ATOMIC);
+	space = kw_space_obtain(mm, child->tgid, GFP_ATOMIC);
 	if (IS_ERR_OR_NULL(space))
 		return;
 	rcu_read_lock();

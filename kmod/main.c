@@ -7,6 +7,7 @@
 #include "consumer.h"
 #include "device.h"
 #include "snapshot.h"
+#include "space.h"
 #include "stats.h"
 #include "cache.h"
 
@@ -33,6 +34,7 @@ static int __init kunwind_init(void)
 
 	kw_table_budget = budget(table_budget_mb, 64, 64);
 	kw_build_budget = budget(build_budget_mb, 16, 256);
+	kw_spaces_init();
 	ret = kw_tables_init();
 	if (ret)
 		return ret;

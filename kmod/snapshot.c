@@ -11,6 +11,7 @@
 #include <linux/mman.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <asm/vdso.h>
 #include "limits.h"
@@ -22,6 +23,11 @@
 
 /* Executable mappings of an ordinary process: tens. */
 #define FIRST_CAPACITY	64
+/*
+ * Bytes of all names of one snapshot; a process seen with 300 mappings has 30,000.
+ * The mappings behind have none: 65,536 of PATH_MAX bytes each would be 256 MiB.
+ */
+#define MAX_NAME_BYTES	SZ_1M
 
 static struct workqueue_struct *wq;
 
@@ -144,14 +150,72 @@ static struct kw_table *table_of(const struct found *f, struct kw_owner *owner,
 	return kw_table_get(f->file, owner);
 }
 
+/* The index of the first mapping that ends behind @addr. */
+static u32 first_behind(const struct kw_snapshot *snap, u64 addr)
+{
+	u32 low = 0, high = snap->map.count;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (snap->map.mappings[mid].end > addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+/*
+ * The name that @old has for the mapping, if it is of the same file still: making
+ * a name costs as much as finding a table.
+ */
+static struct kw_name *old_name(const struct found *f, const struct kw_snapshot *old)
+{
+	const struct kw_table *t;
+	u32 i;
+
+	if (!old || !f->file)
+		return NULL;
+	i = first_behind(old, f->start);
+	if (i == old->map.count || old->map.mappings[i].start > f->start)
+		return NULL;
+	t = old->origins[i].table;
+	if (!t || !kw_identity_is_inode(&t->id, file_inode(f->file)))
+		return NULL;
+	if (old->origins[i].name)
+		refcount_inc(&old->origins[i].name->refs);
+	return old->origins[i].name;
+}
+
+/* Return: a reference; NULL if the names of @snap are too long, or for want of memory. */
+static struct kw_name *name_of(struct kw_snapshot *snap, const struct found *f,
+			       const struct kw_snapshot *old)
+{
+	struct kw_name *name;
+
+	if (snap->name_bytes >= MAX_NAME_BYTES)
+		return NULL;
+	name = old_name(f, old);
+	if (!name && f->file)
+		name = kw_name_of_file(f->file);
+	else if (!name)
+		name = kw_name_make(f->vdso ? "[vdso]" : "[uprobes]");
+	if (name)
+		snap->name_bytes += name->bytes;
+	return name;
+}
+
 /*
  * A mapping whose table could not be made for want of memory, or of time, is left
  * out, so that walks say why they stop there. Any other failure costs it its table.
  * Return: 0, or -EINTR.
  */
 static int add_mapping(struct kw_snapshot *snap, const struct found *f,
-		       struct kw_owner *owner, bool own)
+		       const struct kw_snapshot *old, struct kw_owner *owner,
+		       bool own)
 {
+	struct kw_origin *origin = &snap->origins[snap->map.count];
 	struct kuw_mapping *m = &snap->map.mappings[snap->map.count];
 	struct kw_table *t = table_of(f, owner, own);
 
@@ -173,14 +237,20 @@ static int add_mapping(struct kw_snapshot *snap, const struct found *f,
 		m->table = t->table;
 		m->kind = KUW_MAPPING_TABLE;
 	}
-	snap->tables[snap->map.count++] = t;
+	*origin = (struct kw_origin) { .table = t, .off = f->off };
+	if (f->file) {
+		origin->inode = file_user_inode(f->file)->i_ino;
+		origin->dev = file_user_inode(f->file)->i_sb->s_dev;
+	}
+	origin->name = name_of(snap, f, old);
+	snap->map.count++;
 	return 0;
 }
 
 static size_t snapshot_size(u32 count)
 {
 	return size_add(struct_size_t(struct kw_snapshot, map.mappings, count),
-			array_size(count, sizeof(struct kw_table *)));
+			array_size(count, sizeof(struct kw_origin)));
 }
 
 static struct kw_snapshot *snapshot_init(struct kw_snapshot *snap, u32 count)
@@ -192,15 +262,19 @@ static struct kw_snapshot *snapshot_init(struct kw_snapshot *snap, u32 count)
 	memset(snap, 0, sizeof(*snap));
 	refcount_set(&snap->refs, 1);
 	snap->map.number = atomic64_inc_return(&last_number);
-	snap->tables = (void *)&snap->map.mappings[count];
+	snap->origins = (void *)&snap->map.mappings[count];
 	kw_gauge_add(maps, 1);
 	return snap;
 }
 
 static void snapshot_free(struct kw_snapshot *snap)
 {
-	while (!snap->base && snap->map.count)
-		kw_table_put(snap->tables[--snap->map.count]);
+	while (!snap->base && snap->map.count) {
+		const struct kw_origin *o = &snap->origins[--snap->map.count];
+
+		kw_table_put(o->table);
+		kw_name_put(o->name);
+	}
 	kw_snapshot_put(snap->base);
 	kw_gauge_sub(maps, 1);
 	kvfree(snap);
@@ -211,7 +285,9 @@ static void free_work(struct work_struct *work)
 	snapshot_free(container_of(to_rcu_work(work), struct kw_snapshot, rwork));
 }
 
-static struct kw_snapshot *take(struct mm_struct *mm, struct kw_owner *owner)
+static struct kw_snapshot *take(struct mm_struct *mm,
+				const struct kw_snapshot *old,
+				struct kw_owner *owner)
 {
 	struct kw_snapshot *snap;
 	struct listing l;
@@ -228,7 +304,8 @@ static struct kw_snapshot *take(struct mm_struct *mm, struct kw_owner *owner)
 	}
 	snap->map.incomplete = l.overflow;
 	for (i = 0; i < l.count; i++) {
-		ret = add_mapping(snap, &l.found[i], owner, mm == current->mm);
+		ret = add_mapping(snap, &l.found[i], old, owner,
+				  mm == current->mm);
 		if (ret)
 			goto free;
 		cond_resched();
@@ -246,6 +323,7 @@ clear:
 /**
  * kw_snapshot_take() - the executable mappings of an mm as they are now
  * @mm: an mm whose users the caller holds
+ * @old: an earlier one of the same mm, for its names; or NULL
  *
  * What it allocates is charged to the cgroup and the user of @mm's process, also
  * when another one takes the snapshot.
@@ -254,7 +332,8 @@ clear:
  *	may be held.
  * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM.
  */
-struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm)
+struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
+				     const struct kw_snapshot *old)
 {
 	struct mem_cgroup *before;
 	struct kw_snapshot *snap;
@@ -263,7 +342,7 @@ struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm)
 	might_sleep();
 	before = kw_charge_begin(mm);
 	owner = kw_owner_of(mm);
-	snap = owner ? take(mm, owner) : ERR_PTR(-ENOMEM);
+	snap = owner ? take(mm, old, owner) : ERR_PTR(-ENOMEM);
 	kw_owner_put(owner);
 	kw_charge_end(before);
 	return snap;
@@ -279,7 +358,9 @@ static void add_part(struct kw_snapshot *cut, const struct kw_snapshot *snap,
 	*m = snap->map.mappings[i];
 	m->start = start;
 	m->end = end;
-	cut->tables[cut->map.count++] = snap->tables[i];
+	cut->origins[cut->map.count] = snap->origins[i];
+	cut->origins[cut->map.count++].off += start -
+					      snap->map.mappings[i].start;
 }
 
 /**
@@ -326,22 +407,6 @@ void kw_snapshot_put(struct kw_snapshot *snap)
 	queue_rcu_work(wq, &snap->rwork);
 }
 
-/* The index of the first mapping that ends behind @addr. */
-static u32 first_behind(const struct kw_snapshot *snap, u64 addr)
-{
-	u32 low = 0, high = snap->map.count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (snap->map.mappings[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
 /* Whether the map says anything about [@start, @end). */
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 {
@@ -359,7 +424,7 @@ bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 
 	for (; i < snap->map.count; i++) {
 		const struct kuw_mapping *m = &snap->map.mappings[i];
-		const struct kw_table *t = snap->tables[i];
+		const struct kw_table *t = snap->origins[i].table;
 
 		if (m->start >= vma->vm_end)
 			break;

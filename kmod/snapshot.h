@@ -6,8 +6,8 @@
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include "map.h"
+#include "origin.h"
 
-struct kw_table;
 struct mm_struct;
 struct vm_area_struct;
 
@@ -17,19 +17,22 @@ struct vm_area_struct;
  * by walks and hooks under rcu_read_lock() through space->map. Every space that
  * publishes it holds a reference: a fork takes one more. The last
  * kw_snapshot_put(), from any context but NMI, has it freed after a grace
- * period by the module's workqueue, which puts the tables.
+ * period by the module's workqueue, which puts tables and names.
  */
 struct kw_snapshot {
 	refcount_t refs;
 	struct rcu_work rwork;
-	/* What it was cut from, which has the references to the tables; or NULL. */
+	/* What it was cut from, which has the origins' references; or NULL. */
 	struct kw_snapshot *base;
-	/* One per mapping, NULL for those without a file; behind @map. */
-	struct kw_table **tables;
+	/* One per mapping; behind @map. */
+	struct kw_origin *origins;
+	/* Of all names, while it is made. */
+	u32 name_bytes;
 	struct kuw_map map;
 };
 
-struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm);
+struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
+				     const struct kw_snapshot *old);
 struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end);
 void kw_snapshot_put(struct kw_snapshot *snap);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);

@@ -16,6 +16,9 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+#include <kunwind/trace.h>
+#include "announce.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
@@ -27,6 +30,15 @@ static DEFINE_RAW_SPINLOCK(spaces_lock);
 static struct hlist_head spaces[1 << HASH_BITS];
 /* Every mm is to be covered; written under spaces_lock. */
 static bool cover_system;
+
+/*
+ * Of the numbers of spaces. It begins with the nanoseconds since boot when the
+ * module is loaded: making a space takes longer than one, so that no number comes
+ * again when the module is loaded again.
+ */
+static atomic64_t last_number;
+/* Of the numbers of dumps. */
+static atomic64_t last_dump;
 
 static struct hlist_head *bucket(const struct mm_struct *mm)
 {
@@ -44,7 +56,7 @@ struct kw_space *kw_space_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-static struct kw_space *space_alloc(struct mm_struct *mm, gfp_t gfp)
+static struct kw_space *space_alloc(struct mm_struct *mm, pid_t pid, gfp_t gfp)
 {
 	struct kw_space *space;
 
@@ -54,6 +66,10 @@ static struct kw_space *space_alloc(struct mm_struct *mm, gfp_t gfp)
 		return NULL;
 	}
 	space->mm = mm;
+	space->number = atomic64_inc_return(&last_number);
+	space->pid = pid;
+	/* What is announced from now on, a dump that has begun need not tell. */
+	atomic64_set(&space->told, atomic64_read(&last_dump));
 	mutex_init(&space->lock);
 	raw_spin_lock_init(&space->snap_lock);
 	refcount_set(&space->refs, 1);
@@ -74,6 +90,13 @@ static void unhash(struct kw_space *space)
 {
 	lockdep_assert_held(&spaces_lock);
 	hlist_del_init_rcu(&space->node);
+}
+
+/* Give up the hash's reference to a space that has been taken out of it. */
+static void drop(struct kw_space *space)
+{
+	trace_kunwind_exit(space->number);
+	kw_space_put(space);
 }
 
 /* Find @mm's space, or add @fresh if somebody is to cover @mm. */
@@ -98,14 +121,15 @@ static struct kw_space *find_or_add(struct mm_struct *mm, struct kw_space *fresh
 	return space;
 }
 
-static struct kw_space *obtain(struct mm_struct *mm, gfp_t gfp, bool hold)
+static struct kw_space *obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp,
+			       bool hold)
 {
 	struct kw_space *fresh, *space;
 
 	space = find_or_add(mm, NULL, hold);
 	if (space || !(hold || kw_spaces_system()))
 		return space;
-	fresh = space_alloc(mm, gfp);
+	fresh = space_alloc(mm, pid, gfp);
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	space = find_or_add(mm, fresh, hold);
@@ -117,34 +141,35 @@ static struct kw_space *obtain(struct mm_struct *mm, gfp_t gfp, bool hold)
 /**
  * kw_space_obtain() - the space of an mm, made if it is to be covered
  * @mm: an mm that has users, so that it cannot exit meanwhile
+ * @pid: a process that has it
  * @gfp: GFP_ATOMIC or GFP_KERNEL
  *
  * Return: a reference; NULL if nobody wants @mm covered; ERR_PTR(-ENOMEM).
  */
-struct kw_space *kw_space_obtain(struct mm_struct *mm, gfp_t gfp)
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp)
 {
-	return obtain(mm, gfp, false);
+	return obtain(mm, pid, gfp, false);
 }
 
-/* The same for a consumer of @mm alone, until kw_space_unhold(). */
+/* The same for a consumer of current->mm alone, until kw_space_unhold(). */
 struct kw_space *kw_space_hold(struct mm_struct *mm)
 {
-	return obtain(mm, GFP_KERNEL, true);
+	return obtain(mm, current->tgid, GFP_KERNEL, true);
 }
 
 void kw_space_unhold(struct kw_space *space)
 {
-	bool drop = false;
+	bool last = false;
 
 	raw_spin_lock(&spaces_lock);
 	if (!--space->consumers && !cover_system &&
 	    !hlist_unhashed(&space->node)) {
 		unhash(space);
-		drop = true;
+		last = true;
 	}
 	raw_spin_unlock(&spaces_lock);
-	if (drop)
-		kw_space_put(space);
+	if (last)
+		drop(space);
 	kw_space_put(space);
 }
 
@@ -159,7 +184,7 @@ void kw_space_exit(const struct mm_struct *mm)
 		unhash(space);
 	raw_spin_unlock(&spaces_lock);
 	if (space)
-		kw_space_put(space);
+		drop(space);
 }
 
 bool kw_spaces_system(void)
@@ -182,7 +207,7 @@ static bool prune(struct hlist_head *head)
 	}
 	raw_spin_unlock(&spaces_lock);
 	if (victim)
-		kw_space_put(victim);
+		drop(victim);
 	return victim;
 }
 
@@ -222,25 +247,77 @@ static struct kw_snapshot *replace(struct kw_space *space,
 				   lockdep_is_held(&space->snap_lock));
 }
 
-/*
- * Return: false if something was mapped since the snapshot was begun, so that it
- * may have what is no longer there.
- */
-static bool publish(struct kw_space *space, struct kw_snapshot *snap, s64 begun)
+/* Return: a reference to what is published, or NULL. */
+struct kw_snapshot *kw_space_snapshot(struct kw_space *space)
 {
-	struct kw_snapshot *old;
+	struct kw_snapshot *snap;
+
+	raw_spin_lock(&space->snap_lock);
+	snap = rcu_dereference_protected(space->snap,
+					 lockdep_is_held(&space->snap_lock));
+	if (snap)
+		refcount_inc(&snap->refs);
+	raw_spin_unlock(&space->snap_lock);
+	return snap;
+}
+
+/* What a trace says of a mapping, as long as the caller has the snapshot. */
+void kw_space_describe(const struct kw_space *space,
+		       const struct kw_snapshot *snap, u32 i,
+		       struct kunwind_mapping *m)
+{
+	m->space = space->number;
+	m->pid = space->pid;
+	m->start = snap->map.mappings[i].start;
+	m->end = snap->map.mappings[i].end;
+	kw_origin_describe(&snap->origins[i], m);
+}
+
+/*
+ * Put @snap in the place of @old, to which the caller has a reference.
+ *
+ * Return: false if something was mapped since the snapshot was begun, so that it
+ * may have what is no longer there; or if a fork was faster.
+ */
+static bool publish(struct kw_space *space, struct kw_snapshot *old,
+		    struct kw_snapshot *snap, s64 begun)
+{
+	bool fits;
 
 	lockdep_assert_held(&space->lock);
 	raw_spin_lock(&space->snap_lock);
-	if (atomic64_read(&space->wanted) != begun) {
-		raw_spin_unlock(&space->snap_lock);
-		return false;
+	fits = atomic64_read(&space->wanted) == begun &&
+	       rcu_access_pointer(space->snap) == old;
+	if (fits) {
+		replace(space, snap);
+		atomic64_set_release(&space->done, begun);
 	}
-	old = replace(space, snap);
-	atomic64_set_release(&space->done, begun);
 	raw_spin_unlock(&space->snap_lock);
-	kw_snapshot_put(old);
-	return true;
+	if (fits)
+		kw_snapshot_put(old);
+	return fits;
+}
+
+/*
+ * The reader of a trace knows of a snapshot's mappings when it is published. If it
+ * is not published after all, what is, is announced again.
+ */
+static bool announce_and_publish(struct kw_space *space, struct kw_snapshot *old,
+				 struct kw_snapshot *snap, s64 begun)
+{
+	struct kw_snapshot *now;
+
+	kw_announce_maps(space, old, snap);
+	if (publish(space, old, snap, begun)) {
+		kw_announce_unmaps(space, old, snap);
+		return true;
+	}
+	now = kw_space_snapshot(space);
+	if (now)
+		kw_announce_maps(space, snap, now);
+	kw_announce_unmaps(space, snap, now);
+	kw_snapshot_put(now);
+	return false;
 }
 
 static bool knows_of(const struct kw_space *space, s64 event)
@@ -255,18 +332,23 @@ static bool knows_of(const struct kw_space *space, s64 event)
  */
 static int take_latest(struct kw_space *space, struct mm_struct *mm)
 {
-	struct kw_snapshot *snap;
+	struct kw_snapshot *old, *snap;
+	bool published;
 	s64 begun;
 
 	for (;;) {
 		begun = atomic64_read(&space->wanted);
-		snap = kw_snapshot_take(mm);
+		old = kw_space_snapshot(space);
+		snap = kw_snapshot_take(mm, old);
 		if (IS_ERR(snap)) {
+			kw_snapshot_put(old);
 			kw_count(map_failures);
 			return PTR_ERR(snap);
 		}
 		kw_count(map_builds);
-		if (publish(space, snap, begun))
+		published = announce_and_publish(space, old, snap, begun);
+		kw_snapshot_put(old);
+		if (published)
 			return 0;
 		kw_snapshot_put(snap);
 		if (fatal_signal_pending(current))
@@ -303,8 +385,10 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
 	return ret;
 }
 
-/* Return: 0, -EINTR, -ETIMEDOUT. */
-static int lock_until(struct kw_space *space, unsigned long deadline)
+/*
+ * Take the space's lock, but not after @deadline. Return: 0, -EINTR, -ETIMEDOUT.
+ */
+int kw_space_lock(struct kw_space *space, unsigned long deadline)
 {
 	while (!mutex_trylock(&space->lock)) {
 		if (time_after(jiffies, deadline))
@@ -319,20 +403,21 @@ static int lock_until(struct kw_space *space, unsigned long deadline)
 /**
  * kw_space_cover() - cover an mm as far as it is mapped now
  * @mm: an mm whose users the caller holds
+ * @pid: a process that has it
  * @deadline: in jiffies: how long to wait for tasks of @mm that catch up
  *	themselves, and may be waiting for their own slow file
  *
  * Context: process context, sleeps.
  * Return: 0; -EINTR after a fatal signal; -ETIMEDOUT; -ENOMEM.
  */
-int kw_space_cover(struct mm_struct *mm, unsigned long deadline)
+int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline)
 {
-	struct kw_space *space = kw_space_obtain(mm, GFP_KERNEL);
+	struct kw_space *space = kw_space_obtain(mm, pid, GFP_KERNEL);
 	int ret;
 
 	if (IS_ERR_OR_NULL(space))
 		return PTR_ERR_OR_ZERO(space);
-	ret = lock_until(space, deadline);
+	ret = kw_space_lock(space, deadline);
 	if (ret)
 		goto put;
 	if (!knows_of(space, atomic64_read(&space->wanted)))
@@ -402,6 +487,8 @@ s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 			kw_snapshot_put(event ? snap : cut);
 	} while (!event);
 	rcu_read_unlock();
+	if (cut)
+		trace_kunwind_unmap(space->number, start, end);
 	return event;
 }
 
@@ -426,9 +513,74 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 		return false;
 	raw_spin_lock(&child->snap_lock);
 	/* Somebody who attaches may have been faster. */
-	if (!rcu_access_pointer(child->snap))
+	if (!rcu_access_pointer(child->snap)) {
+		/* Before the event: what was told until now, the child has, too. */
+		atomic64_set(&child->told, atomic64_read_acquire(&parent->told));
+		trace_kunwind_fork(parent->number, child->number, parent->pid,
+				   child->pid);
 		snap = replace(child, snap);
+	}
 	raw_spin_unlock(&child->snap_lock);
 	kw_snapshot_put(snap);
 	return coverage == KW_COVERED;
+}
+
+/* Begin a dump. Return: its number; who is made from now on is announced in full. */
+s64 kw_spaces_dump(void)
+{
+	return atomic64_inc_return(&last_dump);
+}
+
+/* Return: how many spaces @dump has not told of; at most @capacity are in @list. */
+static int list_untold(s64 dump, struct kw_space **list, int capacity)
+{
+	struct kw_space *space;
+	int count = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+		raw_spin_lock(&spaces_lock);
+		hlist_for_each_entry(space, &spaces[i], node) {
+			if (atomic64_read(&space->told) >= dump)
+				continue;
+			if (count < capacity) {
+				refcount_inc(&space->refs);
+				list[count] = space;
+			}
+			count++;
+		}
+		raw_spin_unlock(&spaces_lock);
+	}
+	return count;
+}
+
+/**
+ * kw_spaces_untold() - the spaces that a dump has not told of
+ * @dump: its number
+ * @count: how many
+ *
+ * Context: process context, sleeps.
+ * Return: references, to be freed by kvfree(); ERR_PTR(-ENOMEM).
+ */
+struct kw_space **kw_spaces_untold(s64 dump, int *count)
+{
+	struct kw_space **list;
+	int capacity, i;
+
+	for (capacity = 1024; ; capacity = *count + *count / 4) {
+		list = kvmalloc_array(capacity, sizeof(*list), GFP_KERNEL);
+		if (!list)
+			return ERR_PTR(-ENOMEM);
+		*count = list_untold(dump, list, capacity);
+		if (*count <= capacity)
+			return list;
+		for (i = 0; i < capacity; i++)
+			kw_space_put(list[i]);
+		kvfree(list);
+	}
+}
+
+void __init kw_spaces_init(void)
+{
+	atomic64_set(&last_number, ktime_get_boottime_ns());
 }

@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+struct kunwind_mapping;
 struct kw_snapshot;
 struct mm_struct;
 struct vm_area_struct;
@@ -28,6 +29,12 @@ struct kw_space {
 	struct hlist_node node;
 	/* The key. Not a reference: the exit_mmap() hook comes before its end. */
 	const struct mm_struct *mm;
+	/* Who it is in a trace; no other one ever is. */
+	u64 number;
+	/* The process that it was made for; a vfork() child's is its parent's. */
+	pid_t pid;
+	/* The last dump that told of it, or that it need not be in; see dump.c. */
+	atomic64_t told;
 	/* Replaced under @snap_lock; NULL until the first one is taken. */
 	struct kw_snapshot __rcu *snap;
 	/*
@@ -57,16 +64,24 @@ enum kw_coverage {
 };
 
 struct kw_space *kw_space_find(const struct mm_struct *mm);
-struct kw_space *kw_space_obtain(struct mm_struct *mm, gfp_t gfp);
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp);
 void kw_space_put(struct kw_space *space);
 enum kw_coverage kw_space_coverage(const struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event);
-int kw_space_cover(struct mm_struct *mm, unsigned long deadline);
+int kw_space_lock(struct kw_space *space, unsigned long deadline);
+int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline);
 s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		   u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent);
 void kw_space_exit(const struct mm_struct *mm);
+struct kw_snapshot *kw_space_snapshot(struct kw_space *space);
+void kw_space_describe(const struct kw_space *space,
+		       const struct kw_snapshot *snap, u32 i,
+		       struct kunwind_mapping *m);
 
+s64 kw_spaces_dump(void);
+struct kw_space **kw_spaces_untold(s64 dump, int *count);
+void kw_spaces_init(void);
 bool kw_spaces_system(void);
 void kw_spaces_set_system(bool on);
 struct kw_space *kw_space_hold(struct mm_struct *mm);

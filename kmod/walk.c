@@ -138,25 +138,28 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 		result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
 
-static void walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
+/* Return: the number of the space, or 0. */
+static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
 	const struct kw_space *space;
+	u64 number = 0;
 
 	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
 		stop_early(NULL, frames, capacity, KUNWIND_STOP_NO_USER, result);
-		return;
+		return 0;
 	}
 	/* The segments of 32-bit code that the kernel gives to programs begin at 0;
 	 * those of a program's own (modify_ldt()) may not.
 	 */
 	if (!user_64bit_mode((struct pt_regs *)regs) && regs->cs != __USER32_CS) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_MODE, result);
-		return;
+		return 0;
 	}
 	rcu_read_lock();
 	space = kw_space_find(current->mm);
 	if (space) {
+		number = space->number;
 		preempt_disable();
 		pagefault_disable();
 		walk_space(space, regs, frames, capacity, result);
@@ -166,18 +169,21 @@ static void walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
 	}
 	rcu_read_unlock();
+	return number;
 }
 
 void kunwind_current(u64 *frames, u32 capacity, struct kunwind_result *result)
 {
 	struct kuw_result r;
+	u64 space;
 
-	walk_current(frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), &r);
+	space = walk_current(frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), &r);
 	kw_count_stop(r.stop);
 	*result = (struct kunwind_result) {
 		.count = r.count,
 		.proven = r.proven,
 		.stop = r.stop,
+		.space = space,
 	};
 }
 EXPORT_SYMBOL_GPL(kunwind_current);

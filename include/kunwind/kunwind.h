@@ -13,11 +13,43 @@ struct kunwind_consumer;
  * @proven: how many of them follow from unwind tables alone; those behind rest
  *	on a step by frame pointer
  * @stop: enum kunwind_stop of <uapi/linux/kunwind.h>; 0 if the stack is complete
+ * @space: the number of the address space that was walked, 0 if there was none;
+ *	see struct kunwind_mapping
  */
 struct kunwind_result {
 	u32 count;
 	u32 proven;
 	u32 stop;
+	u64 space;
+};
+
+/**
+ * struct kunwind_mapping - an executable mapping of a covered address space
+ * @space: the number of the address space; never that of another one, as long as
+ *	the machine runs
+ * @start: first address
+ * @end: first address behind it
+ * @offset: where in the file @start is, in bytes
+ * @inode: the file's inode number, 0 if there is no file
+ * @dev: the device of its file system, 0 if there is no file
+ * @pid: the process that the address space was made for, as a thread group ID of
+ *	the initial PID namespace
+ * @build_id_len: bytes of @build_id, 0 if it is not known
+ * @build_id: NT_GNU_BUILD_ID
+ * @path: the file, as who mapped it sees it; "[vdso]", "[uprobes]"; "" if it is
+ *	not known
+ */
+struct kunwind_mapping {
+	u64 space;
+	u64 start;
+	u64 end;
+	u64 offset;
+	u64 inode;
+	dev_t dev;
+	pid_t pid;
+	u32 build_id_len;
+	const u8 *build_id;
+	const char *path;
 };
 
 /**
@@ -55,6 +87,21 @@ void kunwind_detach(struct kunwind_consumer *consumer);
  * Context: any, NMI included, while the caller holds a consumer.
  */
 void kunwind_current(u64 *frames, u32 capacity, struct kunwind_result *result);
+
+typedef void (*kunwind_tell_fn)(const struct kunwind_mapping *m, void *data);
+
+/**
+ * kunwind_for_each_mapping() - tell of all mappings that walks know of
+ * @tell: called for each, in process context; must not detach a consumer
+ * @data: for @tell
+ *
+ * What is mapped meanwhile is not told, but traced: see <kunwind/trace.h>.
+ *
+ * Context: process context, sleeps.
+ * Return: 0; -EAGAIN if processes were forked faster than they could be told of,
+ *	so that some are missing; -EINTR after a fatal signal; -ENOMEM.
+ */
+int kunwind_for_each_mapping(kunwind_tell_fn tell, void *data);
 
 /**
  * kunwind_stop_name() - the name of a stop reason

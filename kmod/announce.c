@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The difference between two snapshots, as the events kunwind_map and
+ * kunwind_unmap: what they cost is per mapping, not per stack.
+ *
+ * For a reader a kunwind_map replaces whatever it knew of these addresses. So what
+ * is new is announced before the snapshot is published, and what is gone after
+ * that: whatever a walk finds in the published snapshot, the reader knows.
+ */
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include "announce.h"
+#include "snapshot.h"
+#include "space.h"
+
+#define CREATE_TRACE_POINTS
+#include <kunwind/trace.h>
+
+/* Whether all that mapping @j of @snap says follows from mapping @i of @old. */
+static bool is_known(const struct kw_snapshot *old, u32 i,
+		     const struct kw_snapshot *snap, u32 j)
+{
+	const struct kuw_mapping *was = &old->map.mappings[i];
+	const struct kuw_mapping *is = &snap->map.mappings[j];
+
+	return was->start <= is->start && is->end <= was->end &&
+	       old->origins[i].off + (is->start - was->start) ==
+			snap->origins[j].off &&
+	       kw_origin_equal(&old->origins[i], &snap->origins[j]);
+}
+
+/**
+ * kw_announce_maps() - say what is in a snapshot that was not in another one
+ * @space: whose
+ * @old: what the reader knows; may be NULL
+ * @snap: what it is to know
+ *
+ * Context: process context, sleeps.
+ */
+void kw_announce_maps(const struct kw_space *space, const struct kw_snapshot *old,
+		      const struct kw_snapshot *snap)
+{
+	u32 count = old ? old->map.count : 0, i = 0, j;
+	struct kunwind_mapping m;
+
+	if (!trace_kunwind_map_enabled())
+		return;
+	for (j = 0; j < snap->map.count; j++) {
+		while (i < count && old->map.mappings[i].end <=
+				    snap->map.mappings[j].start)
+			i++;
+		if (i < count && is_known(old, i, snap, j))
+			continue;
+		kw_space_describe(space, snap, j, &m);
+		trace_kunwind_map(&m);
+		cond_resched();
+	}
+}
+
+/**
+ * kw_announce_unmaps() - say of which addresses a snapshot says nothing more
+ * @space: whose
+ * @old: what the reader knows; may be NULL
+ * @snap: what it is to know; may be NULL
+ *
+ * Context: process context, sleeps.
+ */
+void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,
+			const struct kw_snapshot *snap)
+{
+	u32 count = old ? old->map.count : 0, i, j = 0;
+	u32 stay = snap ? snap->map.count : 0;
+
+	if (!trace_kunwind_unmap_enabled())
+		return;
+	for (i = 0; i < count; i++) {
+		u64 at = old->map.mappings[i].start;
+		u64 end = old->map.mappings[i].end;
+
+		while (at < end) {
+			const struct kuw_mapping *m = NULL;
+			u64 gap = end;
+
+			while (j < stay && snap->map.mappings[j].end <= at)
+				j++;
+			if (j < stay)
+				m = &snap->map.mappings[j];
+			if (m)
+				gap = clamp(m->start, at, end);
+			if (at < gap)
+				trace_kunwind_unmap(space->number, at, gap);
+			at = m ? max(gap, min(m->end, end)) : end;
+			cond_resched();
+		}
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the trace is told when a space gets another snapshot. */
+#ifndef KW_ANNOUNCE_H
+#define KW_ANNOUNCE_H
+
+struct kw_snapshot;
+struct kw_space;
+
+void kw_announce_maps(const struct kw_space *space, const struct kw_snapshot *old,
+		      const struct kw_snapshot *snap);
+void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,
+			const struct kw_snapshot *snap);
+
+#endif /* KW_ANNOUNCE_H */

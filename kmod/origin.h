@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Where the code of a mapping comes from, for who reads a trace; walks need none of it. */
+#ifndef KW_ORIGIN_H
+#define KW_ORIGIN_H
+
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+struct file;
+struct kunwind_mapping;
+struct kw_table;
+
+/*
+ * A path, or what stands for one. Made by the task that lists a mapping, in
+ * process context; immutable; shared by the snapshots that have the mapping, of
+ * which each holds a reference. Freed by the last kw_name_put().
+ */
+struct kw_name {
+	refcount_t refs;
+	u32 bytes;
+	char text[];
+};
+
+/*
+ * Part of a snapshot, which holds the references, or is cut from one that does;
+ * immutable with it.
+ */
+struct kw_origin {
+	/* NULL without a file, or if none could be made. */
+	struct kw_table *table;
+	/* NULL if there was no memory for it. */
+	struct kw_name *name;
+	u64 off;
+	u64 inode;
+	dev_t dev;
+};
+
+struct kw_name *kw_name_make(const char *text);
+struct kw_name *kw_name_of_file(const struct file *file);
+void kw_name_put(struct kw_name *name);
+bool kw_origin_equal(const struct kw_origin *a, const struct kw_origin *b);
+void kw_origin_describe(const struct kw_origin *origin, struct kunwind_mapping *m);
+
+#endif /* KW_ORIGIN_H */
