@@ -13,6 +13,8 @@
  */
 struct stack {
 	u32 count;
+	u8 stop;
+	u64 space;
 	/* One more for the mark of an incomplete stack. */
 	u64 frames[KUNWIND_MAX_FRAMES + 1];
 };

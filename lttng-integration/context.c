@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The fields _callstack_user_unwind_length and callstack_user_unwind.
+ * The fields _callstack_user_unwind_length and callstack_user_unwind, and behind
+ * them _callstack_user_unwind_stop and _callstack_user_unwind_space.
  *
  * As in LTTng's own callstack context (src/lttng-context-callstack.c), the stack
  * is computed in get_size(), where its length must be known, and kept until
@@ -25,6 +26,8 @@
 
 #define LENGTH_NAME	"_callstack_user_unwind_length"
 #define STACK_NAME	"callstack_user_unwind"
+#define STOP_NAME	"_callstack_user_unwind_stop"
+#define SPACE_NAME	"_callstack_user_unwind_space"
 #define INCOMPLETE	ULONG_MAX
 
 /*
@@ -49,6 +52,8 @@ static void compute(struct stack *s)
 		*levels &= ~level;
 	}
 	s->count = result.count;
+	s->stop = result.stop;
+	s->space = result.space;
 	/* A kernel thread's user stack is empty, and that is all of it. */
 	if (result.stop != KUNWIND_STOP_COMPLETE &&
 	    result.stop != KUNWIND_STOP_NO_USER)
@@ -98,6 +103,38 @@ static void stack_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 			       lttng_alignof(unsigned long));
 }
 
+static size_t stop_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			    size_t offset)
+{
+	return lib_ring_buffer_align(offset, lttng_alignof(u8)) + sizeof(u8);
+}
+
+static void stop_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			struct lttng_kernel_ring_buffer_ctx *ctx,
+			struct lttng_kernel_channel_buffer *chan)
+{
+	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
+	u8 stop = s ? s->stop : KUNWIND_STOP_CONTEXT;
+
+	chan->ops->event_write(ctx, &stop, sizeof(stop), lttng_alignof(stop));
+}
+
+static size_t space_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			     size_t offset)
+{
+	return lib_ring_buffer_align(offset, lttng_alignof(u64)) + sizeof(u64);
+}
+
+static void space_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			 struct lttng_kernel_ring_buffer_ctx *ctx,
+			 struct lttng_kernel_channel_buffer *chan)
+{
+	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
+	u64 space = s ? s->space : 0;
+
+	chan->ops->event_write(ctx, &space, sizeof(space), lttng_alignof(space));
+}
+
 static void context_destroy(void *consumer)
 {
 	kunwind_detach(consumer);
@@ -118,13 +155,40 @@ static const struct lttng_kernel_event_field *stack_field =
 			0, none),
 		false, false);
 
+static const struct lttng_kernel_enum_entry * const stop_entries[] = {
+#define STOP_ENTRY(number, name, sentence) \
+	lttng_kernel_static_enum_entry_value(#name, number)
+	KUNWIND_STOPS(STOP_ENTRY)
+#undef STOP_ENTRY
+};
+
+static const struct lttng_kernel_enum_desc stop_enum = {
+	.name = "kunwind_stop",
+	.entries = stop_entries,
+	.nr_entries = ARRAY_SIZE(stop_entries),
+};
+
+static const struct lttng_kernel_event_field *stop_field =
+	lttng_kernel_static_event_field(STOP_NAME,
+		lttng_kernel_static_type_enum(&stop_enum,
+			lttng_kernel_static_type_integer_from_type(u8, __BYTE_ORDER, 10)),
+		false, false);
+
+static const struct lttng_kernel_event_field *space_field =
+	lttng_kernel_static_event_field(SPACE_NAME,
+		lttng_kernel_static_type_integer_from_type(u64, __BYTE_ORDER, 10),
+		false, false);
+
 /*
- * Append the fields. lttng_kernel_context_append() is not exported, and must not
+ * Append two fields. lttng_kernel_context_append() is not exported, and must not
  * be called through a pointer, for a kernel with IBT removes the landing pad of a
  * function whose address nobody takes. But LTTng's own callstack context has two
- * fields of the same types: have LTTng append it, and change what they are.
+ * fields, of an unsigned int and of unsigned longs: have LTTng append it, and change
+ * what they are. No type of ours needs a larger alignment.
  */
-static int append(struct lttng_kernel_ctx **ctx, struct kunwind_consumer *consumer)
+static int append(struct lttng_kernel_ctx **ctx,
+		  const struct lttng_kernel_ctx_field *first,
+		  const struct lttng_kernel_ctx_field *second)
 {
 	unsigned int before = *ctx ? (*ctx)->nr_fields : 0;
 	struct lttng_kernel_ctx_field *fields;
@@ -139,26 +203,53 @@ static int append(struct lttng_kernel_ctx **ctx, struct kunwind_consumer *consum
 	fields = &(*ctx)->fields[before];
 	if (fields[1].destroy)
 		fields[1].destroy(fields[1].priv);
-	fields[0] = (struct lttng_kernel_ctx_field) {
+	fields[0] = *first;
+	fields[1] = *second;
+	return 0;
+}
+
+static int append_stack(struct lttng_kernel_ctx **ctx,
+			struct kunwind_consumer *consumer)
+{
+	const struct lttng_kernel_ctx_field length = {
 		.event_field = length_field,
 		.get_size = length_get_size,
 		.record = length_record,
 	};
-	fields[1] = (struct lttng_kernel_ctx_field) {
+	const struct lttng_kernel_ctx_field stack = {
 		.event_field = stack_field,
 		.get_size = stack_get_size,
 		.record = stack_record,
 		.destroy = context_destroy,
 		.priv = consumer,
 	};
-	return 0;
+
+	return append(ctx, &length, &stack);
+}
+
+/* Behind the stack: what they record comes from its walk. */
+static int append_end(struct lttng_kernel_ctx **ctx)
+{
+	const struct lttng_kernel_ctx_field stop = {
+		.event_field = stop_field,
+		.get_size = stop_get_size,
+		.record = stop_record,
+	};
+	const struct lttng_kernel_ctx_field space = {
+		.event_field = space_field,
+		.get_size = space_get_size,
+		.record = space_record,
+	};
+
+	return append(ctx, &stop, &space);
 }
 
 /**
  * context_add() - in place of lttng_add_callstack_to_ctx(CALLSTACK_USER)
  * @ctx: the context of a channel that has not been active
  *
- * Context: an ioctl of the session daemon; sleeps.
+ * Context: an ioctl of the session daemon; sleeps. The caller has a reference to
+ *	this module, and gives it to us.
  * Return: 0, -EEXIST, or a negative errno.
  */
 int context_add(struct lttng_kernel_ctx **ctx)
@@ -166,9 +257,6 @@ int context_add(struct lttng_kernel_ctx **ctx)
 	struct kunwind_consumer *consumer;
 	int ret;
 
-	/* Before anything that sleeps: see main.c. */
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
 	ret = -EEXIST;
 	if (lttng_kernel_find_context(*ctx, LENGTH_NAME) ||
 	    lttng_kernel_find_context(*ctx, STACK_NAME))
@@ -180,10 +268,11 @@ int context_add(struct lttng_kernel_ctx **ctx)
 	ret = PTR_ERR_OR_ZERO(consumer);
 	if (ret)
 		goto put_buffers;
-	ret = append(ctx, consumer);
+	ret = append_stack(ctx, consumer);
 	if (ret)
 		goto detach;
-	return 0;
+	/* From here on the context owns all that was taken, also if this fails. */
+	return append_end(ctx);
 
 detach:
 	kunwind_detach(consumer);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What LTTng records of kunwind's tracepoints. */
+#ifndef PROBES_H
+#define PROBES_H
+
+int map_probes_register(void);
+void map_probes_unregister(void);
+int statedump_probes_register(void);
+void statedump_probes_unregister(void);
+
+#endif /* PROBES_H */
