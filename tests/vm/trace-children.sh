@@ -26,7 +26,7 @@ only_ours() {
 }
 
 first_is_execve() {
-	babeltrace2 "$SCRATCH/family" | head -n 2 >"$SCRATCH/first"
+	babeltrace2 "$SCRATCH/family" | grep -v " kunwind_[a-z]*: " | head -n 2 >"$SCRATCH/first"
 	sed -n 1p "$SCRATCH/first" | grep ' syscall_entry_execve: .*procname = "kunwind-launch"' &&
 		sed -n 2p "$SCRATCH/first" | grep ' syscall_exit_execve: .*procname = "sh"'
 }

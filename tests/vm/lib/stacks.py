@@ -46,12 +46,15 @@ class Event:
 
 
 def read(lines):
-    """All events of a text; a line that is none is an error, so that nothing is overlooked."""
+    """
+    All events of a text but those that say what is mapped; a line that is none is an error, so that nothing is overlooked.
+    """
     for line in lines:
         match = LINE.match(line)
         if not match:
             raise ValueError("not an event: " + line)
-        yield Event(match[1], match[2])
+        if not match[1].startswith("kunwind_"):
+            yield Event(match[1], match[2])
 
 
 def run(*command):

@@ -13,13 +13,13 @@ trace_run() {
 	run_batch "$(guest_directory)" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
 }
 
-# trace_show FOLDER: babeltrace2's text.
+# trace_show FOLDER: babeltrace2's text, without the events that are for readers which name addresses.
 trace_show() {
 	if [[ $KUW_NATIVE ]]; then
 		babeltrace2 "$1"
 	else
 		KUW_BINDS=$1:/mnt in_root babeltrace2 /mnt
-	fi
+	fi | sed -E '/^\[[^]]*\] \([^)]*\) ([^ ]+ )?kunwind_(map|unmap|fork|exit): /d'
 }
 
 # trace_folder: a new name for a trace.
