@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Processes that began long before anybody took stacks: asleep in a system call, or busy in user space.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/live
+. "$TOP/tests/vm/lib/live"
+
+cd "$SCRATCH" || exit
+unshare --uts python3 "$TOP/tests/subjects/asleep.py" >asleep.said 2>&1 &
+unshare --uts perl -e "1 while 1" &
+for ((round = 0; round < 300; round++)); do
+	grep -q asleep asleep.said && break
+	sleep 0.3
+done
+perl=$(pgrep -x perl | while read -r pid; do [[ $(ps -o stat= "$pid") != R* ]] || echo "$pid"; done)
+sleepers() {
+	others | grep -vx "$perl"
+}
+# A name for what settled() looks at: the busy one never settles.
+busy_one_aside() {
+	local before='' now round
+	for ((round = 0; round < 60; round++)); do
+		# shellcheck disable=SC2046
+		now=$(cd /proc && cat $(sleepers | sed 's,$,/task/[0-9]*/stat,') 2>/dev/null)
+		[[ $now && $now == "$before" ]] && return
+		before=$now
+		sleep 1
+	done
+	return 1
+}
+ok "they sleep" busy_one_aside
+mapfile -t pids < <(sleepers)
+for each in "${pids[@]}"; do
+	eu-stack -p "$each" >>eu-stack 2>>said
+done
+
+session() {
+	lttng create late --output="$SCRATCH/trace" &&
+		lttng enable-channel --kernel --session=late --subbuf-size=1M --num-subbuf=8 late &&
+		lttng enable-event --kernel --session=late --channel=late --syscall --all &&
+		lttng enable-event --kernel --session=late --channel=late sched_switch &&
+		lttng add-context --kernel --session=late --channel=late --type=procname --type=pid --type=tid --type=callstack-user &&
+		lttng start late
+}
+ok "a session begins" session
+sleep 3
+# Each leaves its system call, and goes no further.
+kill -STOP "${pids[@]}"
+sleep 1
+ok "it ends" lttng destroy late
+kill -KILL "${pids[@]}" "$perl"
+babeltrace2 trace >text
+compare() {
+	"$TOP/tests/vm/lib/check-eu-stack" --exit asleep eu-stack <text
+}
+ok "the sleepers' stacks are eu-stack's" compare
+sed 's/^/# /' tap.said | head -n 20
+switches() {
+	grep " sched_switch: .* tid = $perl, " text
+}
+
+ok "the busy one was seen" [ "$(switches | wc -l)" -ge 3 ]
+bottoms() {
+	switches | sed 's/.*callstack_user_unwind = \[[^]]*\(\[[^]]*\][^]]*\)* = \(0x[0-9A-F]*\) \].*/\2/' | sort -u
+}
+echo "# $(switches | wc -l) switches away from it, to the bottom of its stack at $(bottoms | paste -sd' ')"
+ok "all of them end at the same address" [ "$(bottoms | wc -l)" = 1 ]
+ok "each of its stacks is whole" fails grep -q 0xFFFFFFFFFFFFFFFF <(switches)
+done_testing
