@@ -15,9 +15,11 @@
 #include <err.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +82,20 @@ static void spawn(char * const *args)
 		errx(2, "%s failed", args[0]);
 }
 
+/* Close a library, and see to it that the next one does not take its place. */
+static void leave(void *lib, const char *next)
+{
+	void *was = dlsym(lib, "mark");
+	char *page = (char *)((uintptr_t)was & ~4095UL);
+
+	dlclose(lib);
+	if (mmap(page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+		 MAP_FIXED_NOREPLACE, -1, 0) != page)
+		err(2, "mmap");
+	if (dlsym(load(next), "mark") == was)
+		errx(2, "%s took the place", next);
+}
+
 /* In the child of a fork: what it changes is not its parent's. */
 static void __attribute__((noreturn)) child(void *lib, char *program, char **libs)
 {
@@ -120,6 +136,8 @@ static void steps(char *program, char **libs)
 	((mark_fn)dlsym(lib, "mark"))(step);
 	checkpoint();
 	spawn(sleeper);
+	checkpoint();
+	leave(lib, libs[2]);
 	checkpoint();
 }
 

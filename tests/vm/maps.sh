@@ -98,9 +98,9 @@ reloaded() {
 
 mkdir -p "$SCRATCH/points"
 ok "libraries come and go, and children" record steps -- "$maps" steps "$SCRATCH/points" "${libs[@]:0:3}"
-ok "what was announced is what the kernel says" checked steps --checkpoints "$SCRATCH/points" 9 --marks 4 --ids 6 maps
+ok "what was announced is what the kernel says" checked steps --checkpoints "$SCRATCH/points" 10 --marks 5 --ids 6 maps
 ok "the same in a chroot of a mount namespace" in_chroot
-ok "its paths are those inside" checked chroot --checkpoints "$SCRATCH/inside" 9 --marks 4 maps
+ok "its paths are those inside" checked chroot --checkpoints "$SCRATCH/inside" 10 --marks 5 maps
 ok "a process ID is used three times" reused_pid
 ok "its address spaces are three" checked pid --reused 3 maps
 ok "three threads open and close libraries, and fork" record storm -- "$maps" storm 40 "${libs[@]}"
