@@ -47,6 +47,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh test  rows [N]          tables of all files of this machine and of the guest beside libdwarf (or 1 in N FDEs)
        ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
        ./run.sh test  live              LTTng's stacks of real programs beside strace's and eu-stack's (10 min)
+       ./run.sh test  names             the names that stacks get beside gdb's: 1,000 stacks of eight programs and more
        ./run.sh test  soak [MINUTES]    processes, libraries and mappings that come and go, for 30 minutes
        ./run.sh test  peers             libunwind's, GCC's and elfutils' own test programs get kunwind's stacks; fetches their sources
        ./run.sh shell                   an interactive guest; leave it with `exit`
@@ -126,7 +127,7 @@ prepare() {
 	local needs=$KUW_NEED_GUEST
 	case "$1 ${2-}" in
 	'test host' | 'test steps') needs=$KUW_NEED_HOST ;;
-	'test ' | 'test all' | 'test rows' | 'test peers') needs+=$KUW_NEED_HOST ;;
+	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$KUW_NEED_HOST ;;
 	esac
 	[[ ! $KUW_TOP =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $KUW_TOP" \
 		"move the repository, and run the same command again"

@@ -220,13 +220,32 @@ test_steps() {
 	counted steps "$KUW_TOP/tests/steps/run-all" ${1:+--max "$1"} "$steps/steps"
 }
 
+# test_names: the names of the stacks of eight programs, recorded in a guest, beside gdb's, which reads the guest's files here.
+test_names() {
+	local host=$KUW_BUILD/test-host folder
+	setup
+	host_tools names lttng-integration/babeltrace || return 0
+	if [[ ! -e $host/lttng-integration/babeltrace/.libs/babeltrace-plugin-kunwind.so ]]; then
+		failed "names: built without the plugin of babeltrace2"
+		return 0
+	fi
+	folder=$(trace_folder)
+	# shellcheck disable=SC2016
+	trace_run "$folder" bash -c 'for i in 1 2 3; do
+		ls -lR /usr/share/doc/bash; python3 -c "import json, ssl, ctypes"; perl -e "print sort map { \$_ * 2 } 1 .. 99"
+		git -C / --version; openssl version -a; find /usr/include/linux -name "*.h"; tar -cf - /usr/share/doc/bash | xz
+	done >/dev/null'
+	counted "the names of a trace" env PLUGINS="$host/lttng-integration/babeltrace/.libs" SANITIZE=yes CC=gcc \
+		"$KUW_TOP/tests/reader/check-names" --stacks 1000 --programs 5 "$folder" "$KUW_ROOT"
+}
+
 # test_soak [MINUTES]: all storms at once, for so long.
 test_soak() {
 	KUW_TEST_LIMIT=$((${1-30} * 60 + 900))
 	test_vm long/soak.sh
 }
 
-# test_check [host|vm|live|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
+# test_check [host|vm|live|names|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -239,14 +258,14 @@ test_check() {
 	rows | soak | steps)
 		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		;;
-	host | live | peers | all)
+	host | live | names | peers | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, rows, steps, live, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, rows, steps, live, names, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|live|peers|rows|soak|steps|all] [TEST...|N]
+# test_job [host|vm|live|names|peers|rows|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -256,6 +275,7 @@ test_job() {
 	host) test_host ;;
 	vm) test_vm "$@" ;;
 	live) KUW_TEST_LIMIT=3600 test_vm long/live.sh ;;
+	names) test_names ;;
 	peers) test_peers ;;
 	rows) test_rows "$@" ;;
 	soak) test_soak "$@" ;;
