@@ -233,7 +233,7 @@ test_names() {
 	# shellcheck disable=SC2016
 	trace_run "$folder" bash -c 'for i in 1 2 3; do
 		ls -lR /usr/share/doc/bash; python3 -c "import json, ssl, ctypes"; perl -e "print sort map { \$_ * 2 } 1 .. 99"
-		git -C / --version; openssl version -a; find /usr/include/linux -name "*.h"; tar -cf - /usr/share/doc/bash | xz
+		git -C / --version; openssl version -a; find /usr/include/linux -name "*.h"; tar -cf - -C /usr/share/doc bash | xz
 	done >/dev/null'
 	counted "the names of a trace" env PLUGINS="$host/lttng-integration/babeltrace/.libs" SANITIZE=yes CC=gcc \
 		"$KUW_TOP/tests/reader/check-names" --stacks 1000 --programs 5 "$folder" "$KUW_ROOT"
