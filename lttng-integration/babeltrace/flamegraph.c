@@ -7,6 +7,7 @@
  * in the trace, that of its exit.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "event.h"
 #include "flamegraph.h"
@@ -219,14 +220,17 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 {
 	struct flamegraph *graph = (struct flamegraph *)sink;
+	GString *text;
+	bool done;
 
 	if (so_far == KR_SOME)
 		return true;
 	add_notes(graph, so_far);
-	if (graph->format == HTML)
-		return kr_page_write(graph->profile, graph->count, sink->file);
-	kr_profile_fold(graph->profile, graph->count, sink->file);
-	return !ferror(sink->file);
+	text = graph->format == HTML ? kr_page(graph->profile, graph->count) :
+				       kr_profile_fold(graph->profile, graph->count);
+	done = kr_sink_write(sink, text);
+	g_string_free(text, TRUE);
+	return done;
 }
 
 static void free_graph(struct kr_sink *sink)

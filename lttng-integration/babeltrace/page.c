@@ -146,14 +146,11 @@ static GString *data_that_fits(const struct kr_profile *profile,
 	return data;
 }
 
-bool kr_page_write(const struct kr_profile *profile, enum kr_weight first,
-		   FILE *file)
+GString *kr_page(const struct kr_profile *profile, enum kr_weight first)
 {
 	GString *data = data_that_fits(profile, first);
-	bool done = fwrite(kr_page_head, 1, head_bytes(), file) == head_bytes() &&
-		    fwrite(data->str, 1, data->len, file) == data->len &&
-		    fwrite(kr_page_tail, 1, tail_bytes(), file) == tail_bytes();
 
-	g_string_free(data, TRUE);
-	return done;
+	g_string_prepend_len(data, kr_page_head, head_bytes());
+	g_string_append_len(data, kr_page_tail, tail_bytes());
+	return data;
 }

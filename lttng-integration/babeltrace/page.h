@@ -3,23 +3,17 @@
 #ifndef KR_PAGE_H
 #define KR_PAGE_H
 
-#include <stdbool.h>
-#include <stdio.h>
 #include "profile.h"
 
 /* What a browser still opens at once, and what can be sent by mail. */
 #define KR_PAGE_BYTES	1900000
 
 /**
- * kr_page_write() - write the page
+ * kr_page() - the page
  * @profile: what it shows. Frames, processes and events of so little weight that
  *	     they would make it larger than KR_PAGE_BYTES are drawn as one
  * @first: the weight that it shows first
- * @file: where to
- *
- * Return: whether all was written.
  */
-bool kr_page_write(const struct kr_profile *profile, enum kr_weight first,
-		   FILE *file);
+GString *kr_page(const struct kr_profile *profile, enum kr_weight first);
 
 #endif /* KR_PAGE_H */

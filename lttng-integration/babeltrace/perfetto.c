@@ -9,6 +9,7 @@
  * known.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "chrome.h"
 #include "event.h"
@@ -622,14 +623,10 @@ static void end_picture(struct perfetto *perfetto, enum kr_so_far so_far)
 static bool write_picture(struct kr_sink *sink, enum kr_so_far so_far)
 {
 	struct perfetto *perfetto = (struct perfetto *)sink;
-	bool done;
 
 	if (so_far != KR_SOME)
 		end_picture(perfetto, so_far);
-	done = fwrite(perfetto->out->str, 1, perfetto->out->len, sink->file) ==
-	       perfetto->out->len;
-	g_string_truncate(perfetto->out, 0);
-	return done;
+	return kr_sink_write(sink, perfetto->out);
 }
 
 static void free_perfetto(struct kr_sink *sink)

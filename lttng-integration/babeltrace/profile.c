@@ -140,39 +140,44 @@ static void append_name(const struct kr_profile *profile, GString *to,
 			to->str[i] = ':';
 }
 
-void kr_profile_fold(const struct kr_profile *profile, enum kr_weight what,
-		     FILE *file)
+static void append_line(const struct kr_profile *profile, GString *to,
+			struct kr_pair sample, GArray *names)
+{
+	bool several = kr_strings_count(profile->machines) > 1;
+	struct kr_pair kind = kr_pairs_get(profile->kinds, sample.a);
+	uint32_t i, node;
+
+	g_array_set_size(names, 0);
+	for (node = sample.b; node;) {
+		struct kr_pair pair = kr_pairs_get(profile->nodes, node - 1);
+
+		g_array_append_val(names, pair.b);
+		node = pair.a;
+	}
+	append_name(profile, to, kind.a, several);
+	for (i = names->len; i; i--) {
+		g_string_append_c(to, ';');
+		append_name(profile, to, g_array_index(names, uint32_t, i - 1),
+			    false);
+	}
+	g_string_append_c(to, ';');
+	append_name(profile, to, kind.b, false);
+}
+
+GString *kr_profile_fold(const struct kr_profile *profile, enum kr_weight what)
 {
 	GArray *names = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	bool several = kr_strings_count(profile->machines) > 1;
-	GString *line = g_string_new(NULL);
-	uint32_t i, j, node;
+	GString *text = g_string_new(NULL);
+	uint32_t i;
 
 	for (i = 0; i < profile->weights->len; i++) {
 		uint64_t weight = kr_profile_weights(profile, i).of[what];
-		struct kr_pair sample = kr_pairs_get(profile->samples, i), kind;
 
 		if (!weight)
 			continue;
-		g_array_set_size(names, 0);
-		for (node = sample.b; node;) {
-			struct kr_pair pair = kr_pairs_get(profile->nodes, node - 1);
-
-			g_array_append_val(names, pair.b);
-			node = pair.a;
-		}
-		kind = kr_pairs_get(profile->kinds, sample.a);
-		g_string_truncate(line, 0);
-		append_name(profile, line, kind.a, several);
-		for (j = names->len; j; j--) {
-			g_string_append_c(line, ';');
-			append_name(profile, line,
-				    g_array_index(names, uint32_t, j - 1), false);
-		}
-		g_string_append_c(line, ';');
-		append_name(profile, line, kind.b, false);
-		fprintf(file, "%s %" PRIu64 "\n", line->str, weight);
+		append_line(profile, text, kr_pairs_get(profile->samples, i), names);
+		g_string_append_printf(text, " %" PRIu64 "\n", weight);
 	}
-	g_string_free(line, TRUE);
 	g_array_unref(names);
+	return text;
 }

@@ -5,7 +5,6 @@
 
 #include <glib.h>
 #include <stdint.h>
-#include <stdio.h>
 #include "intern.h"
 
 enum kr_weight {
@@ -77,15 +76,13 @@ struct kr_weights kr_profile_weights(const struct kr_profile *profile,
 				     uint32_t sample);
 
 /**
- * kr_profile_fold() - write it as folded stacks
+ * kr_profile_fold() - folded stacks
  * @profile: which
- * @what: the weight to write; stacks without any are left out
- * @file: where to
+ * @what: the weight to tell; stacks without any are left out
  *
- * A line is "process;outermost;...;innermost;event weight", as flamegraph.pl and
- * others read it; of several machines, the process is "machine: process".
+ * Return: lines of "process;outermost;...;innermost;event weight", as flamegraph.pl
+ * and others read it; of several machines, the process is "machine: process".
  */
-void kr_profile_fold(const struct kr_profile *profile, enum kr_weight what,
-		     FILE *file);
+GString *kr_profile_fold(const struct kr_profile *profile, enum kr_weight what);
 
 #endif /* KR_PROFILE_H */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The methods of babeltrace2 that are the same in all sinks. */
 #include <errno.h>
-#include <glib.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "plugin.h"
 #include "sink.h"
 
@@ -25,8 +27,8 @@ static struct kr_sink *sink_of(bt_self_component_sink *self)
 static void free_sink(struct kr_sink *sink)
 {
 	bt_message_iterator_put_ref(sink->upstream);
-	if (sink->file && sink->file != stdout)
-		fclose(sink->file);
+	if (sink->fd > STDERR_FILENO)
+		close(sink->fd);
 	sink->ops->free(sink);
 }
 
@@ -34,12 +36,14 @@ static bool open_file(struct kr_sink *sink, const bt_value *params)
 {
 	const bt_value *path = bt_value_map_borrow_entry_value_const(params, "path");
 
-	sink->file = path ? fopen(bt_value_string_get(path), "we") : stdout;
-	if (!sink->file)
+	sink->fd = path ? open(bt_value_string_get(path),
+			       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) :
+			  STDOUT_FILENO;
+	if (sink->fd < 0)
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
 			component(sink), "kunwind: %s: %s",
 			bt_value_string_get(path), strerror(errno));
-	return sink->file;
+	return sink->fd >= 0;
 }
 
 bt_component_class_initialize_method_status kr_sink_init(
@@ -64,6 +68,24 @@ bt_component_class_initialize_method_status kr_sink_init(
 	}
 	bt_self_component_set_data(component(sink), sink);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+bool kr_sink_write(struct kr_sink *sink, GString *text)
+{
+	gsize done = 0;
+	ssize_t n;
+
+	while (done < text->len) {
+		n = write(sink->fd, text->str + done, text->len - done);
+		/* Ctrl-C is babeltrace2's to handle; what was begun is finished. */
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		done += n;
+	}
+	g_string_truncate(text, 0);
+	return true;
 }
 
 int kr_sink_choice(struct kr_sink *sink, const bt_value *params, const char *name,
@@ -96,7 +118,7 @@ bt_component_class_sink_graph_is_configured_method_status kr_sink_configured(
 
 static bool write_out(struct kr_sink *sink, enum kr_so_far so_far)
 {
-	if (sink->ops->write(sink, so_far) && !fflush(sink->file)) {
+	if (sink->ops->write(sink, so_far)) {
 		sink->done = so_far != KR_SOME;
 		return true;
 	}

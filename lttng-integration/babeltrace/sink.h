@@ -4,8 +4,8 @@
 #define KR_SINK_H
 
 #include <babeltrace2/babeltrace.h>
+#include <glib.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 enum kr_so_far {
 	/* More will come. */
@@ -39,14 +39,14 @@ struct kr_sink_ops {
  * @ops: its own
  * @self: the component
  * @upstream: where messages come from
- * @file: where it writes
+ * @fd: where it writes
  * @done: it has written all
  */
 struct kr_sink {
 	const struct kr_sink_ops *ops;
 	bt_self_component_sink *self;
 	bt_message_iterator *upstream;
-	FILE *file;
+	int fd;
 	bool done;
 };
 
@@ -67,6 +67,9 @@ bt_component_class_initialize_method_status kr_sink_init(
 	bt_self_component_sink *self, const bt_value *params,
 	const char *const *names,
 	bool (*own_params)(struct kr_sink *sink, const bt_value *params));
+
+/* Write the text and empty it. Return: false, with errno, if that cannot be. */
+bool kr_sink_write(struct kr_sink *sink, GString *text);
 
 /**
  * kr_sink_choice() - a parameter that is one of some words

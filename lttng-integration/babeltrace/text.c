@@ -8,7 +8,6 @@
  */
 #include <glib.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -245,14 +244,10 @@ static void end_calls(struct text *text)
 static bool write_text(struct kr_sink *sink, enum kr_so_far so_far)
 {
 	struct text *text = (struct text *)sink;
-	bool done;
 
 	if (so_far != KR_SOME)
 		end_calls(text);
-	done = fwrite(text->out->str, 1, text->out->len, sink->file) ==
-	       text->out->len;
-	g_string_truncate(text->out, 0);
-	return done;
+	return kr_sink_write(sink, text->out);
 }
 
 static void free_text(struct kr_sink *sink)
@@ -293,7 +288,7 @@ bt_component_class_initialize_method_status kr_text_init(
 	status = kr_sink_init(&text->sink, &ops, self, params, names, read_params);
 	if (status == BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK)
 		text->colors = kr_colors(text->color == ALWAYS ||
-			(text->color == AUTO && isatty(fileno(text->sink.file)) &&
+			(text->color == AUTO && isatty(text->sink.fd) &&
 			 !getenv("NO_COLOR")));
 	return status;
 }

@@ -21,19 +21,28 @@ def environment():
     return env
 
 
-def read(trace, params="", sink="sink.kunwind.text", filters=True, timeout=120,
-         leaks=True):
-    """What babeltrace2 prints of a trace."""
-    env = environment()
-    if not leaks:
-        env["ASAN_OPTIONS"] = "detect_leaks=0"
-    command = ["babeltrace2", "--plugin-path", os.environ["PLUGINS"], trace]
+def command_line(traces, params="", sink="sink.kunwind.text", filters=True,
+                 view=None):
+    """babeltrace2 and its arguments; view: the sink's parameters."""
+    command = ["babeltrace2", "--plugin-path", os.environ["PLUGINS"]]
+    command += [traces] if isinstance(traces, str) else traces
     if filters:
         command.append("--component=names:filter.kunwind.symbolize")
         if params:
             name, value = params.split("=", 1)
             command.append('--params=%s="%s"' % (name, value))
     command.append("--component=text:" + sink)
+    for name, value in (view or {}).items():
+        command.append('--params=%s="%s"' % (name, value))
+    return command
+
+
+def read(traces, params="", timeout=120, leaks=True, **kwargs):
+    """What babeltrace2 prints of a trace, or of several."""
+    env = environment()
+    if not leaks:
+        env["ASAN_OPTIONS"] = "detect_leaks=0"
+    command = command_line(traces, params, **kwargs)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=env, timeout=timeout, check=False)
     return Result(done.stdout.decode(), done.stderr.decode(), done.returncode)

@@ -22,7 +22,7 @@ trace {{
 	major = 1; minor = 8; byte_order = le;
 	packet.header := struct {{ uint32_t magic; uint32_t stream_id; }};
 }};
-env {{ hostname = "test"; domain = "kernel"; }};
+env {{ hostname = "{hostname}"; domain = "kernel"; }};
 clock {{ name = monotonic; freq = 1000000000; offset = 1700000000000000000; }};
 typealias integer {{
 	size = 64; align = 8; signed = false; map = clock.monotonic.value;
@@ -59,7 +59,8 @@ event {{ name = "syscall_entry_openat"; id = 0; stream_id = 0;
 event {{ name = "syscall_exit_openat"; id = 1; stream_id = 0;
 	fields := struct {{ int64_t ret; }}; }};
 event {{ name = "sched_switch"; id = 2; stream_id = 0;
-	fields := struct {{ string next_comm; int32_t next_tid; }}; }};
+	fields := struct {{ int32_t prev_tid; int64_t prev_state;
+		string next_comm; int32_t next_tid; }}; }};
 event {{ name = "syscall_entry_getpid"; id = 3; stream_id = 0; }};
 event {{ name = "syscall_exit_getpid"; id = 4; stream_id = 0;
 	fields := struct {{ int64_t ret; }}; }};
@@ -147,7 +148,7 @@ class Stream:
 class Trace:
     """A trace in a new folder."""
 
-    def __init__(self, path, maps=True, end=True, kernel=False):
+    def __init__(self, path, maps=True, end=True, kernel=False, hostname="test"):
         os.makedirs(path)
         self.time = 0
         self.has_end = end
@@ -155,6 +156,7 @@ class Trace:
         stops = ", ".join('"%s" = %d' % (s, i) for i, s in enumerate(STOPS))
         with open(os.path.join(path, "metadata"), "w", encoding="ascii") as file:
             file.write(METADATA.format(
+                hostname=hostname,
                 kernel=KERNEL if kernel else "",
                 end=END.format(stops=stops) if end else ""))
             if maps:
@@ -183,6 +185,11 @@ class Trace:
     def event(self, event, context, payload=b""):
         """An event with a context of stack()."""
         self.events.add(event, self._now(), context + payload)
+
+    def switch(self, context, prev, state, name, tid):
+        """CPU 0 leaves a thread for another one."""
+        self.event(SWITCH, context, struct.pack("<iq", prev, state) +
+                   string(name) + struct.pack("<i", tid))
 
     def map(self, path, start, end, offset=0, space=1, build_id=b"", dev=0,
             inode=0, dump=False):
