@@ -41,6 +41,8 @@ babeltrace2 babeltrace2 reads traces
 /usr/include/libiberty/demangle.h libiberty-dev builds the plugin of babeltrace2
 /usr/include/lttng/lttng.h liblttng-ctl-dev builds the command
 /usr/include/jansson.h libjansson-dev builds the command
+chromium chromium shows the page of flame graphs
+chromedriver chromium-driver drives it
 addr2line binutils what names are compared with
 python3 python3 a program whose tables are compared
 gdb gdb a program whose tables are compared
