@@ -46,6 +46,8 @@ int kc_print_json(struct json_t *json);
  * @sink: component class of the plugin
  * @path: where to write, or NULL
  * @color: auto, always or never; or NULL
+ * @format: see sink.kunwind.flamegraph; or NULL
+ * @count: likewise
  * @sysroot: see the filter; or NULL
  * @kallsyms: see the filter; or NULL
  */
@@ -53,6 +55,8 @@ struct kc_view {
 	const char *sink;
 	const char *path;
 	const char *color;
+	const char *format;
+	const char *count;
 	const char *sysroot;
 	const char *kallsyms;
 };

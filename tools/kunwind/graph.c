@@ -220,6 +220,8 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugi
 
 	set_string(params, "path", view->path);
 	set_string(params, "color", view->color);
+	set_string(params, "format", view->format);
+	set_string(params, "count", view->count);
 	(void)bt_graph_add_sink_component(graph,
 		bt_plugin_borrow_sink_component_class_by_name_const(plugin,
 								    view->sink),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* kunwind report: show a trace that was recorded. */
 #include <stddef.h>
+#include <string.h>
 #include "command.h"
 
 struct options {
@@ -12,7 +13,11 @@ enum key {
 	SYSROOT = 256,
 	KALLSYMS,
 	COLOR,
+	COUNT,
 	TEXT,
+	FOLDED,
+	FLAME,
+	PERFETTO,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -32,8 +37,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case COLOR:
 		options->view.color = arg;
 		return 0;
+	case COUNT:
+		options->view.count = arg;
+		return 0;
 	case TEXT:
 		options->view.sink = "text";
+		return 0;
+	case FOLDED:
+		options->view.sink = "flamegraph";
+		options->view.format = "folded";
+		return 0;
+	case FLAME:
+		options->view.sink = "flamegraph";
+		options->view.format = "html";
+		options->view.path = arg;
+		return 0;
+	case PERFETTO:
+		options->view.sink = "perfetto";
+		options->view.path = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->folder)
@@ -43,6 +64,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!options->folder)
 			argp_error(state, "which trace?");
+		if (options->view.color && strcmp(options->view.sink, "text"))
+			argp_error(state, "--color goes with --text");
+		if (options->view.count && strcmp(options->view.sink, "flamegraph"))
+			argp_error(state, "--count goes with --folded or --flame");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -54,6 +79,14 @@ int kc_report(int argc, char **argv)
 	static const struct argp_option takes[] = {
 		{ "text", TEXT, NULL, 0,
 		  "System calls and events, each with its stack (default)", 0 },
+		{ "folded", FOLDED, NULL, 0,
+		  "Equal stacks, a line each, with their number", 0 },
+		{ "flame", FLAME, "FILE", 0,
+		  "A flame graph, as a page of HTML", 0 },
+		{ "perfetto", PERFETTO, "FILE", 0,
+		  "A picture over time, for ui.perfetto.dev and Chrome", 0 },
+		{ "count", COUNT, "WHAT", 0,
+		  "Of --folded and --flame: events, or time in system calls", 1 },
 		{ "output", 'o', "FILE", 0, "Write there, not to stdout", 1 },
 		{ "color", COLOR, "WHEN", 0, "auto, always or never", 1 },
 		{ "sysroot", SYSROOT, "DIR", 0,
