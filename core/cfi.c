@@ -35,6 +35,7 @@ struct machine {
 	u64 loc;
 	u64 end;
 	u32 nr_states;
+	bool absolute;
 	int err;
 };
 
@@ -160,6 +161,7 @@ static void set_loc(struct machine *m)
 	u64 to = kuw_read_encoded(&m->in, m->cie->enc, &m->c->eh_frame, 0) -
 		 m->c->base;
 
+	m->absolute = true;
 	if (to < m->loc)
 		fail(m, -EINVAL);
 	else if (to > m->loc)
@@ -513,11 +515,11 @@ static __always_inline void usual_ops(struct machine *m)
 
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
-		struct kuw_cur instrs, u64 loc, u64 end)
+		struct kuw_cur instrs, u64 *loc, u64 end)
 {
 	struct machine m = {
 		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
-		.in = instrs, .loc = loc, .end = end,
+		.in = instrs, .loc = *loc, .end = end,
 		.words_end = c->eh_frame.bytes + c->eh_frame.len - (sizeof(u32) - 1),
 	};
 	bool usual;
@@ -536,5 +538,6 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		fail(&m, -EINVAL);
 	if (!m.err && initial)
 		end_row(&m);
+	*loc = m.absolute ? U64_MAX : m.loc;
 	return m.err;
 }

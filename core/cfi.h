@@ -30,7 +30,9 @@ struct kuw_cfi {
  *	which makes no rows
  * @cie: the CIE
  * @instrs: the program
- * @loc: where the first row begins, as an offset from the table's base
+ * @loc: where the first row begins, as an offset from the table's base; at the end:
+ *	where the program says that the last one does, or U64_MAX if it named an
+ *	address
  * @end: where the FDE ends
  *
  * Return: 0; -EINVAL if the program is damaged; -EOPNOTSUPP if it says what a
@@ -38,6 +40,6 @@ struct kuw_cfi {
  */
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
-		struct kuw_cur instrs, u64 loc, u64 end);
+		struct kuw_cur instrs, u64 *loc, u64 end);
 
 #endif /* KUW_CFI_H */

@@ -24,7 +24,7 @@ bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
 {
 	/* What ordinary files need, so that large areas are not copied. */
 	if (area == KUW_AREA_FOUND)
-		bytes = max_t(u64, bytes, c->eh_frame.len * 3ULL / 2);
+		bytes = max_t(u64, bytes, c->eh_frame.len);
 	if (area == KUW_AREA_FDES)
 		bytes = max_t(u64, bytes, c->eh_frame.len / 3);
 	c->grow = area;
@@ -63,6 +63,7 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 {
 	struct kuw_cie_slot *slot = &c->slots[(pos >> 2) % KUW_CIE_SLOTS];
+	u64 loc = 0;
 
 	if (slot->pos == pos && slot->err != -ENOSPC)
 		return slot;
@@ -73,7 +74,7 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 	memset(&slot->initial, 0, sizeof(slot->initial));
 	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
-				slot->cie.instrs, 0, 0);
+				slot->cie.instrs, &loc, 0);
 	return slot;
 }
 
@@ -119,13 +120,52 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	return 1;
 }
 
+/* Run the program of an FDE that begins at @off. Return: as kuw_cfi_run(), -E2BIG. */
+static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
+		       const struct kuw_cie_slot *slot, u32 off,
+		       struct kuw_program *program)
+{
+	u32 first = c->nr_found + 2, max_rows = c->max_rows, *found;
+	struct kuw_cfi cfi = slot->initial;
+	u64 loc = off;
+	int ret;
+
+	c->nr_found++;
+	c->signal = slot->cie.signal;
+	c->last_rule = 0;
+	c->last_off = off;
+	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, &loc,
+			  off + fde->len);
+	if (unlikely(ret)) {
+		c->nr_found = first - 2;
+		c->max_rows = max_rows;
+		return ret;
+	}
+	/* There is room: the last row that began asked for it. */
+	found = (u32 *)c->areas[KUW_AREA_FOUND].mem;
+	found[c->nr_found++] = c->last_rule << 16 | KUW_FOUND_LAST;
+	found[first - 2] = first;
+	found[first - 1] = fde->len;
+	/* What is beyond an FDE's end may be within that of another one. */
+	if (program && loc < off + fde->len) {
+		program->cie = slot->pos;
+		program->pos = fde->instrs.p - c->eh_frame.bytes;
+		program->len = kuw_left(&fde->instrs);
+		program->first = first;
+		program->nr_rows = c->max_rows - max_rows;
+		program->reach = loc - off;
+	}
+	return 0;
+}
+
 /* Rows of one FDE, or none of them. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
 static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 		   const struct kuw_cie_slot *slot)
 {
-	u32 off = fde->start - c->base, n = c->nr_fdes, first = c->nr_found;
-	struct kuw_cfi cfi = slot->initial;
+	u32 off = fde->start - c->base, n = c->nr_fdes, at = c->nr_found, *found;
+	struct kuw_program *program;
 	struct kuw_pair *fdes;
+	bool again;
 	int ret;
 
 	if (n == KUW_MAX_FDES)
@@ -133,21 +173,28 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	/* Twice as many: sorting moves them to and fro. */
 	if (!kuw_compile_room(c, KUW_AREA_FDES, 2 * (n + 1ULL) * sizeof(*fdes)))
 		return -ENOSPC;
-	c->signal = slot->cie.signal;
-	c->last_rule = 0;
-	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, off,
-			  off + fde->len);
-	if (!ret)
-		ret = kuw_compile_append(c, off + fde->len, 0);
-	if (unlikely(ret)) {
-		c->nr_found = first;
-		return ret;
+	if (unlikely(at + KUW_FOUND_ROOM > c->max_found)) {
+		ret = kuw_compile_found_room(c, KUW_FOUND_ROOM);
+		if (ret)
+			return ret;
+	}
+	program = kuw_program_find(c, slot->pos, &fde->instrs, &again);
+	if (again && program->reach < fde->len) {
+		found = (u32 *)c->areas[KUW_AREA_FOUND].mem + at;
+		found[0] = program->first;
+		found[1] = fde->len;
+		c->nr_found += 2;
+		c->max_rows += program->nr_rows;
+	} else {
+		ret = run_program(c, fde, slot, off, program);
+		if (unlikely(ret))
+			return ret;
 	}
 	fdes = c->areas[KUW_AREA_FDES].mem;
 	if (n && fdes[n - 1].key > off)
 		c->unsorted = true;
 	fdes[n].key = off;
-	fdes[n].value = first;
+	fdes[n].value = at;
 	c->nr_fdes++;
 	return 0;
 }
@@ -269,7 +316,7 @@ static int sort(struct kuw_compile *c)
 static int prepare(struct kuw_compile *c)
 {
 	/* Before each FDE, a row may say that there is none. */
-	if (!kuw_compile_room(c, KUW_AREA_ROWS, ((u64)c->nr_found + c->nr_fdes) *
+	if (!kuw_compile_room(c, KUW_AREA_ROWS, ((u64)c->max_rows + c->nr_fdes) *
 						sizeof(struct kuw_row)) ||
 	    kuw_runs_init(c))
 		return -ENOSPC;
@@ -280,6 +327,19 @@ static int prepare(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
+/* Go to the next row of an FDE of which @left bytes are left. Return: its length. */
+static __always_inline u32 take_row(const u32 **row, u32 left, u32 *rule)
+{
+	u32 word = *(*row)++, len = kuw_found_len(word);
+
+	*rule = kuw_found_rule(word);
+	if (len == KUW_FOUND_LAST)
+		return left;
+	if (unlikely(len == KUW_FOUND_LONG))
+		return *(*row)++;
+	return len;
+}
+
 /* Put the rows of an FDE behind the others, which end at *@to. */
 static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 					       const struct kuw_pair *fde,
@@ -287,18 +347,19 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 {
 	const struct kuw_pair *last = (struct kuw_pair *)
 		c->areas[KUW_AREA_FDES].mem + c->nr_fdes - 1;
-	const struct kuw_row *row = (struct kuw_row *)
-		c->areas[KUW_AREA_FOUND].mem + fde->value;
+	const u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + found[fde->value];
+	struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	u32 off = fde->key, limit = U32_MAX, node = 0, next;
+	u32 off = fde->key, end = off + found[fde->value + 1], stop = end;
+	u32 node = 0, prev = off, rule = 0, len, next;
 	u32 last_off = c->last_off, nr_chunks = c->nr_chunks;
 	struct kuw_row *head = to;
 	u64 hash = 0;
 
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
 	if (fde < last) {
-		limit = fde[1].key;
-		if (limit == off)
+		stop = min_t(u32, end, fde[1].key);
+		if (stop == off)
 			return to;
 	}
 	/* Padding before an aligned function is never run. It belongs to the
@@ -308,7 +369,7 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 	 */
 	if (c->covered < off && c->last_rule &&
 	    (off - c->covered >= KUW_FDE_ALIGN ||
-	     (off + rules[row->rule].signal) % KUW_FDE_ALIGN)) {
+	     (off + rules[kuw_found_rule(*row)].signal) % KUW_FDE_ALIGN)) {
 		*to++ = (struct kuw_row){ .off = c->covered };
 		nr_chunks += (last_off ^ c->covered) >> KUW_BLOCK_SHIFT != 0;
 		last_off = c->covered;
@@ -316,35 +377,39 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 		rules[0].uses++;
 	}
 	/* The one before may end with the rule that this one begins with. */
-	row += row->rule == c->last_rule;
-	for (; row->rule && row->off < limit; row++) {
+	if (kuw_found_rule(*row) == c->last_rule)
+		off += take_row(&row, end - off, &rule);
+	for (; off < stop; prev = off, off += len) {
+		len = take_row(&row, end - off, &rule);
 		next = 0;
 		/* Bodies of functions stay rows: that is where walks look. */
-		if (row[1].off - row->off > KUW_RUN_NEAR) {
-			node = 0;
-		} else {
-			if (node && !((row->off ^ row[-1].off) >> KUW_BUCKET_SHIFT))
-				next = kuw_runs_child(c, node, row->off -
-						      row[-1].off, row->rule, &hash);
-			node = next;
+		if (len <= KUW_RUN_NEAR) {
+			if (node && !((off ^ prev) >> KUW_BUCKET_SHIFT))
+				next = kuw_runs_child(c, node, off - prev, rule,
+						      &hash);
 			if (next) {
 				head->node = next;
 			} else {
+				nodes[node].uses++;
 				hash = 0;
-				node = kuw_runs_child(c, 0, 0, row->rule, &hash);
+				next = kuw_runs_child(c, 0, 0, rule, &hash);
 				head = to;
 			}
+		} else {
+			nodes[node].uses++;
 		}
+		node = next;
 		if (!node)
-			rules[row->rule].uses++;
-		*to++ = (struct kuw_row){ .off = row->off, .rule = row->rule };
-		nr_chunks += (last_off ^ row->off) >> KUW_BLOCK_SHIFT != 0;
-		last_off = row->off;
+			rules[rule].uses++;
+		*to++ = (struct kuw_row){ .off = off, .rule = rule };
+		nr_chunks += (last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
+		last_off = off;
 	}
-	c->last_rule = row[-1].rule;
+	nodes[node].uses++;
+	c->last_rule = rule;
 	c->last_off = last_off;
 	c->nr_chunks = nr_chunks;
-	c->covered = min_t(u32, row->off, limit);
+	c->covered = stop;
 	return to;
 }
 
@@ -352,7 +417,7 @@ static int put_rows(struct kuw_compile *c)
 {
 	const struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
 	struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-	const struct kuw_row *found = c->areas[KUW_AREA_FOUND].mem;
+	const u32 *found = c->areas[KUW_AREA_FOUND].mem;
 	struct kuw_row *row = rows + c->nr_rows;
 	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES);
 
@@ -376,6 +441,8 @@ int kuw_compile_step(struct kuw_compile *c)
 	switch (c->phase) {
 	case PHASE_INIT:
 		ret = kuw_intern_init(c);
+		if (!ret)
+			ret = kuw_programs_init(c);
 		if (!ret) {
 			c->phase = PHASE_SCAN;
 			ret = KUW_AGAIN;

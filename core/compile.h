@@ -38,12 +38,13 @@
 /* The areas; every one must be aligned to 8 bytes. */
 enum kuw_area_id {
 	KUW_AREA_FDES,		/* struct kuw_pair: FDEs by address; later rules by use */
-	KUW_AREA_FOUND,		/* struct kuw_row: of FDE after FDE as they were found */
+	KUW_AREA_FOUND,		/* u32: rows of FDE after FDE as they were found, see below */
 	KUW_AREA_ROWS,		/* struct kuw_row: by address */
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
 	KUW_AREA_MOVES,		/* struct kuw_move */
+	KUW_AREA_PROGRAMS,	/* struct kuw_program */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
 	KUW_AREA_NODES,		/* struct kuw_node; then u16: them by hash */
@@ -63,9 +64,24 @@ struct kuw_pair {
 };
 
 /*
- * @node: of the first of several that may be a run: what they all are. As they are
- *	found, the rows of an FDE end with one of rule 0 where the FDE ends.
+ * Rows as they are found are relative, since FDEs with the same program share
+ * them. A row is one word: its rule, and how long it holds; the last one's length is
+ * the rest of the FDE. An FDE has two words, where its rows begin and its length.
  */
+#define KUW_FOUND_LAST	0
+#define KUW_FOUND_LONG	0xffff	/* the length is a word of its own, the next */
+
+static inline u32 kuw_found_len(u32 word)
+{
+	return (u16)word;
+}
+
+static inline u32 kuw_found_rule(u32 word)
+{
+	return word >> 16;
+}
+
+/* @node: of the first of several that may be a run: what they all are. */
 struct kuw_row {
 	u32 off;
 	u16 rule;
@@ -92,6 +108,28 @@ struct kuw_move {
 
 #define KUW_MOVES_BITS	10
 
+/**
+ * struct kuw_program - the program of an FDE, without an error and as long as the FDE
+ * @cie: where its CIE is
+ * @pos: where it is
+ * @len: its bytes
+ * @first: where its rows begin among those found
+ * @nr_rows: how many
+ * @reach: how far it advances
+ */
+struct kuw_program {
+	u32 cie;
+	u32 pos;
+	u32 len;
+	u32 first;
+	u32 nr_rows;
+	u32 reach;
+};
+
+/* Longer ones are seldom seen twice. */
+#define KUW_PROGRAM_BYTES	64
+#define KUW_PROGRAMS_BITS	12
+
 #define KUW_NO_SAVES	(~0u)
 
 /* @rank: its number in the table. @uses: rows with it that are in no run, entries. */
@@ -107,7 +145,8 @@ struct kuw_ruleset {
  * struct kuw_node - a way to begin a run: a node in the tree of them all
  * @key: its parent, which is the same without the last row, or 0; the distance of
  *	the last row from the one before; the last row's rule
- * @uses: how often it was passed; later how often it is encoded
+ * @uses: how often rows ended there, then how often it was passed, then how often it
+ *	is encoded
  * @covered: how many of those are encoded as a longer run
  * @next: another one with the same hash
  * @run: which run the first @take rows are
@@ -185,6 +224,7 @@ struct kuw_compile {
 	u32 nr_bad;
 	u32 nr_found;
 	u32 max_found;
+	u32 max_rows;
 	u32 nr_rows;
 	u32 last_rule;
 	u32 last_off;
@@ -202,6 +242,7 @@ struct kuw_compile {
 	u32 nr_entries;
 	u32 exprs_len;
 	u32 hash_bits;
+	u32 program_bits;
 	u32 signal;
 	bool unsorted;
 	u32 chunk;
@@ -229,8 +270,8 @@ static inline bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes)
 	       kuw_compile_grow(c, area, bytes);
 }
 
-/* Make room for a row that is found. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_compile_row_room(struct kuw_compile *c);
+/* Make room for @n words of rows. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_compile_found_room(struct kuw_compile *c, u32 n);
 
 /* Find or add the rule of the state @cfi. Return: 0, -EINVAL if the state has no
  * CFA, -ENOSPC, -E2BIG.
@@ -249,6 +290,15 @@ int kuw_intern_init(struct kuw_compile *c);
 /* Fill the hash after its area has grown. */
 void kuw_intern_rehash(struct kuw_compile *c);
 
+/* Make the cache of programs. Return: 0, -ENOSPC. */
+int kuw_programs_init(struct kuw_compile *c);
+
+/* Return: where a program is kept, if it is that of an FDE with this CIE; NULL if it
+ * is not to be kept. @found: whether it is there.
+ */
+struct kuw_program *kuw_program_find(struct kuw_compile *c, u32 cie,
+				     const struct kuw_cur *instrs, bool *found);
+
 /* Return: the rule of a register in a set. */
 static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 {
@@ -260,23 +310,35 @@ static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 #define KUW_MIX		0xff51afd7ed558ccdULL
 #define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
 
-/* Put a row behind the others of its FDE. Return: 0, -ENOSPC, -E2BIG. */
+/* The words that a row may need, and the one behind it. */
+#define KUW_FOUND_ROOM	3
+
+/*
+ * A row with @rule begins at @off: the one before it is complete. What the first one
+ * of an FDE completes is the FDE's second word. Return: 0, -ENOSPC, -E2BIG.
+ */
 static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 {
-	struct kuw_row *row;
+	u32 len = off - c->last_off, *found;
 
 	if (c->last_rule == rule)
 		return 0;
-	if (unlikely(c->nr_found == c->max_found)) {
-		int err = kuw_compile_row_room(c);
+	if (unlikely(c->nr_found + KUW_FOUND_ROOM > c->max_found)) {
+		int err = kuw_compile_found_room(c, KUW_FOUND_ROOM);
 
 		if (err)
 			return err;
 	}
-	row = (struct kuw_row *)c->areas[KUW_AREA_FOUND].mem + c->nr_found++;
-	row->off = off;
-	row->rule = rule;
+	found = (u32 *)c->areas[KUW_AREA_FOUND].mem + c->nr_found++;
+	if (unlikely(len >= KUW_FOUND_LONG)) {
+		found[1] = len;
+		len = KUW_FOUND_LONG;
+		c->nr_found++;
+	}
+	*found = c->last_rule << 16 | len;
+	c->last_off = off;
 	c->last_rule = rule;
+	c->max_rows++;
 	return 0;
 }
 
@@ -304,7 +366,6 @@ static inline u32 kuw_runs_child(struct kuw_compile *c, u32 parent, u32 delta,
 	node = *slot;
 	if (unlikely(nodes[node].key != key || !node))
 		return kuw_runs_grow(c, key, slot);
-	nodes[node].uses++;
 	return node;
 }
 

@@ -424,6 +424,8 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	if (entries > U16_MAX)
 		return TOO_MANY;
 	*index = entries;
+	/* Where it is aligned for the next one, a byte may be left. */
+	*out = 0;
 	c->chunk = ALIGN(out - (u8 *)table, 2);
 	return row;
 }

@@ -190,15 +190,14 @@ int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule)
 	return intern_rule(c, cfi->cfa, cfi->regs, rule);
 }
 
-int kuw_compile_row_room(struct kuw_compile *c)
+int kuw_compile_found_room(struct kuw_compile *c, u32 n)
 {
-	if (c->nr_found == KUW_MAX_ROWS)
+	if (c->nr_found + n > KUW_MAX_ROWS)
 		return -E2BIG;
-	if (!kuw_compile_room(c, KUW_AREA_FOUND,
-			      (c->nr_found + 1ULL) * sizeof(struct kuw_row)))
+	if (!kuw_compile_room(c, KUW_AREA_FOUND, (c->nr_found + (u64)n) * sizeof(u32)))
 		return -ENOSPC;
-	c->max_found = min_t(u64, KUW_MAX_ROWS, c->areas[KUW_AREA_FOUND].bytes /
-						sizeof(struct kuw_row));
+	c->max_found = min_t(u64, KUW_MAX_ROWS,
+			     c->areas[KUW_AREA_FOUND].bytes / sizeof(u32));
 	return 0;
 }
 

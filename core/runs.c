@@ -22,7 +22,7 @@ int kuw_runs_init(struct kuw_compile *c)
 	struct kuw_node *nodes;
 	u32 slots = 256;
 
-	c->max_nodes = min_t(u32, KUW_MAX_RUN_NODES, slots + c->nr_found / 8);
+	c->max_nodes = min_t(u32, KUW_MAX_RUN_NODES, slots + (c->max_rows + c->nr_fdes) / 8);
 	while (slots < c->max_nodes)
 		slots *= 2;
 	if (!kuw_compile_room(c, KUW_AREA_NODES,
@@ -43,10 +43,8 @@ u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u16 *slot)
 	u32 i, tries = KUW_MAX_RUN_TRIES;
 
 	for (i = *slot; i; i = nodes[i].next) {
-		if (nodes[i].key == key) {
-			nodes[i].uses++;
+		if (nodes[i].key == key)
 			return i;
-		}
 		if (!--tries)
 			return 0;
 	}
@@ -58,7 +56,6 @@ u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u16 *slot)
 	node->depth = nodes[key >> 32].depth + 1;
 	if (node->depth > KUW_RUN_ROWS)
 		return 0;
-	node->uses = 1;
 	/* What was seen first is seen most: it stays the first of its slot. */
 	if (*slot) {
 		node->next = nodes[*slot].next;
@@ -133,6 +130,7 @@ void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs)
 	for (i = c->nr_nodes - 1; i; i--) {
 		node = &nodes[i];
 		uses = node->uses - node->covered;
+		nodes[kuw_node_parent(node)].uses += node->uses;
 		nodes[kuw_node_parent(node)].covered += node->covered;
 		/* Rows and rules of runs have 16 bits. */
 		if (node->depth > 1 && pays(node, uses) &&
