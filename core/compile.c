@@ -315,9 +315,11 @@ static int sort(struct kuw_compile *c)
 
 static int prepare(struct kuw_compile *c)
 {
-	/* Before each FDE, a row may say that there is none. */
-	if (!kuw_compile_room(c, KUW_AREA_ROWS, ((u64)c->max_rows + c->nr_fdes) *
-						sizeof(struct kuw_row)) ||
+	/* Before each FDE, a row may say that there is none; and one more is
+	 * written, but not kept.
+	 */
+	if (!kuw_compile_room(c, KUW_AREA_ROWS, ((u64)c->max_rows + c->nr_fdes + 1) *
+						sizeof(u64)) ||
 	    kuw_runs_init(c))
 		return -ENOSPC;
 	c->pos = 0;
@@ -341,19 +343,16 @@ static __always_inline u32 take_row(const u32 **row, u32 left, u32 *rule)
 }
 
 /* Put the rows of an FDE behind the others, which end at *@to. */
-static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
-					       const struct kuw_pair *fde,
-					       struct kuw_row *to)
+static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair *fde,
+				    const struct kuw_tree *tree, u64 *to)
 {
 	const struct kuw_pair *last = (struct kuw_pair *)
 		c->areas[KUW_AREA_FDES].mem + c->nr_fdes - 1;
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + found[fde->value];
-	struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	u32 off = fde->key, end = off + found[fde->value + 1], stop = end;
-	u32 node = 0, prev = off, rule = 0, len, next;
-	u32 last_off = c->last_off, nr_chunks = c->nr_chunks;
-	struct kuw_row *head = to;
+	u32 last_off = c->last_off, nr_chunks = c->nr_chunks, nr_rows = c->nr_rows;
+	u32 node = 0, next, prev = off, head = off, rule = 0, len;
 	u64 hash = 0;
 
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
@@ -370,45 +369,49 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 	if (c->covered < off && c->last_rule &&
 	    (off - c->covered >= KUW_FDE_ALIGN ||
 	     (off + rules[kuw_found_rule(*row)].signal) % KUW_FDE_ALIGN)) {
-		*to++ = (struct kuw_row){ .off = c->covered };
+		*to++ = kuw_row(c->covered, 0);
 		nr_chunks += (last_off ^ c->covered) >> KUW_BLOCK_SHIFT != 0;
 		last_off = c->covered;
 		c->last_rule = 0;
 		rules[0].uses++;
+		nr_rows++;
 	}
 	/* The one before may end with the rule that this one begins with. */
 	if (kuw_found_rule(*row) == c->last_rule)
 		off += take_row(&row, end - off, &rule);
-	for (; off < stop; prev = off, off += len) {
+	for (; off < stop; prev = off, off += len, nr_rows++) {
 		len = take_row(&row, end - off, &rule);
-		next = 0;
+		if (node && len <= KUW_RUN_NEAR && !((off ^ prev) >> KUW_BUCKET_SHIFT)) {
+			next = kuw_runs_child(c, tree, node, off - prev, rule, &hash);
+			if (next) {
+				node = next;
+				continue;
+			}
+		}
+		*to = kuw_row_chain(head, node);
+		to += node != 0;
+		tree->nodes[node].uses++;
+		node = 0;
 		/* Bodies of functions stay rows: that is where walks look. */
 		if (len <= KUW_RUN_NEAR) {
-			if (node && !((off ^ prev) >> KUW_BUCKET_SHIFT))
-				next = kuw_runs_child(c, node, off - prev, rule,
-						      &hash);
-			if (next) {
-				head->node = next;
-			} else {
-				nodes[node].uses++;
-				hash = 0;
-				next = kuw_runs_child(c, 0, 0, rule, &hash);
-				head = to;
-			}
-		} else {
-			nodes[node].uses++;
+			hash = 0;
+			node = kuw_runs_child(c, tree, 0, 0, rule, &hash);
+			head = off;
 		}
-		node = next;
-		if (!node)
+		if (!node) {
 			rules[rule].uses++;
-		*to++ = (struct kuw_row){ .off = off, .rule = rule };
+			*to++ = kuw_row(off, rule);
+		}
 		nr_chunks += (last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
 		last_off = off;
 	}
-	nodes[node].uses++;
+	*to = kuw_row_chain(head, node);
+	to += node != 0;
+	tree->nodes[node].uses++;
 	c->last_rule = rule;
 	c->last_off = last_off;
 	c->nr_chunks = nr_chunks;
+	c->nr_rows = nr_rows;
 	c->covered = stop;
 	return to;
 }
@@ -416,17 +419,17 @@ static __always_inline struct kuw_row *put_fde(struct kuw_compile *c,
 static int put_rows(struct kuw_compile *c)
 {
 	const struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
-	struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	const struct kuw_tree tree = kuw_runs_tree(c);
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem;
-	struct kuw_row *row = rows + c->nr_rows;
+	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *to = rows + c->nr_placed;
 	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES);
 
 	for (; c->pos < end; c->pos++) {
 		if (c->nr_fdes - c->pos > FETCH_AHEAD)
 			__builtin_prefetch(found + fdes[c->pos + FETCH_AHEAD].value);
-		row = put_fde(c, &fdes[c->pos], row);
+		to = put_fde(c, &fdes[c->pos], &tree, to);
 	}
-	c->nr_rows = row - rows;
+	c->nr_placed = to - rows;
 	if (c->pos == c->nr_fdes)
 		c->phase = PHASE_RUNS;
 	return KUW_AGAIN;

@@ -39,7 +39,7 @@
 enum kuw_area_id {
 	KUW_AREA_FDES,		/* struct kuw_pair: FDEs by address; later rules by use */
 	KUW_AREA_FOUND,		/* u32: rows of FDE after FDE as they were found, see below */
-	KUW_AREA_ROWS,		/* struct kuw_row: by address */
+	KUW_AREA_ROWS,		/* u64: rows by address, see below */
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
@@ -81,12 +81,32 @@ static inline u32 kuw_found_rule(u32 word)
 	return word >> 16;
 }
 
-/* @node: of the first of several that may be a run: what they all are. */
-struct kuw_row {
-	u32 off;
-	u16 rule;
-	u16 node;
-};
+/*
+ * Rows by address are words: an offset and a rule; or several that may be a run, the
+ * offset of the first and what they all are (struct kuw_node).
+ */
+#define KUW_ROW_CHAIN	(1ULL << 48)
+
+static inline u64 kuw_row(u32 off, u32 rule)
+{
+	return off | (u64)rule << 32;
+}
+
+static inline u64 kuw_row_chain(u32 off, u32 node)
+{
+	return kuw_row(off, node) | KUW_ROW_CHAIN;
+}
+
+static inline u32 kuw_row_off(u64 row)
+{
+	return row;
+}
+
+/* Return: its rule, or its node. */
+static inline u16 kuw_row_what(u64 row)
+{
+	return row >> 32;
+}
 
 /* @saves: its index in the table, or KUW_NO_SAVES. @plain: struct kuw_saves can say it. */
 struct kuw_regset {
@@ -151,6 +171,7 @@ struct kuw_ruleset {
  * @next: another one with the same hash
  * @run: which run the first @take rows are
  * @depth: rows
+ * @span: from the first row to the last
  * @take: how many of them are a run of the table; 0 if none
  */
 struct kuw_node {
@@ -160,6 +181,7 @@ struct kuw_node {
 	u16 next;
 	u16 run;
 	u8 depth;
+	u8 span;
 	u8 take;
 };
 
@@ -226,6 +248,7 @@ struct kuw_compile {
 	u32 max_found;
 	u32 max_rows;
 	u32 nr_rows;
+	u32 nr_placed;
 	u32 last_rule;
 	u32 last_off;
 	u32 nr_chunks;
@@ -346,25 +369,40 @@ static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 int kuw_runs_init(struct kuw_compile *c);
 
 /* What kuw_runs_child() does not find at once: find or make it. */
-u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u16 *slot);
+u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u64 *slot);
+
+/* The tree of runs; and by hash, one word for each node: its key and its number. */
+struct kuw_tree {
+	struct kuw_node *nodes;
+	u64 *slots;
+	u32 mask;
+};
+
+static inline struct kuw_tree kuw_runs_tree(const struct kuw_compile *c)
+{
+	struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+
+	return (struct kuw_tree){ .nodes = nodes, .mask = c->node_mask,
+				  .slots = (u64 *)(nodes + c->max_nodes) };
+}
 
 /*
  * A row with @rule comes @delta bytes behind the rows that @parent is. Return: what
  * they are together, or 0 if they are too many. @hash is of the rows, not
  * of their node: the way from a row to the next must not lead through memory.
  */
-static inline u32 kuw_runs_child(struct kuw_compile *c, u32 parent, u32 delta,
-				 u32 rule, u64 *hash)
+static __always_inline u32 kuw_runs_child(struct kuw_compile *c,
+					  const struct kuw_tree *tree, u32 parent,
+					  u32 delta, u32 rule, u64 *hash)
 {
-	struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
-	u16 *slot = (u16 *)(nodes + c->max_nodes);
-	u32 step = delta << 16 | rule, node;
-	u64 key = (u64)parent << 32 | step;
+	u32 step = delta << 16 | rule;
+	u64 key = (u64)parent << 32 | step, *slot, node;
 
 	*hash = (*hash ^ step) * KUW_MIX;
-	slot += (u32)(*hash >> 32) & c->node_mask;
-	node = *slot;
-	if (unlikely(nodes[node].key != key || !node))
+	slot = tree->slots + ((u32)(*hash >> 32) & tree->mask);
+	/* Rule 0 is in no run, so that an empty slot is no node's. */
+	node = *slot ^ key << 16;
+	if (unlikely(node > U16_MAX))
 		return kuw_runs_grow(c, key, slot);
 	return node;
 }

@@ -179,8 +179,8 @@ static void count_rules(struct kuw_compile *c)
 /* Return: the bytes of all chunks: an index, a carry, two bytes an entry, padding. */
 static u64 chunks_bytes(const struct kuw_compile *c)
 {
-	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
-	u32 last = block_of(rows[c->nr_rows - 1].off);
+	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
+	u32 last = block_of(kuw_row_off(rows[c->nr_placed - 1]));
 
 	/* Only the last block of the text is short, and it may be an empty one. */
 	return 2ULL * c->nr_entries + (KUW_CARRY_BYTES + 1ULL) * c->nr_chunks +
@@ -352,25 +352,54 @@ static void put_run(struct bucket *b, u8 byte, u32 run, u32 nr_rules)
 	b->codes[b->n++] = KUW_CODE_RUN + run;
 }
 
+/* Write rows that may be a run, the first at @off. */
+static void put_chain(const struct kuw_compile *c, struct bucket *b, u32 off,
+		      const struct kuw_node *node)
+{
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+	const struct kuw_node *path[KUW_RUN_ROWS];
+	u32 i, take = node->take, depth = node->depth;
+
+	if (take)
+		put_run(b, off, node->run, c->nr_ranked);
+	if (take == depth)
+		return;
+	for (i = depth; i > take; node = &nodes[kuw_node_parent(node)])
+		path[--i] = node;
+	for (; i < depth; i++)
+		put_rule(b, off + path[i]->span, rules[kuw_node_rule(path[i])].rank);
+}
+
 /* Write the rows from @row that begin before @end. Return: the first one that does not. */
 static u32 write_bucket(const struct kuw_compile *c, struct bucket *b, u32 row,
 			u64 end)
 {
 	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem, *node;
-	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
 
-	while (row < c->nr_rows && rows[row].off < end) {
-		node = &nodes[rows[row].node];
-		if (node->take) {
-			put_run(b, rows[row].off, node->run, c->nr_ranked);
-			row += node->take;
-		} else {
-			put_rule(b, rows[row].off, rules[rows[row].rule].rank);
-			row++;
-		}
+	for (; row < c->nr_placed && kuw_row_off(rows[row]) < end; row++) {
+		u64 here = rows[row];
+
+		if (here & KUW_ROW_CHAIN)
+			put_chain(c, b, here, &nodes[kuw_row_what(here)]);
+		else
+			put_rule(b, here, rules[kuw_row_what(here)].rank);
 	}
 	return row;
+}
+
+/* Return: the rank of the rule that holds behind a row. */
+static u32 rank_behind(const struct kuw_compile *c, u64 row)
+{
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+	u32 rule = kuw_row_what(row);
+
+	if (row & KUW_ROW_CHAIN)
+		rule = kuw_node_rule(&nodes[rule]);
+	return rules[rule].rank;
 }
 
 /*
@@ -380,16 +409,15 @@ static u32 write_bucket(const struct kuw_compile *c, struct bucket *b, u32 row,
 static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		       u32 block, u32 first)
 {
-	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	const struct kuw_row *rows = c->areas[KUW_AREA_ROWS].mem;
+	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
 	u32 *head = (u32 *)((u8 *)table + table->blocks_off) + block;
-	u32 carry = first ? rules[rows[first - 1].rule].rank : 0;
+	u32 carry = first ? rank_behind(c, rows[first - 1]) : 0;
 	u32 row = first, bucket, entries = 0, buckets, chunk, places, i;
 	struct bucket b = { .codes = (u8 *)c->scratch };
 	u8 scratch[KUW_CARRY_BYTES], *out;
 	u16 *index;
 
-	if (first == c->nr_rows || block_of(rows[first].off) != block) {
+	if (first == c->nr_placed || block_of(kuw_row_off(rows[first])) != block) {
 		*head = kuw_block_rule(carry);
 		return first;
 	}

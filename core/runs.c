@@ -27,22 +27,22 @@ int kuw_runs_init(struct kuw_compile *c)
 		slots *= 2;
 	if (!kuw_compile_room(c, KUW_AREA_NODES,
 			      (u64)c->max_nodes * sizeof(*nodes) +
-			      slots * sizeof(u16)))
+			      slots * sizeof(u64)))
 		return -ENOSPC;
 	nodes = nodes_of(c);
 	memset(nodes, 0, sizeof(*nodes));
-	memset(nodes + c->max_nodes, 0, slots * sizeof(u16));
+	memset(nodes + c->max_nodes, 0, slots * sizeof(u64));
 	c->node_mask = slots - 1;
 	c->nr_nodes = 1;
 	return 0;
 }
 
-u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u16 *slot)
+u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u64 *slot)
 {
 	struct kuw_node *nodes = nodes_of(c), *node;
 	u32 i, tries = KUW_MAX_RUN_TRIES;
 
-	for (i = *slot; i; i = nodes[i].next) {
+	for (i = (u16)*slot; i; i = nodes[i].next) {
 		if (nodes[i].key == key)
 			return i;
 		if (!--tries)
@@ -54,14 +54,15 @@ u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u16 *slot)
 	memset(node, 0, sizeof(*node));
 	node->key = key;
 	node->depth = nodes[key >> 32].depth + 1;
+	node->span = nodes[key >> 32].span + kuw_node_delta(node);
 	if (node->depth > KUW_RUN_ROWS)
 		return 0;
 	/* What was seen first is seen most: it stays the first of its slot. */
 	if (*slot) {
-		node->next = nodes[*slot].next;
-		nodes[*slot].next = c->nr_nodes;
+		node->next = nodes[(u16)*slot].next;
+		nodes[(u16)*slot].next = c->nr_nodes;
 	} else {
-		*slot = c->nr_nodes;
+		*slot = key << 16 | c->nr_nodes;
 	}
 	return c->nr_nodes++;
 }
