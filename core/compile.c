@@ -388,7 +388,7 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 				continue;
 			}
 		}
-		*to = kuw_row_chain(head, node);
+		*to = kuw_row(head, c->nr_rules + node);
 		to += node != 0;
 		tree->nodes[node].uses++;
 		node = 0;
@@ -405,7 +405,7 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 		nr_chunks += (last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
 		last_off = off;
 	}
-	*to = kuw_row_chain(head, node);
+	*to = kuw_row(head, c->nr_rules + node);
 	to += node != 0;
 	tree->nodes[node].uses++;
 	c->last_rule = rule;

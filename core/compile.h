@@ -82,19 +82,12 @@ static inline u32 kuw_found_rule(u32 word)
 }
 
 /*
- * Rows by address are words: an offset and a rule; or several that may be a run, the
- * offset of the first and what they all are (struct kuw_node).
+ * Rows by address are words: an offset, and a rule; or several that may be a run, the
+ * offset of the first, and what they all are: nr_rules and the number of their node.
  */
-#define KUW_ROW_CHAIN	(1ULL << 48)
-
-static inline u64 kuw_row(u32 off, u32 rule)
+static inline u64 kuw_row(u32 off, u32 what)
 {
-	return off | (u64)rule << 32;
-}
-
-static inline u64 kuw_row_chain(u32 off, u32 node)
-{
-	return kuw_row(off, node) | KUW_ROW_CHAIN;
+	return off | (u64)what << 32;
 }
 
 static inline u32 kuw_row_off(u64 row)
@@ -102,8 +95,7 @@ static inline u32 kuw_row_off(u64 row)
 	return row;
 }
 
-/* Return: its rule, or its node. */
-static inline u16 kuw_row_what(u64 row)
+static inline u32 kuw_row_what(u64 row)
 {
 	return row >> 32;
 }

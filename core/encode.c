@@ -188,6 +188,16 @@ static u64 chunks_bytes(const struct kuw_compile *c)
 	       2ULL * (nr_buckets(c, last) + 1);
 }
 
+/* Return: bytes that the low bytes of a block's entries may need, and as many its codes:
+ * the entries that are allowed, those of one more place in a tree of rows, and what
+ * is copied behind them.
+ */
+static u64 entries_bytes(const struct kuw_compile *c)
+{
+	return min_t(u32, c->nr_entries, U16_MAX) +
+	       KUW_RUN_ROWS * KUW_CARRY_BYTES + sizeof(u64);
+}
+
 static u32 take(u64 *bytes, u64 more)
 {
 	u32 at = ALIGN(*bytes, 8);
@@ -243,6 +253,59 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 	}
 }
 
+/*
+ * A code is a word: its bytes, and above them how many these are. 0 is for rows that
+ * are more than one entry.
+ */
+static u32 code_places(u32 code)
+{
+	return code >> 24;
+}
+
+/* @number counts runs from where rules end. */
+static u32 long_code(u32 number)
+{
+	if (rule_places(max_t(u32, number, KUW_CODE_RUN)) == 2)
+		return 2 << 24 | (KUW_CODE_LONG + (number >> 8)) << 8 | (number & 0xff);
+	return 3 << 24 | KUW_CODE_LONGEST << 16 | number;
+}
+
+static u32 rule_code(u32 rank)
+{
+	return rank < KUW_CODE_RUN ? 1 << 24 | rank : long_code(rank);
+}
+
+static u32 run_code(const struct kuw_compile *c, u32 run)
+{
+	return run < KUW_CODE_LONG - KUW_CODE_RUN ?
+	       1 << 24 | (KUW_CODE_RUN + run) : long_code(c->nr_ranked + run);
+}
+
+/* What blocks are written with: see kuw_encode_layout(). */
+static u32 *codes_of(const struct kuw_compile *c)
+{
+	return c->areas[KUW_AREA_FOUND].mem;
+}
+
+/* The code of each rule, then of each node. */
+static void write_codes(const struct kuw_compile *c)
+{
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+	u32 *codes = codes_of(c), i;
+
+	for (i = 0; i < c->nr_rules; i++)
+		codes[i] = rule_code(rules[i].rank);
+	codes += c->nr_rules;
+	for (i = 0; i < c->nr_nodes; i++)
+		if (nodes[i].take == nodes[i].depth)
+			codes[i] = run_code(c, nodes[i].run);
+		else if (nodes[i].depth == 1)
+			codes[i] = rule_code(rules[kuw_node_rule(&nodes[i])].rank);
+		else
+			codes[i] = 0;
+}
+
 int kuw_encode_layout(struct kuw_compile *c)
 {
 	struct kuw_table *table;
@@ -250,6 +313,10 @@ int kuw_encode_layout(struct kuw_compile *c)
 	u32 blocks_off, saves_off, locs_off, runs_off, segments_off, expr_off;
 	u32 blocks = block_of(c->covered - 1) + 1;
 
+	/* Rows as they were found are not needed any more. */
+	if (!kuw_compile_room(c, KUW_AREA_FOUND, (u64)(c->nr_rules + c->nr_nodes) *
+						 sizeof(u32) + 2 * entries_bytes(c)))
+		return -ENOSPC;
 	c->nr_locs = 0;
 	c->nr_saves = 0;
 	count_rules(c);
@@ -303,103 +370,66 @@ int kuw_encode_layout(struct kuw_compile *c)
 		       c->exprs_len);
 	write_rules(c, table);
 	kuw_runs_write(c, table);
+	write_codes(c);
 	c->pos = 0;
 	c->scanned = 0;
 	return KUW_AGAIN;
 }
 
-/* A bucket that is being written: entries at @low, their codes at @codes. */
-struct bucket {
+/*
+ * The entries of a block: low bytes and codes. What is stored byte by byte is not
+ * read at once: that would stall the processor.
+ */
+struct entries {
 	u8 *low;
 	u8 *codes;
 	u32 n;
 };
 
-/* Put an entry with the low byte @byte; @number counts runs from where rules end. */
-static void put_long(struct bucket *b, u8 byte, u32 number)
+static __always_inline void put(struct entries *e, u8 byte, u32 code)
 {
-	u32 n = rule_places(max_t(u32, number, KUW_CODE_RUN));
-
-	if (n == 2) {
-		b->codes[b->n] = number;
-		b->codes[b->n + 1] = KUW_CODE_LONG + (number >> 8);
-	} else {
-		b->codes[b->n] = number;
-		b->codes[b->n + 1] = number >> 8;
-		b->codes[b->n + 2] = KUW_CODE_LONGEST;
-	}
-	memset(b->low + b->n, byte, n);
-	b->n += n;
+	put_unaligned_le32(byte * 0x01010101u, e->low + e->n);
+	put_unaligned_le32(code, e->codes + e->n);
+	e->n += code_places(code);
 }
 
-static void put_rule(struct bucket *b, u8 byte, u32 rank)
+/* Put rows, the first at @off, of which none but the first ones are a run. */
+static u32 put_rows(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
 {
-	if (unlikely(rank >= KUW_CODE_RUN)) {
-		put_long(b, byte, rank);
-		return;
-	}
-	b->low[b->n] = byte;
-	b->codes[b->n++] = rank;
-}
-
-static void put_run(struct bucket *b, u8 byte, u32 run, u32 nr_rules)
-{
-	if (unlikely(run >= KUW_CODE_LONG - KUW_CODE_RUN)) {
-		put_long(b, byte, nr_rules + run);
-		return;
-	}
-	b->low[b->n] = byte;
-	b->codes[b->n++] = KUW_CODE_RUN + run;
-}
-
-/* Write rows that may be a run, the first at @off. */
-static void put_chain(const struct kuw_compile *c, struct bucket *b, u32 off,
-		      const struct kuw_node *node)
-{
-	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
-	const struct kuw_node *path[KUW_RUN_ROWS];
-	u32 i, take = node->take, depth = node->depth;
+	u32 path[KUW_RUN_ROWS], i, take = nodes[node].take, depth = nodes[node].depth;
+	const u32 *codes = codes_of(c);
 
 	if (take)
-		put_run(b, off, node->run, c->nr_ranked);
-	if (take == depth)
-		return;
-	for (i = depth; i > take; node = &nodes[kuw_node_parent(node)])
+		put(&e, off, run_code(c, nodes[node].run));
+	for (i = depth; i > take; node = kuw_node_parent(&nodes[node]))
 		path[--i] = node;
 	for (; i < depth; i++)
-		put_rule(b, off + path[i]->span, rules[kuw_node_rule(path[i])].rank);
+		put(&e, off + nodes[path[i]].span, codes[kuw_node_rule(&nodes[path[i]])]);
+	return e.n;
 }
 
-/* Write the rows from @row that begin before @end. Return: the first one that does not. */
-static u32 write_bucket(const struct kuw_compile *c, struct bucket *b, u32 row,
-			u64 end)
+/* Return: the rule that holds behind a row. */
+static u32 rule_behind(const struct kuw_compile *c, u64 row)
 {
-	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
-	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
+	u32 what = kuw_row_what(row);
 
-	for (; row < c->nr_placed && kuw_row_off(rows[row]) < end; row++) {
-		u64 here = rows[row];
-
-		if (here & KUW_ROW_CHAIN)
-			put_chain(c, b, here, &nodes[kuw_row_what(here)]);
-		else
-			put_rule(b, here, rules[kuw_row_what(here)].rank);
-	}
-	return row;
+	if (what >= c->nr_rules)
+		what = kuw_node_rule(&nodes[what - c->nr_rules]);
+	return what;
 }
 
-/* Return: the rank of the rule that holds behind a row. */
-static u32 rank_behind(const struct kuw_compile *c, u64 row)
+/* Copy a few bytes, nearly always; there is room for eight more. Return: their end. */
+static __always_inline u8 *copy(u8 *to, const u8 *from, u32 n)
 {
-	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
-	u32 rule = kuw_row_what(row);
+	u32 i = 0;
 
-	if (row & KUW_ROW_CHAIN)
-		rule = kuw_node_rule(&nodes[rule]);
-	return rules[rule].rank;
+	do {
+		put_unaligned_le64(get_unaligned_le64(from + i), to + i);
+		i += sizeof(u64);
+	} while (unlikely(i < n));
+	return to + n;
 }
 
 /*
@@ -409,17 +439,34 @@ static u32 rank_behind(const struct kuw_compile *c, u64 row)
 static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		       u32 block, u32 first)
 {
+	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
+	const u32 *codes = codes_of(c);
 	u32 *head = (u32 *)((u8 *)table + table->blocks_off) + block;
-	u32 carry = first ? rank_behind(c, rows[first - 1]) : 0;
-	u32 row = first, bucket, entries = 0, buckets, chunk, places, i;
-	struct bucket b = { .codes = (u8 *)c->scratch };
-	u8 scratch[KUW_CARRY_BYTES], *out;
-	u16 *index;
+	u32 row, bucket, buckets, chunk, before = 0, end, n, off, code;
+	u32 carry = first ? rule_behind(c, rows[first - 1]) : 0;
+	struct entries e = { .low = (u8 *)(codes + c->nr_rules + c->nr_nodes) };
+	u16 ends[KUW_BUCKETS] = {}, *index;
+	u8 *out;
 
 	if (first == c->nr_placed || block_of(kuw_row_off(rows[first])) != block) {
-		*head = kuw_block_rule(carry);
+		*head = kuw_block_rule(rules[carry].rank);
 		return first;
+	}
+	e.codes = e.low + entries_bytes(c);
+	for (row = first; row < c->nr_placed; row++) {
+		off = kuw_row_off(rows[row]);
+		if (block_of(off) != block)
+			break;
+		code = codes[kuw_row_what(rows[row])];
+		if (likely(code))
+			put(&e, off, code);
+		else
+			e.n = put_rows(c, e, off, kuw_row_what(rows[row]) - c->nr_rules);
+		if (unlikely(e.n > U16_MAX))
+			return TOO_MANY;
+		/* The last one stays. */
+		ends[(off >> KUW_BUCKET_SHIFT) % KUW_BUCKETS] = e.n;
 	}
 	buckets = nr_buckets(c, block);
 	chunk = c->chunk + 2 * (buckets + 1);
@@ -428,30 +475,17 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	out = (u8 *)table + chunk;
 	/* Its code ends where the entries begin. */
 	memset(out, 0, KUW_CARRY_BYTES);
-	places = rule_places(carry);
-	b.low = scratch;
-	put_rule(&b, 0, carry);
-	memcpy(out + KUW_CARRY_BYTES - places, b.codes, places);
 	out += KUW_CARRY_BYTES;
+	put_unaligned_le32(codes[carry], out - code_places(codes[carry]));
 	for (bucket = 0; bucket < buckets; bucket++) {
-		if (entries > U16_MAX)
-			return TOO_MANY;
-		*index-- = entries;
-		b.low = out;
-		b.n = 0;
-		row = write_bucket(c, &b, row,
-				   ((u64)block * KUW_BUCKETS + bucket + 1)
-				   << KUW_BUCKET_SHIFT);
-		/* A few bytes, nearly always; there is room for eight more. */
-		out += b.n;
-		for (i = 0; i < b.n; i += sizeof(u64))
-			memcpy(out + i, b.codes + i, sizeof(u64));
-		out += b.n;
-		entries += b.n;
+		*index-- = before;
+		end = max_t(u32, before, ends[bucket]);
+		n = end - before;
+		out = copy(out, e.low + before, n);
+		out = copy(out, e.codes + before, n);
+		before = end;
 	}
-	if (entries > U16_MAX)
-		return TOO_MANY;
-	*index = entries;
+	*index = before;
 	/* Where it is aligned for the next one, a byte may be left. */
 	*out = 0;
 	c->chunk = ALIGN(out - (u8 *)table, 2);
