@@ -69,48 +69,61 @@ static bool usual_cfa(const struct kuw_cfi *cfi)
 	return kuw_loc_how(cfi->cfa) == KUW_REG && !cfi->cfa_expr;
 }
 
-static __always_inline struct kuw_move *cached(struct machine *m, u32 kind, u64 key)
+static __always_inline struct kuw_move *cached(const struct kuw_compile *c, u32 kind,
+					       u64 key)
 {
-	struct kuw_move *moves = m->c->areas[KUW_AREA_MOVES].mem;
+	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem;
 
 	return moves + (kind << KUW_MOVES_BITS) +
 	       (key * KUW_MIX >> (64 - KUW_MOVES_BITS));
 }
 
-/* Find a rule whose CFA is a usual one, when it is not cached. */
-static noinline int learn_rule(struct machine *m, u64 cfa, u32 regs, u64 key,
-			       struct kuw_move *move)
+/*
+ * A row with a usual CFA as one word. A register and an offset use neither the target
+ * nor the argument of a loc, and not the highest bit of its kind.
+ */
+static u64 state_word(const struct machine *m)
 {
-	struct kuw_cfi cfi = { .cfa = cfa, .regs = regs };
+	return m->cfi->cfa | m->cfi->regs << 16 | m->c->signal << 7;
+}
+
+static u64 state_cfa(u64 state)
+{
+	return state & ~0xffff0080ULL;
+}
+
+static u32 state_regs(u64 state)
+{
+	return (u32)state >> 16;
+}
+
+/* Find the rule of a state when it is not cached. Return: as kuw_intern_rule(). */
+static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move *move)
+{
+	struct kuw_cfi cfi = { .cfa = state_cfa(state), .regs = state_regs(state) };
 	u32 rule;
-	int err = kuw_intern_rule(m->c, &cfi, &rule);
+	int err = kuw_intern_rule(c, &cfi, &rule);
 
 	if (err)
 		return err;
-	move->key = key;
+	move->key = state;
 	move->to = rule;
 	return 0;
 }
 
-/*
- * Put a row at @loc. The state comes in registers: it is changed in halves, and
- * memory that is stored in parts and read whole stalls the processor.
- */
-static __always_inline int put_row(struct machine *m, u64 cfa, u32 regs, u64 loc)
+/* Put a row at @loc. */
+static int put_row(struct machine *m)
 {
-	/* A register and an offset use neither the target nor the argument of a loc, and
-	 * not the highest bit of its kind.
-	 */
-	u64 key = cfa | regs << 16 | m->c->signal << 7;
-	struct kuw_move *move = cached(m, 1, key);
+	u64 state = state_word(m);
+	struct kuw_move *move = cached(m->c, 1, state);
 	int err;
 
-	if (unlikely(move->key != key)) {
-		err = learn_rule(m, cfa, regs, key, move);
+	if (unlikely(move->key != state)) {
+		err = learn_rule(m->c, state, move);
 		if (err)
 			return err;
 	}
-	return kuw_compile_append(m->c, loc, move->to);
+	return kuw_compile_append(m->c, m->loc, move->to);
 }
 
 /* The row that ends here is complete. */
@@ -123,7 +136,7 @@ static void end_row(struct machine *m)
 	if (m->loc >= m->end)
 		return;
 	if (usual_cfa(m->cfi)) {
-		err = put_row(m, m->cfi->cfa, m->cfi->regs, m->loc);
+		err = put_row(m);
 	} else {
 		err = kuw_intern_rule(m->c, m->cfi, &rule);
 		if (!err)
@@ -459,45 +472,83 @@ static noinline bool learn_offset(struct machine *m, u32 regs, u32 instr,
 }
 
 /*
- * The instructions that make up nearly all programs, in their short form, with the
- * state in registers. Whatever is not as usual is left to one_op(), with the
- * program where it was.
+ * The instructions that make up nearly all programs, in the forms that compilers
+ * write, with the state in registers. Whatever is not as usual is left to one_op(),
+ * with the program where it was.
  */
 static __always_inline void usual_ops(struct machine *m)
 {
 	const u8 *p = m->in.p, *end = min_t(const u8 *, m->in.end, m->words_end);
+	struct kuw_compile *c = m->c;
 	struct kuw_move *move;
-	u64 cfa = m->cfi->cfa, loc = m->loc, key;
-	u32 regs = m->cfi->regs, word;
+	u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + c->nr_found;
+	u32 *full = found + c->max_found - KUW_FOUND_ROOM;
+	u32 last_rule = c->last_rule, last_off = c->last_off, word, len, delta;
+	u64 state = state_word(m), off = m->loc, key;
+	/* Registers whose number is their place. */
+	u32 regs = c->eh_frame.word == KUW_WORD ? KUW_RA : 0;
 
 	/* An instruction and one byte of operand. */
 	while (p < end - 1) {
 		word = get_unaligned_le32(p);
-		if ((word & 0xc0) == DW_CFA_advance_loc) {
+		if ((word & 0xc0) == DW_CFA_advance_loc ||
+		    (word & 0xfe) == DW_CFA_advance_loc1) {
+			len = 1;
+			delta = word & 0x3f;
+			if (!(word & 0xc0)) {
+				/* DW_CFA_advance_loc1 is 2, and _loc2 is 3. */
+				len = word & 3;
+				delta = word >> 8 & (len == 2 ? 0xff : 0xffff);
+			}
 			/* By nothing: no row ends. Behind the FDE's end there are
 			 * none, and @loc may be anything.
 			 */
-			if (unlikely(!(word & 0x3f) || loc >= m->end ||
-				     put_row(m, cfa, regs, loc)))
+			if (unlikely(!delta || off >= m->end || len > end - p))
 				break;
-			loc += word & 0x3f;
-			p++;
+			move = cached(c, 1, state);
+			if (unlikely(move->key != state) &&
+			    learn_rule(c, state, move))
+				break;
+			if (likely(move->to != last_rule)) {
+				if (unlikely(row > full || off - last_off >= KUW_FOUND_LONG))
+					break;
+				*row++ = last_rule << 16 | (u32)(off - last_off);
+				last_rule = move->to;
+				last_off = off;
+			}
+			off += delta;
+			p += len;
 			/* What follows one is seldom another. */
-			word >>= 8;
-			if (unlikely(p == end - 1))
+			if (unlikely(p >= end - 1))
 				break;
+			word = get_unaligned_le32(p);
 		}
 		if ((word & 0x80ff) == DW_CFA_def_cfa_offset) {
-			cfa = (u32)cfa | (u64)(word & 0xff00) << 24;
+			state = (u32)state | (u64)(word & 0xff00) << 24;
 			p += 2;
 		} else if ((word & 0x80c0) == DW_CFA_offset) {
-			key = (u64)regs << 32 | (word & 0xffff);
-			move = cached(m, 0, key);
+			key = (state & 0xffff0000) << 16 | (word & 0xffff);
+			move = cached(c, 0, key);
 			if (unlikely(move->key != key) &&
-			    !learn_offset(m, regs, word, move))
+			    !learn_offset(m, state_regs(state), word, move))
 				break;
-			regs = move->to;
+			state = (state & ~0xffff0000ULL) | move->to << 16;
 			p += 2;
+		} else if ((word & 0x8080ff) == (DW_CFA_def_cfa_offset | 0x8000) &&
+			   end - p > 2) {
+			/* LEB128 of two bytes. */
+			state = (u32)state | (u64)((word >> 8 & 0x7f) |
+						   (word >> 9 & 0x3f80)) << 32;
+			p += 3;
+		} else if ((word & 0xff) == DW_CFA_def_cfa_register &&
+			   (word >> 8 & 0xff) < regs) {
+			state = (state & ~0xff00ULL) | (word & 0xff00);
+			p += 2;
+		} else if ((word & 0x8000ff) == DW_CFA_def_cfa &&
+			   (word >> 8 & 0xff) < regs && end - p > 2) {
+			state = (state & 0xffff00ff) | (word & 0xff00) |
+				(u64)(word & 0xff0000) << 16;
+			p += 3;
 		} else if (!(word & 0xff)) {
 			p++;
 		} else {
@@ -506,11 +557,15 @@ static __always_inline void usual_ops(struct machine *m)
 	}
 	if (p == end - 1 && !*p)
 		p++;
-	m->cfi->cfa = cfa;
-	m->cfi->cfa_off = cfa >> 32;
-	m->cfi->regs = regs;
+	c->max_rows += row - found - c->nr_found;
+	c->nr_found = row - found;
+	c->last_rule = last_rule;
+	c->last_off = last_off;
+	m->cfi->cfa = state_cfa(state);
+	m->cfi->cfa_off = state >> 32;
+	m->cfi->regs = state_regs(state);
 	m->in.p = p;
-	m->loc = loc;
+	m->loc = off;
 }
 
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,

@@ -351,8 +351,7 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + found[fde->value];
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	u32 off = fde->key, end = off + found[fde->value + 1], stop = end;
-	u32 last_off = c->last_off, nr_chunks = c->nr_chunks, nr_rows = c->nr_rows;
-	u32 node = 0, next, prev = off, head = off, rule = 0, len;
+	u32 node = 0, next, head = off, rule = 0, len = 0, delta;
 	u64 hash = 0;
 
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
@@ -370,19 +369,18 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 	    (off - c->covered >= KUW_FDE_ALIGN ||
 	     (off + rules[kuw_found_rule(*row)].signal) % KUW_FDE_ALIGN)) {
 		*to++ = kuw_row(c->covered, 0);
-		nr_chunks += (last_off ^ c->covered) >> KUW_BLOCK_SHIFT != 0;
-		last_off = c->covered;
 		c->last_rule = 0;
 		rules[0].uses++;
-		nr_rows++;
 	}
 	/* The one before may end with the rule that this one begins with. */
 	if (kuw_found_rule(*row) == c->last_rule)
 		off += take_row(&row, end - off, &rule);
-	for (; off < stop; prev = off, off += len, nr_rows++) {
+	for (; off < stop; off += len) {
+		delta = len;
 		len = take_row(&row, end - off, &rule);
-		if (node && len <= KUW_RUN_NEAR && !((off ^ prev) >> KUW_BUCKET_SHIFT)) {
-			next = kuw_runs_child(c, tree, node, off - prev, rule, &hash);
+		if (node && len <= KUW_RUN_NEAR &&
+		    !((off ^ (off - delta)) >> KUW_BUCKET_SHIFT)) {
+			next = kuw_runs_child(c, tree, node, delta, rule, &hash);
 			if (next) {
 				node = next;
 				continue;
@@ -402,16 +400,11 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 			rules[rule].uses++;
 			*to++ = kuw_row(off, rule);
 		}
-		nr_chunks += (last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
-		last_off = off;
 	}
 	*to = kuw_row(head, c->nr_rules + node);
 	to += node != 0;
 	tree->nodes[node].uses++;
 	c->last_rule = rule;
-	c->last_off = last_off;
-	c->nr_chunks = nr_chunks;
-	c->nr_rows = nr_rows;
 	c->covered = stop;
 	return to;
 }
@@ -422,14 +415,18 @@ static int put_rows(struct kuw_compile *c)
 	const struct kuw_tree tree = kuw_runs_tree(c);
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem;
 	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *to = rows + c->nr_placed;
-	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES);
+	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES), off;
 
 	for (; c->pos < end; c->pos++) {
 		if (c->nr_fdes - c->pos > FETCH_AHEAD)
 			__builtin_prefetch(found + fdes[c->pos + FETCH_AHEAD].value);
 		to = put_fde(c, &fdes[c->pos], &tree, to);
 	}
-	c->nr_placed = to - rows;
+	for (rows += c->nr_placed; rows < to; rows++, c->nr_placed++) {
+		off = kuw_row_off(*rows);
+		c->nr_chunks += (c->last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
+		c->last_off = off;
+	}
 	if (c->pos == c->nr_fdes)
 		c->phase = PHASE_RUNS;
 	return KUW_AGAIN;

@@ -127,11 +127,16 @@ void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs)
 	struct kuw_node *nodes = nodes_of(c), *node, *parent;
 	u32 i, uses, rows = 0;
 
+	/* A row is of one node, or counted for its rule. */
+	c->nr_rows = 0;
+	for (i = 0; i < c->nr_rules; i++)
+		c->nr_rows += rules[i].uses;
 	/* Children have greater numbers. */
 	for (i = c->nr_nodes - 1; i; i--) {
 		node = &nodes[i];
 		uses = node->uses - node->covered;
 		nodes[kuw_node_parent(node)].uses += node->uses;
+		c->nr_rows += node->uses;
 		nodes[kuw_node_parent(node)].covered += node->covered;
 		/* Rows and rules of runs have 16 bits. */
 		if (node->depth > 1 && pays(node, uses) &&
