@@ -485,7 +485,7 @@ static __always_inline void usual_ops(struct machine *m)
 	u32 *full = found + c->max_found - KUW_FOUND_ROOM;
 	u32 last_rule = c->last_rule, last_off = c->last_off, word, len, delta;
 	u64 state = state_word(m), off = m->loc, key;
-	/* Registers whose number is their place. */
+	/* Registers whose number is their place: those of i386 are others. */
 	u32 regs = c->eh_frame.word == KUW_WORD ? KUW_RA : 0;
 
 	/* An instruction and one byte of operand. */

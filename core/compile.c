@@ -27,6 +27,8 @@ bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
 		bytes = max_t(u64, bytes, c->eh_frame.len);
 	if (area == KUW_AREA_FDES)
 		bytes = max_t(u64, bytes, c->eh_frame.len / 3);
+	if (area == KUW_AREA_ROWS)
+		bytes = max_t(u64, bytes, c->max_rows * (sizeof(u64) / 2));
 	c->grow = area;
 	c->grow_bytes = max_t(u64, bytes, 2 * c->areas[area].bytes);
 	c->grow_bytes = max_t(u64, c->grow_bytes, 1024);
@@ -125,11 +127,13 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		       const struct kuw_cie_slot *slot, u32 off,
 		       struct kuw_program *program)
 {
-	u32 first = c->nr_found + 2, max_rows = c->max_rows, *found;
+	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows;
 	struct kuw_cfi cfi = slot->initial;
 	u64 loc = off;
+	u32 *found;
 	int ret;
 
+	/* kuw_compile_append() writes the second word. */
 	c->nr_found++;
 	c->signal = slot->cie.signal;
 	c->last_rule = 0;
@@ -137,23 +141,23 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, &loc,
 			  off + fde->len);
 	if (unlikely(ret)) {
-		c->nr_found = first - 2;
+		c->nr_found = at;
 		c->max_rows = max_rows;
 		return ret;
 	}
+	c->longest = max_t(u32, c->longest, c->max_rows - max_rows);
 	/* There is room: the last row that began asked for it. */
-	found = (u32 *)c->areas[KUW_AREA_FOUND].mem;
+	found = c->areas[KUW_AREA_FOUND].mem;
 	found[c->nr_found++] = c->last_rule << 16 | KUW_FOUND_LAST;
-	found[first - 2] = first;
-	found[first - 1] = fde->len;
-	/* What is beyond an FDE's end may be within that of another one. */
+	found[at] = first;
+	found[at + 1] = fde->len;
+	/* What the FDE's end cut off may be within that of another one. */
 	if (program && loc < off + fde->len) {
 		program->cie = slot->pos;
 		program->pos = fde->instrs.p - c->eh_frame.bytes;
 		program->len = kuw_left(&fde->instrs);
 		program->first = first;
 		program->nr_rows = c->max_rows - max_rows;
-		program->reach = loc - off;
 	}
 	return 0;
 }
@@ -165,7 +169,7 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	u32 off = fde->start - c->base, n = c->nr_fdes, at = c->nr_found, *found;
 	struct kuw_program *program;
 	struct kuw_pair *fdes;
-	bool again;
+	bool there;
 	int ret;
 
 	if (n == KUW_MAX_FDES)
@@ -173,23 +177,24 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	/* Twice as many: sorting moves them to and fro. */
 	if (!kuw_compile_room(c, KUW_AREA_FDES, 2 * (n + 1ULL) * sizeof(*fdes)))
 		return -ENOSPC;
-	if (unlikely(at + KUW_FOUND_ROOM > c->max_found)) {
-		ret = kuw_compile_found_room(c, KUW_FOUND_ROOM);
-		if (ret)
-			return ret;
-	}
-	program = kuw_program_find(c, slot->pos, &fde->instrs, &again);
-	if (again && program->reach < fde->len) {
-		found = (u32 *)c->areas[KUW_AREA_FOUND].mem + at;
-		found[0] = program->first;
-		found[1] = fde->len;
-		c->nr_found += 2;
+	ret = kuw_compile_found_room(c);
+	if (unlikely(ret))
+		return ret;
+	program = kuw_program_find(c, slot->pos, &fde->instrs, &there);
+	if (there) {
+		/* If this FDE ends before, put_fde() stops there. */
+		found = c->areas[KUW_AREA_FOUND].mem;
+		found[at] = program->first;
+		found[at + 1] = fde->len;
+		c->nr_found += KUW_FOUND_FDE;
 		c->max_rows += program->nr_rows;
 	} else {
 		ret = run_program(c, fde, slot, off, program);
 		if (unlikely(ret))
 			return ret;
 	}
+	if (unlikely(c->max_rows > KUW_MAX_ROWS))
+		return -E2BIG;
 	fdes = c->areas[KUW_AREA_FDES].mem;
 	if (n && fdes[n - 1].key > off)
 		c->unsorted = true;
@@ -313,14 +318,18 @@ static int sort(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
+/* Return: whether there is room for one more FDE's rows by address, behind @placed. */
+static bool rows_room(struct kuw_compile *c, u64 placed)
+{
+	/* Before them, one may say that there is none; and one more is written, but
+	 * does not stay.
+	 */
+	return kuw_compile_room(c, KUW_AREA_ROWS, (placed + c->longest + 2) * sizeof(u64));
+}
+
 static int prepare(struct kuw_compile *c)
 {
-	/* Before each FDE, a row may say that there is none; and one more is
-	 * written, but not kept.
-	 */
-	if (!kuw_compile_room(c, KUW_AREA_ROWS, ((u64)c->max_rows + c->nr_fdes + 1) *
-						sizeof(u64)) ||
-	    kuw_runs_init(c))
+	if (!rows_room(c, 0) || kuw_runs_init(c))
 		return -ENOSPC;
 	c->pos = 0;
 	c->last_rule = 0;
@@ -386,6 +395,7 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 				continue;
 			}
 		}
+		/* Node 0 is none: that does not stay. */
 		*to = kuw_row(head, c->nr_rules + node);
 		to += node != 0;
 		tree->nodes[node].uses++;
@@ -416,8 +426,13 @@ static int put_rows(struct kuw_compile *c)
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem;
 	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *to = rows + c->nr_placed;
 	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES), off;
+	int ret = KUW_AGAIN;
 
 	for (; c->pos < end; c->pos++) {
+		if (!rows_room(c, to - rows)) {
+			ret = -ENOSPC;
+			break;
+		}
 		if (c->nr_fdes - c->pos > FETCH_AHEAD)
 			__builtin_prefetch(found + fdes[c->pos + FETCH_AHEAD].value);
 		to = put_fde(c, &fdes[c->pos], &tree, to);
@@ -429,7 +444,7 @@ static int put_rows(struct kuw_compile *c)
 	}
 	if (c->pos == c->nr_fdes)
 		c->phase = PHASE_RUNS;
-	return KUW_AGAIN;
+	return ret;
 }
 
 int kuw_compile_step(struct kuw_compile *c)

@@ -38,8 +38,8 @@
 /* The areas; every one must be aligned to 8 bytes. */
 enum kuw_area_id {
 	KUW_AREA_FDES,		/* struct kuw_pair: FDEs by address; later rules by use */
-	KUW_AREA_FOUND,		/* u32: rows of FDE after FDE as they were found, see below */
-	KUW_AREA_ROWS,		/* u64: rows by address, see below */
+	KUW_AREA_FOUND,		/* u32: FDEs and rows as found; later codes, entries */
+	KUW_AREA_ROWS,		/* u64: rows by address */
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
@@ -47,7 +47,7 @@ enum kuw_area_id {
 	KUW_AREA_PROGRAMS,	/* struct kuw_program */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
-	KUW_AREA_NODES,		/* struct kuw_node; then u16: them by hash */
+	KUW_AREA_NODES,		/* struct kuw_node; then u64: them by hash */
 	KUW_AREA_TABLE,		/* the table */
 	KUW_NR_AREAS
 };
@@ -64,12 +64,15 @@ struct kuw_pair {
 };
 
 /*
- * Rows as they are found are relative, since FDEs with the same program share
- * them. A row is one word: its rule, and how long it holds; the last one's length is
- * the rest of the FDE. An FDE has two words, where its rows begin and its length.
+ * What is found are words. Those of an FDE: where its rows begin, and its length. That
+ * of a row: how long it holds, and its rule. So FDEs with the same program share
+ * their rows.
  */
-#define KUW_FOUND_LAST	0
+#define KUW_FOUND_FDE	2	/* words of an FDE */
+#define KUW_FOUND_LAST	0	/* the length is what is left of the FDE */
 #define KUW_FOUND_LONG	0xffff	/* the length is a word of its own, the next */
+/* The words that may be written before there is a look whether there is room. */
+#define KUW_FOUND_ROOM	3
 
 static inline u32 kuw_found_len(u32 word)
 {
@@ -82,8 +85,8 @@ static inline u32 kuw_found_rule(u32 word)
 }
 
 /*
- * Rows by address are words: an offset, and a rule; or several that may be a run, the
- * offset of the first, and what they all are: nr_rules and the number of their node.
+ * Rows by address: an offset and the rule. Or several that may be a run: the offset of
+ * the first, and above the numbers of rules that of the node that they all are.
  */
 static inline u64 kuw_row(u32 off, u32 what)
 {
@@ -121,13 +124,12 @@ struct kuw_move {
 #define KUW_MOVES_BITS	10
 
 /**
- * struct kuw_program - the program of an FDE, without an error and as long as the FDE
+ * struct kuw_program - a program that was run and made all its rows
  * @cie: where its CIE is
  * @pos: where it is
  * @len: its bytes
  * @first: where its rows begin among those found
  * @nr_rows: how many
- * @reach: how far it advances
  */
 struct kuw_program {
 	u32 cie;
@@ -135,7 +137,6 @@ struct kuw_program {
 	u32 len;
 	u32 first;
 	u32 nr_rows;
-	u32 reach;
 };
 
 /* Longer ones are seldom seen twice. */
@@ -239,6 +240,7 @@ struct kuw_compile {
 	u32 nr_found;
 	u32 max_found;
 	u32 max_rows;
+	u32 longest;
 	u32 nr_rows;
 	u32 nr_placed;
 	u32 last_rule;
@@ -285,8 +287,14 @@ static inline bool kuw_compile_room(struct kuw_compile *c, u32 area, u64 bytes)
 	       kuw_compile_grow(c, area, bytes);
 }
 
-/* Make room for @n words of rows. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_compile_found_room(struct kuw_compile *c, u32 n);
+/* Make room for KUW_FOUND_ROOM words. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_compile_grow_found(struct kuw_compile *c);
+
+static inline int kuw_compile_found_room(struct kuw_compile *c)
+{
+	return likely(c->nr_found + KUW_FOUND_ROOM <= c->max_found) ?
+	       0 : kuw_compile_grow_found(c);
+}
 
 /* Find or add the rule of the state @cfi. Return: 0, -EINVAL if the state has no
  * CFA, -ENOSPC, -E2BIG.
@@ -308,11 +316,11 @@ void kuw_intern_rehash(struct kuw_compile *c);
 /* Make the cache of programs. Return: 0, -ENOSPC. */
 int kuw_programs_init(struct kuw_compile *c);
 
-/* Return: where a program is kept, if it is that of an FDE with this CIE; NULL if it
- * is not to be kept. @found: whether it is there.
+/* Return: the slot of the program of an FDE with this CIE, NULL if it is too long;
+ * and whether it is @there.
  */
 struct kuw_program *kuw_program_find(struct kuw_compile *c, u32 cie,
-				     const struct kuw_cur *instrs, bool *found);
+				     const struct kuw_cur *instrs, bool *there);
 
 /* Return: the rule of a register in a set. */
 static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
@@ -325,25 +333,20 @@ static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 #define KUW_MIX		0xff51afd7ed558ccdULL
 #define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
 
-/* The words that a row may need, and the one behind it. */
-#define KUW_FOUND_ROOM	3
-
 /*
- * A row with @rule begins at @off: the one before it is complete. What the first one
- * of an FDE completes is the FDE's second word. Return: 0, -ENOSPC, -E2BIG.
+ * A row with @rule begins at @off, which completes the one before. The first one
+ * of an FDE writes where the FDE's length will stand. Return: 0, -ENOSPC, -E2BIG.
  */
 static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 {
 	u32 len = off - c->last_off, *found;
+	int err;
 
 	if (c->last_rule == rule)
 		return 0;
-	if (unlikely(c->nr_found + KUW_FOUND_ROOM > c->max_found)) {
-		int err = kuw_compile_found_room(c, KUW_FOUND_ROOM);
-
-		if (err)
-			return err;
-	}
+	err = kuw_compile_found_room(c);
+	if (unlikely(err))
+		return err;
 	found = (u32 *)c->areas[KUW_AREA_FOUND].mem + c->nr_found++;
 	if (unlikely(len >= KUW_FOUND_LONG)) {
 		found[1] = len;

@@ -188,9 +188,10 @@ static u64 chunks_bytes(const struct kuw_compile *c)
 	       2ULL * (nr_buckets(c, last) + 1);
 }
 
-/* Return: bytes that the low bytes of a block's entries may need, and as many its codes:
- * the entries that are allowed, those of one more place in a tree of rows, and what
- * is copied behind them.
+/*
+ * Return: how many bytes are needed for the low bytes of a block's entries, and as many
+ * for their codes. Too many are noticed behind one more run of rows, and a copy reads
+ * eight bytes more.
  */
 static u64 entries_bytes(const struct kuw_compile *c)
 {
@@ -254,8 +255,8 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 }
 
 /*
- * A code is a word: its bytes, and above them how many these are. 0 is for rows that
- * are more than one entry.
+ * A code with the number of its bytes above it, so that it is put without a branch;
+ * 0: for several rows that are not one run.
  */
 static u32 code_places(u32 code)
 {
@@ -281,13 +282,12 @@ static u32 run_code(const struct kuw_compile *c, u32 run)
 	       1 << 24 | (KUW_CODE_RUN + run) : long_code(c->nr_ranked + run);
 }
 
-/* What blocks are written with: see kuw_encode_layout(). */
+/* Where rows were as they were found: the codes of rules, of nodes, a block's entries. */
 static u32 *codes_of(const struct kuw_compile *c)
 {
 	return c->areas[KUW_AREA_FOUND].mem;
 }
 
-/* The code of each rule, then of each node. */
 static void write_codes(const struct kuw_compile *c)
 {
 	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
@@ -313,7 +313,6 @@ int kuw_encode_layout(struct kuw_compile *c)
 	u32 blocks_off, saves_off, locs_off, runs_off, segments_off, expr_off;
 	u32 blocks = block_of(c->covered - 1) + 1;
 
-	/* Rows as they were found are not needed any more. */
 	if (!kuw_compile_room(c, KUW_AREA_FOUND, (u64)(c->nr_rules + c->nr_nodes) *
 						 sizeof(u32) + 2 * entries_bytes(c)))
 		return -ENOSPC;
@@ -376,9 +375,8 @@ int kuw_encode_layout(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
-/*
- * The entries of a block: low bytes and codes. What is stored byte by byte is not
- * read at once: that would stall the processor.
+/* The entries of a block, which are put in pieces and copied whole, later: a processor
+ * stalls that reads what it has just stored in pieces.
  */
 struct entries {
 	u8 *low;
@@ -393,8 +391,8 @@ static __always_inline void put(struct entries *e, u8 byte, u32 code)
 	e->n += code_places(code);
 }
 
-/* Put rows, the first at @off, of which none but the first ones are a run. */
-static u32 put_rows(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
+/* Put several rows, the first at @off, that are not one run. Return: entries. */
+static u32 put_apart(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
 {
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
 	u32 path[KUW_RUN_ROWS], i, take = nodes[node].take, depth = nodes[node].depth;
@@ -446,7 +444,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	u32 row, bucket, buckets, chunk, before = 0, end, n, off, code;
 	u32 carry = first ? rule_behind(c, rows[first - 1]) : 0;
 	struct entries e = { .low = (u8 *)(codes + c->nr_rules + c->nr_nodes) };
-	u16 ends[KUW_BUCKETS] = {}, *index;
+	u16 ends[KUW_BUCKETS], *index;
 	u8 *out;
 
 	if (first == c->nr_placed || block_of(kuw_row_off(rows[first])) != block) {
@@ -454,6 +452,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		return first;
 	}
 	e.codes = e.low + entries_bytes(c);
+	memset(ends, 0, sizeof(ends));
 	for (row = first; row < c->nr_placed; row++) {
 		off = kuw_row_off(rows[row]);
 		if (block_of(off) != block)
@@ -462,7 +461,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		if (likely(code))
 			put(&e, off, code);
 		else
-			e.n = put_rows(c, e, off, kuw_row_what(rows[row]) - c->nr_rules);
+			e.n = put_apart(c, e, off, kuw_row_what(rows[row]) - c->nr_rules);
 		if (unlikely(e.n > U16_MAX))
 			return TOO_MANY;
 		/* The last one stays. */

@@ -190,11 +190,13 @@ int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule)
 	return intern_rule(c, cfi->cfa, cfi->regs, rule);
 }
 
-int kuw_compile_found_room(struct kuw_compile *c, u32 n)
+int kuw_compile_grow_found(struct kuw_compile *c)
 {
-	if (c->nr_found + n > KUW_MAX_ROWS)
+	u64 words = c->nr_found + KUW_FOUND_ROOM;
+
+	if (words > KUW_MAX_ROWS)
 		return -E2BIG;
-	if (!kuw_compile_room(c, KUW_AREA_FOUND, (c->nr_found + (u64)n) * sizeof(u32)))
+	if (!kuw_compile_room(c, KUW_AREA_FOUND, words * sizeof(u32)))
 		return -ENOSPC;
 	c->max_found = min_t(u64, KUW_MAX_ROWS,
 			     c->areas[KUW_AREA_FOUND].bytes / sizeof(u32));

@@ -26,8 +26,8 @@
 #define KUW_MAX_EH_FRAME	(1u << 28)
 /* FDEs of one file: a record has at least 16 bytes. */
 #define KUW_MAX_FDES		(KUW_MAX_EH_FRAME / 16)
-/* Rows of one file, and an end for each FDE: what temporary buffers of 16 bytes a row
- * may cost.
+/* Rows of one file, and words that they are found in: what temporary buffers of 12 bytes
+ * a row may cost.
  */
 #define KUW_MAX_ROWS		(1u << 26)
 /* Nested DW_CFA_remember_state; seen: 1, and 5,000 in a test suite. */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Programs that were run lately. Compilers lay out functions alike, so a third
- * to two thirds of the FDEs of a file of C++ say what another one has said: with
- * the same CIE and the same bytes, the rows are the same.
+ * Programs that were run lately. Compilers lay out functions alike: of a large file of
+ * C++, half of the FDEs have the program and the CIE of one that came before, and
+ * with them its rows.
  *
- * Direct-mapped, found by a hash of all bytes and compared in full. The hash is a
- * sum of products that do not wait for each other.
+ * The cache is direct-mapped, by a hash of all bytes, which are compared in full.
  */
 #include "compile.h"
 
-/* How many of a file's first 2^20 bytes of .eh_frame one slot is for. */
+/* Bytes of .eh_frame for each slot, so that small files need not empty many. */
 #define BYTES_PER_SLOT	512
+#define MIN_BITS	4
 
 static struct kuw_program *programs_of(const struct kuw_compile *c)
 {
@@ -21,7 +21,7 @@ int kuw_programs_init(struct kuw_compile *c)
 {
 	u64 slots;
 
-	c->program_bits = 4;
+	c->program_bits = MIN_BITS;
 	while (c->program_bits < KUW_PROGRAMS_BITS &&
 	       (u64)BYTES_PER_SLOT << c->program_bits < c->eh_frame.len)
 		c->program_bits++;
@@ -34,8 +34,8 @@ int kuw_programs_init(struct kuw_compile *c)
 }
 
 /*
- * The last bytes of a program, at most eight. What is read lies in its FDE, whose
- * head has as many bytes before it.
+ * The last bytes of a program, at most eight. If it has less, what is read begins in
+ * the head of its FDE.
  */
 static u64 tail(const u8 *end, u32 len)
 {
@@ -43,6 +43,7 @@ static u64 tail(const u8 *end, u32 len)
 	       (len < sizeof(u64) ? 64 - 8 * len : 0);
 }
 
+/* A sum of products: none of them waits for another. */
 static u64 hash(const u8 *bytes, u32 len, u32 cie)
 {
 	const u8 *end = bytes + len;
@@ -66,12 +67,12 @@ static bool same(const u8 *a, const u8 *b, u32 len)
 }
 
 struct kuw_program *kuw_program_find(struct kuw_compile *c, u32 cie,
-				     const struct kuw_cur *instrs, bool *found)
+				     const struct kuw_cur *instrs, bool *there)
 {
 	u32 len = kuw_left(instrs);
 	struct kuw_program *program;
 
-	*found = false;
+	*there = false;
 	if (len - 1 >= KUW_PROGRAM_BYTES)
 		return NULL;
 	program = programs_of(c) +
@@ -79,8 +80,8 @@ struct kuw_program *kuw_program_find(struct kuw_compile *c, u32 cie,
 	if (program->cie != cie || program->len != len ||
 	    !same(c->eh_frame.bytes + program->pos, instrs->p, len))
 		return program;
-	/* These bytes are in the processor's cache. */
+	/* Those that were seen last are in the processor's cache. */
 	program->pos = instrs->p - c->eh_frame.bytes;
-	*found = true;
+	*there = true;
 	return program;
 }

@@ -189,6 +189,34 @@ static void test_cfa_rules(void **state)
 	REFUSED(DW_CFA_def_cfa, 17, 8);
 }
 
+/* Operands at the edges of the forms that are usual, in the midst of a program. */
+static void test_cfa_forms(void **state)
+{
+	COMPILE(DW_CFA_def_cfa_offset, 0x7f, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_offset, 0x80, 0x01, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_offset, 0xff, 0x7f, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_offset, 0x80, 0x80, 0x01, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_register, 15, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa, R10, 0x7f, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa, RSP, 0x80, 0x01, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_register, RBP, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_offset, 8, DW_CFA_advance_loc | 1,
+		DW_CFA_nop, DW_CFA_nop, DW_CFA_nop, DW_CFA_nop);
+	check_cfa(0, RSP, 0x7f);
+	check_cfa(1, RSP, 0x80);
+	check_cfa(2, RSP, 0x3fff);
+	check_cfa(3, RSP, 0x4000);
+	check_cfa(4, 15, 0x4000);
+	check_cfa(5, R10, 0x7f);
+	check_cfa(6, RSP, 0x80);
+	check_cfa(7, RBP, 0x80);
+	check_cfa(8, RBP, 8);
+	REFUSED(DW_CFA_def_cfa_register, 16, DW_CFA_nop, DW_CFA_nop, DW_CFA_nop);
+	REFUSED(DW_CFA_def_cfa_register, 0x87, 0, DW_CFA_def_cfa_register, 0x90, 0,
+		DW_CFA_nop, DW_CFA_nop, DW_CFA_nop);
+	REFUSED(DW_CFA_def_cfa, 16, 8, DW_CFA_nop, DW_CFA_nop, DW_CFA_nop);
+}
+
 static void test_register_rules(void **state)
 {
 	COMPILE(DW_CFA_offset | R12, 3);
@@ -394,6 +422,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_code_align),
 	TEST(test_set_loc),
 	TEST(test_cfa_rules),
+	TEST(test_cfa_forms),
 	TEST(test_register_rules),
 	TEST(test_restore),
 	TEST(test_states),

@@ -26,13 +26,15 @@ static void test_cut_off(void **state)
 {
 	static const u8 ops[][4] = {
 		{ 1, DW_CFA_set_loc }, { 1, DW_CFA_advance_loc1 },
-		{ 1, DW_CFA_advance_loc2 }, { 1, DW_CFA_advance_loc4 },
+		{ 1, DW_CFA_advance_loc2 }, { 2, DW_CFA_advance_loc2, 1 },
+		{ 1, DW_CFA_advance_loc4 },
 		{ 1, DW_CFA_offset_extended },
 		{ 2, DW_CFA_offset_extended, 3 }, { 1, DW_CFA_restore_extended },
 		{ 1, DW_CFA_undefined }, { 1, DW_CFA_same_value },
 		{ 1, DW_CFA_register }, { 2, DW_CFA_register, 3 },
 		{ 1, DW_CFA_def_cfa }, { 2, DW_CFA_def_cfa, 7 },
 		{ 1, DW_CFA_def_cfa_register }, { 1, DW_CFA_def_cfa_offset },
+		{ 2, DW_CFA_def_cfa_offset, 0x90 },
 		{ 1, DW_CFA_def_cfa_expression },
 		{ 2, DW_CFA_def_cfa_expression, 1 },
 		{ 1, DW_CFA_expression }, { 2, DW_CFA_expression, 3 },
@@ -45,7 +47,9 @@ static void test_cut_off(void **state)
 		{ 1, DW_CFA_GNU_negative_offset_extended },
 		{ 1, DW_CFA_offset | 3 }, { 1, DW_CFA_MIPS_advance_loc8 },
 	};
-	u32 i;
+	const struct cie_spec usual = { 0 };
+	struct buf b = { 0 };
+	u32 cie, i;
 
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		struct buf p = { 0 };
@@ -55,6 +59,16 @@ static void test_cut_off(void **state)
 			buf_uint(&p, DW_CFA_nop, 1);
 		buf_put(&p, &ops[i][1], ops[i][0]);
 		synth_refused((struct prog){ p.bytes, p.len });
+		/* What follows is another record's. */
+		cie = build_cie(&b, &usual);
+		build_fde(&b, &usual, cie, BUILD_TEXT, 0x100,
+			  (struct prog){ p.bytes, p.len });
+		build_fde(&b, &usual, cie, BUILD_TEXT + 0x100, 0x100, NO_PROG);
+		host_table_free(&table);
+		assert_int_equal(synth_compile(&table, &b), 0);
+		assert_int_equal(table.table->nr_bad, 1);
+		assert_int_equal(table.table->nr_fdes, 1);
+		buf_free(&b);
 		buf_free(&p);
 	}
 }
