@@ -9,10 +9,11 @@ Result = collections.namedtuple("Result", "out err status")
 Frame = collections.namedtuple("Frame", "text function offset module source inlined")
 
 
-def environment():
+def environment(**more):
     """A sanitizer's library must be the first that is loaded."""
     env = dict(os.environ, TZ="UTC", LC_ALL="C.UTF-8")
     env.pop("DEBUGINFOD_URLS", None)
+    env.update(more)
     if os.environ.get("SANITIZE"):
         asan = subprocess.run([os.environ["CC"], "-print-file-name=libasan.so"],
                               check=True, stdout=subprocess.PIPE,
@@ -37,9 +38,9 @@ def command_line(traces, params="", sink="sink.kunwind.text", filters=True,
     return command
 
 
-def read(traces, params="", timeout=120, leaks=True, **kwargs):
-    """What babeltrace2 prints of a trace, or of several."""
-    env = environment()
+def read(traces, params="", timeout=120, leaks=True, env=None, **kwargs):
+    """What babeltrace2 prints of a trace, or of several; env: more of that."""
+    env = environment(**(env or {}))
     if not leaks:
         env["ASAN_OPTIONS"] = "detect_leaks=0"
     command = command_line(traces, params, **kwargs)

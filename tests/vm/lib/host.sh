@@ -39,6 +39,7 @@ babeltrace2 babeltrace2 reads traces
 /usr/include/babeltrace2/babeltrace.h libbabeltrace2-dev builds the plugin of babeltrace2
 /usr/include/glib-2.0/glib.h libglib2.0-dev builds the plugin of babeltrace2
 /usr/include/libiberty/demangle.h libiberty-dev builds the plugin of babeltrace2
+/usr/include/elfutils/debuginfod.h libdebuginfod-dev builds the plugin of babeltrace2
 /usr/include/lttng/lttng.h liblttng-ctl-dev builds the command
 /usr/include/jansson.h libjansson-dev builds the command
 chromium chromium shows the page of flame graphs
