@@ -14,6 +14,7 @@ KUW_MEMORY=2G
 KUW_LOAD=yes
 KUW_EVENTS=()
 KUW_NATIVE=
+KUW_QUICK=
 kernel=6.12
 # What is made here can be read by all users, of the guest, too: tests run as some of them.
 umask 022
@@ -37,6 +38,8 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$KUW_TOP/tests/vm/lib/test.sh"
 # shellcheck source=tests/vm/lib/peers.sh
 . "$KUW_TOP/tests/vm/lib/peers.sh"
+# shellcheck source=tests/vm/lib/bench.sh
+. "$KUW_TOP/tests/vm/lib/bench.sh"
 
 usage() {
 	cat <<'END'
@@ -50,6 +53,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh test  names             the names that stacks get beside gdb's: 1,000 stacks of eight programs and more
        ./run.sh test  soak [MINUTES]    processes, libraries and mappings that come and go, for 30 minutes
        ./run.sh test  peers             libunwind's, GCC's and elfutils' own test programs get kunwind's stacks; fetches their sources
+       ./run.sh bench [host|vm|all]     what walks, tables and traces cost, beside others; --quick for a first look
        ./run.sh shell                   an interactive guest; leave it with `exit`
        ./run.sh setup                   only set up what the others need
 
@@ -63,12 +67,13 @@ options, of all jobs:
   --kernel 6.12   the guest's kernel
   --native        use this machine's kernel instead of a guest; asks first; not for test and shell
   --no-module     do not load kunwind's modules
+  --quick         of bench: a tenth of the time, figures too rough to compare
   --timeout S     stop CMD after S seconds (900; 0: never)
   --help          this
 
 exit status beside CMD's: 124 after the timeout, 125 if kunwind's own set-up failed, 130 after Ctrl-C.
 
-It runs as root, or starts itself again through sudo; `test host` and `test steps` need root only for packages
+It runs as root, or starts itself again through sudo; `test host`, `test steps` and `bench host` need root only for packages
 that are missing.
 
 All that is downloaded or built lands in build/; what can be used again in build/cache, or $KUNWIND_CACHE. `sudo rm -rf build`
@@ -127,13 +132,16 @@ prepare() {
 	local needs=$KUW_NEED_GUEST
 	case "$1 ${2-}" in
 	'test host' | 'test steps') needs=$KUW_NEED_HOST ;;
+	'bench host') needs=$KUW_NEED_HOST$KUW_NEED_BENCH ;;
+	'bench vm') needs+=$KUW_NEED_BENCH ;;
+	'bench all') needs+=$KUW_NEED_HOST$KUW_NEED_BENCH ;;
 	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$KUW_NEED_HOST ;;
 	esac
 	[[ ! $KUW_TOP =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $KUW_TOP" \
 		"move the repository, and run the same command again"
 	# To say what is missing needs no root.
 	[[ $KUW_NATIVE ]] || is_debian || host_needs "$needs"
-	[[ "$1 ${2-}" == 'test '@(host|steps) ]] || become_root "${KUW_ARGUMENTS[@]}"
+	[[ "$1 ${2-}" == @(test host|test steps|bench host) ]] || become_root "${KUW_ARGUMENTS[@]}"
 	# The native kernel's needs depend on an answer.
 	[[ $KUW_NATIVE ]] && return
 	host_needs "$needs"
@@ -157,6 +165,7 @@ main() {
 			shift
 			;;
 		--no-module) KUW_LOAD= ;;
+		--quick) KUW_QUICK=--quick ;;
 		--native) KUW_NATIVE=yes ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
@@ -166,7 +175,7 @@ main() {
 				words=("$@") && break
 			fi
 			case $1 in
-			trace | exec | test | shell | setup) job=$1 ;;
+			trace | exec | test | bench | shell | setup) job=$1 ;;
 			*) die 125 "unknown job $1" "./run.sh --help tells the jobs" ;;
 			esac
 			;;
@@ -185,7 +194,13 @@ main() {
 		[[ -z $KUW_NATIVE ]] || die 125 "tests run in a guest only: they load, break and remove modules"
 		test_check "${words[@]}"
 		;;
+	bench)
+		[[ -z $KUW_NATIVE ]] || die 125 "bench measures in a guest, and core/ here, but not this machine's kernel"
+		bench_check "${words[@]}"
+		words=("$KUW_BENCH")
+		;;
 	esac
+	[[ -z $KUW_QUICK || $job == bench ]] || die 125 "--quick goes with bench" "./run.sh --help tells the options"
 	prepare "$job" "${words[@]:0:1}"
 	case $job in
 	'')
@@ -193,6 +208,7 @@ main() {
 		main_job
 		;;
 	test) test_job "${words[@]}" ;;
+	bench) bench_job ;;
 	exec)
 		setup
 		run_batch "$(guest_directory)" "${words[@]}"

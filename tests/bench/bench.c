@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * bench [--quick] [FILE ...]
+ * bench [--quick] walk
+ * bench [--quick] lookup FILE
+ * bench [--quick] table NAME=FILE ...
  *
- * What a walk and a table cost, beside others in the same run. Pinned to a CPU;
- * medians. A ratio means something on a busy machine, a nanosecond little.
+ * What a walk, a look-up and a table cost, beside others in the same run, pinned
+ * to a CPU: samples, a line each. tests/bench/report makes tables of them.
  */
 #include <malloc.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +34,14 @@ uint64_t bench_cpu_ns(void)
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static int compare(const void *pa, const void *pb)
+void bench_say(double value, const char *format, ...)
 {
-	const double *a = pa, *b = pb;
+	va_list args;
 
-	return *a < *b ? -1 : *a > *b;
-}
-
-double bench_median(double *values, size_t count)
-{
-	qsort(values, count, sizeof(*values), compare);
-	return count % 2 ? values[count / 2] :
-		(values[count / 2 - 1] + values[count / 2]) / 2;
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\t%.3f\n", value);
 }
 
 static void pin(void)
@@ -55,25 +54,44 @@ static void pin(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
+static int usage(void)
+{
+	fputs("usage: bench [--quick] walk\n"
+	      "       bench [--quick] lookup FILE\n"
+	      "       bench [--quick] table NAME=FILE ...\n", stderr);
+	return 2;
+}
+
+static int tables(int quick, char **names)
+{
+	int ret = 0;
+
+	for (; *names; names++) {
+		char *path = strchr(*names, '=');
+
+		if (!path)
+			return usage();
+		*path++ = 0;
+		ret |= bench_table(quick, *names, path);
+	}
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
-	int quick = 0, ret;
+	int quick = argc > 1 && !strcmp(argv[1], "--quick");
 
-	argv++;
-	argc--;
-	if (argc && !strcmp(*argv, "--quick")) {
-		quick = 1;
-		argv++;
-		argc--;
-	}
-	if (argc && **argv == '-') {
-		fputs("usage: bench [--quick] [FILE ...]\n", stderr);
-		return 2;
-	}
+	argv += 1 + quick;
+	argc -= 1 + quick;
 	pin();
 	/* Compilations reuse memory, so that none of them pays for new pages. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
-	ret = bench_walk(quick);
-	return bench_tables(quick, argc ? argv : NULL) || ret;
+	if (argc == 1 && !strcmp(*argv, "walk"))
+		return bench_walk(quick);
+	if (argc == 2 && !strcmp(*argv, "lookup"))
+		return bench_lookup(quick, argv[1]);
+	if (argc > 1 && !strcmp(*argv, "table"))
+		return tables(quick, argv + 1);
+	return usage();
 }

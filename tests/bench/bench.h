@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #define BENCH_FUNCTIONS	132
+#define BENCH_SITES	10000
 #define BENCH_MAX_DEPTH	512
 
 typedef long (*bench_leaf)(void *arg);
@@ -18,15 +19,43 @@ typedef long (*bench_function)(long depth, long at, bench_leaf leaf, void *arg);
 extern const bench_function bench_plain[BENCH_FUNCTIONS];
 extern const bench_function bench_fp[BENCH_FUNCTIONS];
 
+/* Calls @leaf once from each of BENCH_SITES different places. Also twice. */
+void bench_plain_sites(bench_leaf leaf, void *arg);
+void bench_fp_sites(bench_leaf leaf, void *arg);
+
+/* One way to walk the stack of the calling thread. */
+struct bench_method {
+	const char *name;
+	/* Return: how many frames. */
+	int (*walk)(void **frames, int capacity);
+	const bench_function *functions;
+	void (*sites)(bench_leaf leaf, void *arg);
+	/* A walk takes so much longer than others that it need not repeat. */
+	int slow;
+};
+
+/* The first one is the floor. */
+extern const struct bench_method bench_methods[];
+extern const size_t bench_nr_methods;
+
+/* In the thread that walks, before the first one. Return: 0, or -1. */
+int bench_methods_open(void);
+void bench_methods_close(void);
+
 /* Wall time, cheap to read; CPU time, for what takes long enough. */
 uint64_t bench_ns(void);
 uint64_t bench_cpu_ns(void);
 
-/* Return: the median; sorts @values. */
-double bench_median(double *values, size_t count);
+/*
+ * A line of output: the key of a figure, and one sample of it. Whoever reads it
+ * takes the median; samples of the same number were taken side by side.
+ */
+void bench_say(double value, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* Each prints its table. */
+/* Each: 0, or 1 if something that should be there is not. */
 int bench_walk(int quick);
-int bench_tables(int quick, char **files);
+int bench_lookup(int quick, const char *path);
+int bench_table(int quick, const char *name, const char *path);
 
 #endif /* BENCH_BENCH_H */

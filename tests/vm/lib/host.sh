@@ -51,6 +51,10 @@ openssl openssl a program whose tables are compared
 mandoc mandoc checks the manual pages
 git git tells which files are sources
 '
+# The peers among them are in the list above.
+KUW_NEED_BENCH='
+/usr/lib/python3/dist-packages/matplotlib python3-matplotlib draws what was measured
+'
 
 is_debian() {
 	[[ -r /etc/os-release ]] && grep -Eq '^(ID|ID_LIKE)=.*debian' /etc/os-release && command -v apt-get >/dev/null

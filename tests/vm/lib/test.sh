@@ -34,24 +34,25 @@ source_farm() {
 	done <"$dir.list"
 }
 
-# A configure that is there is made anew by make itself when its sources changed.
+# host_configure DIR [OPTION...]: a configure that is there is made anew by make itself when its sources changed.
 host_configure() {
-	local dir=$KUW_BUILD/test-host
+	local dir=$1
+	shift
 	source_farm "$dir"
 	cd "$dir" || return
 	[[ -e configure ]] || autoreconf -i
-	[[ -e Makefile ]] || ./configure --enable-sanitizers
+	[[ -e Makefile ]] || ./configure "$@"
 }
 
 # Tests' programs are made for `make check` only, where nobody would see that one cannot be built.
 host_build() {
-	host_configure
+	host_configure "$KUW_BUILD/test-host" --enable-sanitizers
 	make -j"$(nproc)"
 	make -j"$(nproc)" check TESTS=
 }
 
 host_build_folder() {
-	host_configure
+	host_configure "$KUW_BUILD/test-host" --enable-sanitizers
 	make -j"$(nproc)" -C "$1" check TESTS=
 }
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The ways to walk: kunwind's of core/, a walk by frame pointer (the floor), and
+ * what users have today.
+ */
+#define UNW_LOCAL_ONLY
+#include <dlfcn.h>
+#include <elfutils/libdwfl.h>
+#include <libunwind.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "bench.h"
+#include "capture.h"
+#include "load.h"
+#include "memo.h"
+#include "walk.h"
+
+static struct host_space space;
+static struct kuw_memo memo;
+static int (*libc_backtrace)(void **, int);
+static Dwfl *dwfl;
+
+static int walk_kunwind(void **frames, int capacity)
+{
+	struct kuw_port_regs regs;
+	struct kuw_result result;
+
+	CAPTURE(&regs);
+	kuw_walk(space.map, &memo, &regs, (u64 *)frames, (u32)capacity,
+		 &result);
+	return (int)result.count;
+}
+
+/* As after a switch to another process. */
+static int walk_no_memo(void **frames, int capacity)
+{
+	space.map->number++;
+	return walk_kunwind(frames, capacity);
+}
+
+/*
+ * The same checks of each address as the kernel's own walk makes. This file is
+ * compiled with frame pointers.
+ */
+static int walk_fp(void **frames, int capacity)
+{
+	u64 fp = (u64)__builtin_frame_address(0), next, ra;
+	int n = 0;
+
+	frames[n++] = __builtin_return_address(0);
+	while (n < capacity) {
+		if (fp & 7 || kuw_port_read(fp, &next) ||
+		    kuw_port_read(fp + 8, &ra))
+			break;
+		frames[n++] = (void *)ra;
+		if (next <= fp)
+			break;
+		fp = next;
+	}
+	return n;
+}
+
+static int walk_unw_backtrace(void **frames, int capacity)
+{
+	return unw_backtrace(frames, capacity);
+}
+
+static int walk_unw_step(void **frames, int capacity)
+{
+	unw_context_t context;
+	unw_cursor_t cursor;
+	unw_word_t ip;
+	int n = 0;
+
+	unw_getcontext(&context);
+	unw_init_local(&cursor, &context);
+	do {
+		unw_get_reg(&cursor, UNW_REG_IP, &ip);
+		frames[n++] = (void *)ip;
+	} while (n < capacity && unw_step(&cursor) > 0);
+	return n;
+}
+
+static int walk_libc(void **frames, int capacity)
+{
+	return libc_backtrace(frames, capacity);
+}
+
+/* libdwfl walks any thread whose registers and memory it is given. */
+struct dwfl_walk {
+	struct kuw_port_regs regs;
+	void **frames;
+	int count;
+	int capacity;
+};
+
+static struct dwfl_walk *dwfl_walk;
+
+static pid_t dwfl_next(Dwfl *d, void *arg, void **thread)
+{
+	(void)d;
+	(void)arg;
+	if (*thread)
+		return 0;
+	*thread = &dwfl_walk;
+	return 1;
+}
+
+static bool dwfl_get(Dwfl *d, pid_t tid, void *arg, void **thread)
+{
+	(void)d;
+	(void)tid;
+	(void)arg;
+	*thread = &dwfl_walk;
+	return true;
+}
+
+static bool dwfl_read(Dwfl *d, Dwarf_Addr addr, Dwarf_Word *word, void *arg)
+{
+	u64 value;
+
+	(void)d;
+	(void)arg;
+	if (kuw_port_read(addr, &value))
+		return false;
+	*word = value;
+	return true;
+}
+
+static bool dwfl_registers(Dwfl_Thread *thread, void *arg)
+{
+	Dwarf_Word r[17];
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 16; i++)
+		r[i] = dwfl_walk->regs.r[i];
+	r[16] = dwfl_walk->regs.ip;
+	return dwfl_thread_state_registers(thread, 0, 17, r);
+}
+
+static const Dwfl_Thread_Callbacks dwfl_threads = {
+	.next_thread = dwfl_next,
+	.get_thread = dwfl_get,
+	.memory_read = dwfl_read,
+	.set_initial_registers = dwfl_registers,
+};
+
+static const Dwfl_Callbacks dwfl_files = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+};
+
+static int dwfl_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct dwfl_walk *w = arg;
+	Dwarf_Addr pc;
+
+	if (!dwfl_frame_pc(frame, &pc, NULL))
+		return DWARF_CB_ABORT;
+	w->frames[w->count++] = (void *)pc;
+	return w->count < w->capacity ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+static int walk_dwfl(void **frames, int capacity)
+{
+	struct dwfl_walk w = { .frames = frames, .capacity = capacity };
+
+	dwfl_walk = &w;
+	CAPTURE(&w.regs);
+	dwfl_getthread_frames(dwfl, 1, dwfl_frame, &w);
+	return w.count;
+}
+
+static int dwfl_open(void)
+{
+	dwfl = dwfl_begin(&dwfl_files);
+	return !dwfl || dwfl_linux_proc_report(dwfl, getpid()) ||
+	       dwfl_report_end(dwfl, NULL, NULL) ||
+	       !dwfl_attach_state(dwfl, NULL, 1, &dwfl_threads, NULL) ? -1 : 0;
+}
+
+const struct bench_method bench_methods[] = {
+	{ "frame_pointers", walk_fp, bench_fp, bench_fp_sites, 0 },
+	{ "kunwind", walk_kunwind, bench_plain, bench_plain_sites, 0 },
+	{ "kunwind_no_memo", walk_no_memo, bench_plain, bench_plain_sites, 0 },
+	{ "unw_backtrace", walk_unw_backtrace, bench_plain, bench_plain_sites, 0 },
+	{ "backtrace", walk_libc, bench_plain, bench_plain_sites, 1 },
+	{ "libdwfl", walk_dwfl, bench_plain, bench_plain_sites, 1 },
+	{ "unw_step", walk_unw_step, bench_plain, bench_plain_sites, 1 },
+};
+const size_t bench_nr_methods = ARRAY_SIZE(bench_methods);
+
+int bench_methods_open(void)
+{
+	/* -lunwind has a backtrace() of its own. */
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	const char *lacking = "no backtrace() in libc";
+
+	if (libc)
+		*(void **)&libc_backtrace = dlsym(libc, "backtrace");
+	if (!libc_backtrace)
+		goto fail;
+	/* It loads libgcc_s when it is first called: before maps are made. */
+	libc_backtrace((void *[1]){ NULL }, 1);
+	lacking = "no address map";
+	if (host_space_of(&space, 0))
+		goto fail;
+	lacking = "no stack";
+	if (capture_window())
+		goto fail;
+	lacking = "libdwfl does not open this process";
+	if (dwfl_open())
+		goto fail;
+	return 0;
+fail:
+	fprintf(stderr, "bench: %s\n", lacking);
+	return -1;
+}
+
+void bench_methods_close(void)
+{
+	dwfl_end(dwfl);
+	host_space_free(&space);
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# The job `bench`: tests/bench on this machine and in a guest; tests/bench/report makes tables, JSON and drawings of it.
+
+# bench_check WORD...: what is to be measured, into KUW_BENCH.
+bench_check() {
+	KUW_BENCH=all
+	while (($#)); do
+		case $1 in
+		host | vm | all) KUW_BENCH=$1 ;;
+		--quick) KUW_QUICK=--quick ;;
+		*) die 125 "there is nothing to measure that is called $1" "there are host, vm and all, and --quick" ;;
+		esac
+		shift
+	done
+}
+
+# Without sanitizers, unlike the tests.
+bench_host_build() {
+	local dir=$KUW_BUILD/bench/host
+	host_configure "$dir"
+	make -j"$(nproc)" -C "$dir/tests/bench" bench
+}
+
+# bench_about KIND: of what the figures are, as samples.
+bench_about() {
+	local cpu memory
+	cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+	memory=$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)
+	printf 'about.%s\t%s\n' \
+		kunwind "$(git -c safe.directory='*' -C "$KUW_TOP" describe --always --dirty 2>/dev/null || echo "not from git")" \
+		date "$(date -u '+%Y-%m-%d %H:%M UTC')" \
+		machine "${cpu:-unknown CPU}, $(nproc) CPUs, $memory, load $(cut -d ' ' -f 1 /proc/loadavg)" \
+		versions "$1"
+	[[ -z $KUW_QUICK ]] || printf 'about.quick\tyes: too short to compare\n'
+}
+
+# bench_files: NAME, a tab, and the file of it, of those that are here; of the largest ELF file, some candidates.
+bench_files() {
+	local name pattern found
+	while read -r name pattern; do
+		found=$(compgen -G "$pattern" | sort -V | tail -n 1) || true
+		printf '%s\t%s\n' "$name" "$found"
+	done <<'END'
+libc /lib/x86_64-linux-gnu/libc.so.6
+libstdc++ /usr/lib/x86_64-linux-gnu/libstdc++.so.6
+python3 /usr/bin/python3.*[0-9]
+node /usr/bin/node
+gdb /usr/bin/gdb
+qemu /usr/bin/qemu-system-x86_64
+libLLVM /usr/lib/x86_64-linux-gnu/libLLVM*.so*
+END
+	find / -xdev -type f -size +1M \( -perm /111 -o -name '*.so*' \) -printf '%s %p\n' 2>/dev/null |
+		sort -rn | head -n 40 | cut -d ' ' -f 2- | while read -r found; do
+		if [[ $(head -c 4 -- "$found" 2>/dev/null | tr -d '\0') == $'\x7fELF' ]]; then
+			printf 'largest\t%s\n' "$found"
+		fi
+	done
+}
+
+# bench_host_run SAMPLES: all of it.
+bench_host_run() {
+	local bench=$KUW_BUILD/bench/host/tests/bench/bench samples=$1 name file said most=0 rows big='' largest=
+	bench_about "$(gcc --version | head -n 1); glibc $(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2); libunwind $(pkg-config --modversion libunwind); elfutils $(pkg-config --modversion libdw)" >"$samples"
+	"$bench" ${KUW_QUICK:+"$KUW_QUICK"} walk >>"$samples"
+	while IFS=$'\t' read -r name file; do
+		[[ $name != largest || -z $largest ]] || continue
+		if [[ -z $file ]]; then
+			printf 'table_missing.%s\tnot on this machine\n' "$name" >>"$samples"
+			continue
+		fi
+		# The largest file may have no .eh_frame: then the one after it.
+		said=$("$bench" ${KUW_QUICK:+"$KUW_QUICK"} table "$name=$file") || {
+			printf 'table_missing.%s\t%s\n' "${file##*/}" "no table can be made" >>"$samples"
+			continue
+		}
+		printf '%s\n' "$said" "table_file.$name"$'\t'"$file" >>"$samples"
+		[[ $name != largest ]] || largest=$file
+		rows=$(sed -n 's/^table\..*\.rows\t\([0-9]*\).*/\1/p' <<<"$said")
+		if ((rows > most)); then
+			most=$rows big=$file
+		fi
+	done < <(bench_files)
+	printf 'lookup_file\t%s\n' "${big##*/}" >>"$samples"
+	"$bench" ${KUW_QUICK:+"$KUW_QUICK"} lookup "$big" >>"$samples"
+}
+
+bench_host() {
+	step bench-host-build "building the benchmarks" bench_host_build
+	[[ -x $KUW_BUILD/bench/host/tests/bench/bench ]] ||
+		die 125 "the benchmarks were built without libunwind or libdw" "install libunwind-dev and libdw-dev, and remove $KUW_BUILD/bench/host"
+	step bench-host "measuring walks, look-ups and tables on this machine" bench_host_run "$KUW_BUILD/bench/host.samples"
+	"$KUW_TOP/tests/bench/report" host "$KUW_BUILD/bench/host.samples" "$KUW_BUILD/bench"
+	say "the same as JSON, and drawings, are in $KUW_BUILD/bench: host.json, *.svg"
+}
+
+# bench_job: what bench_check found.
+bench_job() {
+	mkdir -p "$KUW_BUILD/bench"
+	[[ $KUW_BENCH == vm ]] || bench_host
+	[[ $KUW_BENCH == host ]] || bench_vm
+}
