@@ -94,6 +94,40 @@ bench_host() {
 	say "the same as JSON, and drawings, are in $KUW_BUILD/bench: host.json, *.svg"
 }
 
+# bench_vm_build DIR: the programs, and a module of which kunwind's symbols are known.
+bench_vm_build() {
+	local dir=$1
+	mkdir -p "$dir/module"
+	cp -p -- "$KUW_TOP"/tests/bench/vm/module/* "$dir/module/"
+	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/bench:/usr/src/bench" "$KUW_MODULE/src:/usr/src/kunwind" "$dir:/mnt") in_root bash -euc '
+		make -C /usr/src/bench/vm OUT=/mnt
+		rm -f /mnt/module/Module.symvers /mnt/module/*.mod.c
+		make -C "/lib/modules/$0/build" M=/mnt/module KUNWIND=/usr/src/kunwind \
+			KBUILD_EXTRA_SYMBOLS=/usr/src/kunwind/Module.symvers modules
+		cp /mnt/module/kunwind-bench.ko /mnt/
+	' "$KUW_KREL"
+}
+
+# bench_vm_run SAMPLES DIR: all of it, in one guest.
+bench_vm_run() {
+	local samples=$1 dir=$2 root_versions
+	root_versions=$(in_root bash -c 'strace --version | sed "s/ -- version//;q"; perf --version; lttng --version' | tr '\n' ';' | sed 's/;$//; s/;/; /g')
+	bench_about "guest: Linux $KUW_KREL, lttng-modules $(sed -n 's/^#define LTTNG_MODULES_M[A-Z]*_VERSION *//p; s/^#define LTTNG_MODULES_PATCHLEVEL_VERSION *//p' "$KUW_LTTNG/include/lttng/tracer.h" | paste -s -d .); $root_versions; $(qemu-system-x86_64 --version | head -n 1)" >"$samples"
+	KUW_ICOUNT=yes KUW_CPUS=1 KUW_LOAD='' KUW_TIMEOUT=3600
+	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/bench/vm/measure" "$dir" "$KUW_MODULE/updates" ${KUW_QUICK:+"$KUW_QUICK"} >>"$samples"
+}
+
+bench_vm() {
+	local dir=$KUW_BUILD/bench/vm
+	KUW_LOAD=yes
+	setup
+	step bench-vm-build "building the benchmarks of the guest" bench_vm_build "$dir"
+	say "measuring in a guest that counts instructions ..."
+	bench_vm_run "$KUW_BUILD/bench/vm.samples" "$dir" || die 125 "the guest could not measure everything" "what it measured is in $KUW_BUILD/bench/vm.samples"
+	"$KUW_TOP/tests/bench/report" vm "$KUW_BUILD/bench/vm.samples" "$KUW_BUILD/bench"
+	say "the same as JSON, and drawings, are in $KUW_BUILD/bench: vm.json, *.svg"
+}
+
 # bench_job: what bench_check found.
 bench_job() {
 	mkdir -p "$KUW_BUILD/bench"

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What is measured in a guest whose clock counts instructions: every figure is in
+ * ns, and so a number of instructions.
+ *
+ * subject getppid DEPTH COUNT		a call of getppid(), of COUNT
+ * subject walk DEPTH COUNT		a walk, by both ways of kunwind-bench.ko
+ * subject threads N COUNT		a walk of kunwind, the mean of N threads
+ * subject spawn COUNT CMD...		start and end of a program, each of COUNT
+ * subject fork COUNT			a child that ends at once
+ * subject dlopen COUNT LIBRARY		dlopen() and dlclose()
+ * subject sleepers COUNT		COUNT processes of this program, until stdin ends
+ *
+ * With -a before: a consumer of kunwind's is attached meanwhile.
+ *
+ * The stack has more than 8 KiB, and DEPTH frames, _start's included. System
+ * calls are made by the instruction itself, as libc's functions would hide their
+ * caller from a walk by frame pointer.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "../bench.h"
+#include "module/bench.h"
+
+/* leaf, main, two of libc's, _start; in a thread leaf, its function, two of libc's. */
+#define OUTER		5
+#define OUTER_THREAD	4
+#define STACK_BYTES	9000
+#define MAX_THREADS	64
+#define WARM_UP		10
+
+extern char **environ;
+
+struct job {
+	long count;
+	int device;
+	struct bench_walks walks;
+	double ns;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "subject: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static inline long call(long number, long a, long b, long c)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret)
+			 : "0"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static long leaf_getppid(void *arg)
+{
+	struct job *job = arg;
+	double start;
+	long i;
+
+	/* The first ones fill a tracer's caches. */
+	for (i = 0; i < WARM_UP; i++)
+		call(SYS_getppid, 0, 0, 0);
+	start = now();
+	for (i = 0; i < job->count; i++)
+		call(SYS_getppid, 0, 0, 0);
+	job->ns = (now() - start) / (double)job->count;
+	return 0;
+}
+
+static long leaf_walk(void *arg)
+{
+	struct job *job = arg;
+
+	job->walks.count = (__u32)job->count;
+	if (call(SYS_ioctl, job->device, (long)BENCH_WALK, (long)&job->walks)) {
+		fputs("subject: BENCH_WALK fails\n", stderr);
+		exit(1);
+	}
+	job->ns = (double)job->walks.ns / (double)job->count;
+	return 0;
+}
+
+static int device(void)
+{
+	int fd = open("/dev/kunwind-bench", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		die("/dev/kunwind-bench");
+	return fd;
+}
+
+static void *walk_thread(void *arg)
+{
+	struct job *job = arg;
+
+	SUBJECT[0](16 - OUTER_THREAD, 0, leaf_walk, job);
+	return NULL;
+}
+
+static void threads(int fd, long n, long count)
+{
+	static pthread_t ids[MAX_THREADS];
+	static struct job jobs[MAX_THREADS];
+	double sum = 0;
+	long i;
+
+	for (i = 0; i < n; i++) {
+		jobs[i].count = count;
+		jobs[i].device = fd;
+		if (pthread_create(&ids[i], NULL, walk_thread, &jobs[i]))
+			die("pthread_create");
+	}
+	for (i = 0; i < n; i++) {
+		pthread_join(ids[i], NULL);
+		if (jobs[i].walks.stop || jobs[i].walks.frames != 16) {
+			fprintf(stderr, "subject: %u frames, stop %u\n",
+				jobs[i].walks.frames, jobs[i].walks.stop);
+			exit(1);
+		}
+		sum += jobs[i].ns;
+	}
+	printf("%.1f\n", sum / (double)n);
+}
+
+/* What it says on stdout is of no interest. */
+static pid_t spawn(char **argv)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	errno = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	if (errno)
+		die(argv[0]);
+	posix_spawn_file_actions_destroy(&actions);
+	return pid;
+}
+
+static void spawns(long count, char **argv)
+{
+	int status;
+	long i;
+
+	for (i = 0; i < count; i++) {
+		double start = now();
+
+		waitpid(spawn(argv), &status, 0);
+		printf("%.0f\n", now() - start);
+	}
+}
+
+static void forks(long count)
+{
+	double start = now();
+	long i;
+
+	for (i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	printf("%.0f\n", (now() - start) / (double)count);
+}
+
+static void dlopens(long count, const char *library)
+{
+	double start = now();
+	long i;
+
+	for (i = 0; i < count; i++) {
+		void *handle = dlopen(library, RTLD_NOW);
+
+		if (!handle) {
+			fprintf(stderr, "subject: %s\n", dlerror());
+			exit(1);
+		}
+		dlclose(handle);
+	}
+	printf("%.0f\n", (now() - start) / (double)count);
+}
+
+/* Each execs, so that none shares anything by fork(). */
+static void sleepers(long count, char *self)
+{
+	char *argv[] = { self, "sleep", NULL };
+	pid_t *pids = calloc((size_t)count, sizeof(*pids));
+	char c;
+	long i;
+
+	if (!pids)
+		die("sleepers");
+	for (i = 0; i < count; i++)
+		pids[i] = spawn(argv);
+	/* Until all of them sleep. */
+	sleep(5);
+	printf("ready\n");
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	for (i = 0; i < count; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	volatile char stack[STACK_BYTES];
+	const char *what;
+	struct job job = { .device = -1 };
+
+	stack[0] = 0;
+	stack[STACK_BYTES - 1] = stack[0];
+	if (argc > 1 && !strcmp(argv[1], "-a")) {
+		job.device = device();
+		if (ioctl(job.device, BENCH_ATTACH))
+			die("BENCH_ATTACH");
+		argv++;
+		argc--;
+	}
+	what = argc > 1 ? argv[1] : "";
+	if (argc == 4 && !strcmp(what, "getppid")) {
+		job.count = atol(argv[3]);
+		SUBJECT[0](atol(argv[2]) - OUTER, 0, leaf_getppid, &job);
+		printf("%.1f\n", job.ns);
+	} else if (argc == 4 && !strcmp(what, "walk")) {
+		if (job.device < 0)
+			job.device = device();
+		job.count = atol(argv[3]);
+		for (job.walks.walker = BENCH_KUNWIND;
+		     job.walks.walker <= BENCH_FRAME_POINTERS;
+		     job.walks.walker++) {
+			SUBJECT[0](atol(argv[2]) - OUTER, 0, leaf_walk, &job);
+			printf("%.1f %u %u\n", job.ns, job.walks.frames,
+			       job.walks.stop);
+		}
+	} else if (argc == 4 && !strcmp(what, "threads")) {
+		threads(job.device < 0 ? device() : job.device, atol(argv[2]),
+			atol(argv[3]));
+	} else if (argc > 3 && !strcmp(what, "spawn")) {
+		spawns(atol(argv[2]), argv + 3);
+	} else if (argc == 3 && !strcmp(what, "fork")) {
+		forks(atol(argv[2]));
+	} else if (argc == 4 && !strcmp(what, "dlopen")) {
+		dlopens(atol(argv[2]), argv[3]);
+	} else if (argc == 3 && !strcmp(what, "sleepers")) {
+		sleepers(atol(argv[2]), "/proc/self/exe");
+	} else if (argc == 2 && !strcmp(what, "sleep")) {
+		for (;;)
+			pause();
+	} else {
+		fputs("subject: what? see tests/bench/vm/subject.c\n", stderr);
+		return 2;
+	}
+	return 0;
+}
