@@ -35,7 +35,7 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known)
 {
 	struct kuw_frame f;
-	u32 ret = kuw_commit(&f, ip, sp, bp);
+	u32 ret = kuw_commit(&f, ip, sp, bp, KUW_PORT_USER_END);
 
 	if (ret != KUW_STEPPED)
 		return ret;
@@ -182,8 +182,8 @@ static u32 step_trampoline(struct kuw_state *w, u32 why)
 	for (i = 0; i <= KUW_TRAMPOLINE_WORDS; i++, slot += w->regs.word) {
 		if (!kuw_port_uretprobe(slot, &ra))
 			continue;
-		if (kuw_commit(&f, ra, slot + w->regs.word,
-			       w->regs.r[KUW_RBP]) != KUW_STEPPED)
+		if (kuw_commit(&f, ra, slot + w->regs.word, w->regs.r[KUW_RBP],
+			       KUW_PORT_USER_END) != KUW_STEPPED)
 			return why;
 		kuw_store_frame(w, &f);
 		w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;

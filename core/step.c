@@ -19,7 +19,8 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	}
 	kuw_load_frame(w, &f);
 	ret = kuw_apply(kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp,
-			kuw_rule_cfa(rule, word), kuw_rule_rbp(rule, word), word, &f);
+			kuw_rule_cfa(rule, word), kuw_rule_rbp(rule, word), word,
+			KUW_PORT_USER_END, false, &f);
 	if (ret != KUW_STEPPED)
 		return ret;
 	kuw_store_frame(w, &f);
@@ -92,6 +93,16 @@ static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 	return KUNWIND_STOP_RULE_BAD;
 }
 
+bool kuw_is_outermost(const struct kuw_ext *ext)
+{
+	u32 i;
+
+	for (i = 1; i <= ext->nr_locs; i++)
+		if (ext->locs[i].target == KUW_RA && ext->locs[i].how == KUW_UNDEF)
+			return true;
+	return false;
+}
+
 /* Apply a rule in full. All is computed before any register changes. */
 static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 		     const struct kuw_ext *ext)
@@ -102,10 +113,10 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	bool has_ra = false, has_sp = false, may_stay = false;
 	struct kuw_frame f;
 
+	if (kuw_is_outermost(ext))
+		return KUNWIND_STOP_COMPLETE;
 	for (i = 1; i <= ext->nr_locs; i++) {
 		loc = &ext->locs[i];
-		if (loc->target == KUW_RA && loc->how == KUW_UNDEF)
-			return KUNWIND_STOP_COMPLETE;
 		has_sp |= loc->target == KUW_RSP;
 		/* vfork() has popped the return address; an interrupted
 		 * function can have, and its caller cannot once more.
@@ -151,7 +162,8 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	    !(may_stay && r[KUW_RSP] == old_sp))
 		return KUNWIND_STOP_CFA_BACK;
 	if (!ext->signal || !kuw_can_be_interrupted(r[KUW_RA])) {
-		stop = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP]);
+		stop = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP],
+				  KUW_PORT_USER_END);
 		if (stop != KUW_STEPPED)
 			return stop;
 	}
@@ -168,7 +180,7 @@ static u32 step_vsyscall(struct kuw_state *w)
 	u32 ret;
 
 	kuw_load_frame(w, &f);
-	ret = kuw_apply(f.sp, KUW_WORD, 0, KUW_WORD, &f);
+	ret = kuw_apply(f.sp, KUW_WORD, 0, KUW_WORD, KUW_PORT_USER_END, false, &f);
 	kuw_store_frame(w, &f);
 	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
 	w->inner = false;

@@ -57,11 +57,15 @@ static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp, u32 word)
 	return 0;
 }
 
-/* Make the caller the current frame. Return: KUW_STEPPED, or the stop reason. */
-static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 bp)
+/*
+ * Make the caller the current frame; @user_end is KUW_PORT_USER_END. Return:
+ * KUW_STEPPED, or the stop reason.
+ */
+static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 bp,
+				      u64 user_end)
 {
 	/* Null is no user address either. */
-	if (unlikely(ip - 1 >= KUW_PORT_USER_END - 1))
+	if (unlikely(ip - 1 >= user_end - 1))
 		return KUNWIND_STOP_RA_BAD;
 	f->ip = ip;
 	f->sp = sp;
@@ -83,12 +87,22 @@ static __always_inline bool kuw_read_word(u64 addr, u32 word, u64 *value)
 	return !kuw_read_user((u32)addr, KUW_I386_WORD, value);
 }
 
+/* The same of x86-64, if @open between kuw_port_open() and kuw_port_close(). */
+static __always_inline bool kuw_read_saved(u64 addr, u32 word, u64 user_end,
+					   bool open, u64 *value)
+{
+	return open ? kuw_port_read_open(addr, user_end, value) :
+		      kuw_read_word(addr, word, value);
+}
+
 /*
  * Apply a rule of KUW_KIND_RSP or KUW_KIND_RBP: @cfa bytes from @base to the CFA,
- * @saved bytes from there to rbp, 0 if it is unchanged.
+ * @saved bytes from there to rbp, 0 if it is unchanged. @user_end is
+ * KUW_PORT_USER_END, which is not for nothing in the kernel. @open: kuw_port_open()
+ * was called.
  */
 static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
-				     struct kuw_frame *f)
+				     u64 user_end, bool open, struct kuw_frame *f)
 {
 	u64 at = base + cfa, ra, bp = f->bp;
 	u32 stop;
@@ -99,11 +113,12 @@ static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
 	stop = kuw_check_cfa(at, f->sp, word);
 	if (unlikely(stop))
 		return stop;
-	if (unlikely(kuw_read_word(at - word, word, &ra)))
+	if (unlikely(kuw_read_saved(at - word, word, user_end, open, &ra)))
 		return KUNWIND_STOP_STACK_FAULT;
-	if (saved && unlikely(kuw_read_word(at + saved, word, &bp)))
+	if (saved && unlikely(kuw_read_saved(at + saved, word, user_end,
+					     open, &bp)))
 		return KUNWIND_STOP_STACK_FAULT;
-	return kuw_commit(f, ra, at, bp);
+	return kuw_commit(f, ra, at, bp, user_end);
 }
 
 static inline void kuw_load_frame(const struct kuw_state *w, struct kuw_frame *f)
@@ -138,6 +153,9 @@ bool kuw_rule_holds(u64 pc);
  */
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			  u32 why);
+
+/* Return: whether the rule says that there is no return address. */
+bool kuw_is_outermost(const struct kuw_ext *ext);
 
 /* Do whatever the current frame needs. Return: KUW_STEPPED, or the stop reason. */
 u32 kuw_step(struct kuw_state *w);

@@ -72,6 +72,21 @@ struct cover {
 	const u32 *blocks;
 };
 
+/*
+ * The state of the loop.
+ * @pc: where to look the frame's rule up: its ip, or one less if a call left it
+ */
+struct fast {
+	const struct kuw_map *map;
+	struct kuw_memo *memo;
+	u32 epoch;
+	struct kuw_frame f;
+	u64 pc;
+	u64 *out;
+	u64 *last;
+	struct cover in;
+};
+
 /* Return: whether a table covers @pc. */
 static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 				struct cover *in)
@@ -94,79 +109,110 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 }
 
 /*
- * Fill the memo's @entry for @pc. Return: false if the rule is not one that the
- * loop can apply.
+ * Return: the memo's entry of @pc, made if there was none; NULL if the rule is not
+ * one that the loop can apply.
  */
-static noinline bool fill_entry(const struct kuw_map *map, u64 pc, u16 epoch,
-				struct cover *in, struct kuw_memo_entry *entry)
+static noinline const struct kuw_memo_entry *recall(struct fast *w)
 {
+	const struct kuw_memo_entry *found;
+	struct cover *in = &w->in;
+	struct kuw_memo_entry *entry;
 	struct kuw_rule rule;
+	enum kuw_memo_what what;
 
-	if (pc - in->lo >= in->len && !find_cover(map, pc, in))
-		return false;
-	rule = kuw_table_look(in->table, in->blocks, pc - in->text);
-	if (kuw_rule_kind(rule) > KUW_KIND_RBP || !kuw_rule_holds(pc))
-		return false;
-	entry->pc = pc;
+	found = kuw_memo_find(w->memo, w->pc, w->epoch);
+	if (likely(found))
+		return found;
+	if (w->pc - in->lo >= in->len && !find_cover(w->map, w->pc, in))
+		return NULL;
+	rule = kuw_table_look(in->table, in->blocks, w->pc - in->text);
+	if (kuw_rule_kind(rule) == KUW_KIND_RSP)
+		what = KUW_MEMO_RSP;
+	else if (kuw_rule_kind(rule) == KUW_KIND_RBP)
+		what = KUW_MEMO_RBP;
+	else if (kuw_rule_kind(rule) == KUW_KIND_EXT &&
+		 kuw_is_outermost(kuw_table_ext(in->table, kuw_rule_ext(rule))))
+		what = KUW_MEMO_OUTERMOST;
+	else
+		return NULL;
+	if (what != KUW_MEMO_OUTERMOST && !kuw_rule_holds(w->pc))
+		return NULL;
+	entry = kuw_memo_add(w->memo, w->pc);
 	entry->cfa = kuw_rule_cfa(rule, KUW_WORD);
 	entry->rbp = kuw_rule_rbp(rule, KUW_WORD);
-	entry->tag = epoch + (kuw_rule_kind(rule) == KUW_KIND_RBP);
-	return true;
+	entry->tag = w->epoch + what;
+	return entry;
 }
 
-void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
-	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
-	      struct kuw_result *result)
+/*
+ * Follow frames from that of @entry on, as long as the memo knows the next one by
+ * its place. Return: KUW_STEPPED, or the stop reason.
+ */
+static noinline u32 follow(struct fast *w, const struct kuw_memo_entry *entry)
 {
-	u64 *out = frames, *last, pc;
-	struct cover in = { .len = 0 };
-	struct kuw_memo_entry *entry;
-	struct kuw_frame f;
-	struct kuw_state w;
-	u32 ret, epoch, by_rbp;
+	const u64 user_end = KUW_PORT_USER_END;
+	u64 *out = w->out, *last = w->last;
+	struct kuw_frame f = w->f;
+	u32 ret, epoch = w->epoch;
 
-	result->count = 0;
-	result->proven = 0;
-	result->stop = KUNWIND_STOP_CAPACITY;
-	if (!capacity)
-		return;
-	last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
-	f.ip = kuw_port_ip(regs);
-	f.sp = kuw_port_sp(regs);
-	f.bp = kuw_port_bp(regs);
-	pc = f.ip;
-	*out++ = f.ip;
-	w.map = NULL;
-	epoch = kuw_memo_use(memo, map);
-	for (;;) {
-		for (;;) {
-			entry = kuw_memo_slot(memo, pc);
-			by_rbp = entry->tag - epoch;
-			if (unlikely(entry->pc != pc || by_rbp > 1)) {
-				if (!fill_entry(map, pc, epoch, &in, entry))
-					break;
-				by_rbp = entry->tag - epoch;
-			}
-			ret = kuw_apply(by_rbp ? f.bp : f.sp, entry->cfa,
-					entry->rbp, KUW_WORD, &f);
-			if (unlikely(ret != KUW_STEPPED))
-				goto out;
-			if (unlikely(out == last)) {
-				ret = KUNWIND_STOP_CAPACITY;
-				goto out;
-			}
-			*out++ = f.ip;
-			/* A return address can be the first byte of the next
-			 * function after a call that does not return.
-			 */
-			pc = f.ip - 1;
+	/* No call of a function from here to kuw_port_close(). */
+	kuw_port_open();
+	do {
+		ret = kuw_apply(kuw_memo_what(entry, epoch) ? f.bp : f.sp,
+				entry->cfa, entry->rbp, KUW_WORD, user_end, true,
+				&f);
+		if (unlikely(ret != KUW_STEPPED))
+			break;
+		if (unlikely(out == last)) {
+			ret = KUNWIND_STOP_CAPACITY;
+			break;
 		}
-		if (!w.map || out == frames + 1)
-			begin(&w, map, regs, KUW_WORD);
-		if (out > frames + 1) {
-			kuw_store_frame(&w, &f);
+		*out++ = f.ip;
+		entry++;
+		/* A return address can be the first byte of the next function
+		 * after a call that does not return.
+		 */
+	} while (likely(entry->pc == f.ip - 1 &&
+			kuw_memo_what(entry, epoch) <= KUW_MEMO_RBP));
+	kuw_port_close();
+	w->f = f;
+	w->out = out;
+	w->pc = f.ip - 1;
+	return ret;
+}
+
+/* Return: KUW_STEPPED if a frame needs kuw_step(), or the stop reason. */
+static u32 walk_fast(struct fast *w)
+{
+	const struct kuw_memo_entry *entry;
+	u32 ret;
+
+	for (;;) {
+		entry = recall(w);
+		if (unlikely(!entry))
+			return KUW_STEPPED;
+		if (kuw_memo_what(entry, w->epoch) == KUW_MEMO_OUTERMOST)
+			return KUNWIND_STOP_COMPLETE;
+		ret = follow(w, entry);
+		if (ret != KUW_STEPPED)
+			return ret;
+	}
+}
+
+/* Go on where a frame needs kuw_step(). Return: the stop reason. */
+static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *regs,
+			       u64 *frames, struct kuw_result *result)
+{
+	const struct kuw_map *map = fast->map;
+	struct kuw_state w;
+	u32 ret;
+
+	begin(&w, map, regs, KUW_WORD);
+	for (;;) {
+		if (fast->out > frames + 1) {
+			kuw_store_frame(&w, &fast->f);
 			w.regs.known = KUW_KNOWN_FAST;
-			w.inner = pc == f.ip;
+			w.inner = fast->pc == fast->f.ip;
 		}
 		ret = kuw_step(&w);
 		if (w.regs.unknown ||
@@ -176,26 +222,55 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 			 */
 			begin(&w, map, regs, KUW_WORD);
 			result->proven = 0;
-			ret = walk_full(&w, frames, last - frames, result);
-			out = frames + result->count;
-			goto out;
+			ret = walk_full(&w, frames, fast->last - frames, result);
+			fast->out = frames + result->count;
+			return ret;
 		}
 		if (ret != KUW_STEPPED)
-			goto out;
+			return ret;
 		if (w.replaced)
-			out--;
-		if (out == last) {
-			ret = KUNWIND_STOP_CAPACITY;
-			goto out;
-		}
+			fast->out--;
+		if (fast->out == fast->last)
+			return KUNWIND_STOP_CAPACITY;
 		if (w.guessed && !result->proven)
-			result->proven = out - frames;
-		kuw_load_frame(&w, &f);
-		*out++ = f.ip;
-		pc = f.ip - !w.inner;
+			result->proven = fast->out - frames;
+		kuw_load_frame(&w, &fast->f);
+		*fast->out++ = fast->f.ip;
+		fast->pc = fast->f.ip - !w.inner;
+		ret = walk_fast(fast);
+		if (ret != KUW_STEPPED)
+			return ret;
 	}
-out:
-	result->count = out - frames;
+}
+
+void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
+	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
+	      struct kuw_result *result)
+{
+	struct fast w;
+	u32 ret;
+
+	result->count = 0;
+	result->proven = 0;
+	result->stop = KUNWIND_STOP_CAPACITY;
+	if (!capacity)
+		return;
+	w.map = map;
+	w.memo = memo;
+	w.epoch = kuw_memo_use(memo, map);
+	w.f.ip = kuw_port_ip(regs);
+	w.f.sp = kuw_port_sp(regs);
+	w.f.bp = kuw_port_bp(regs);
+	w.pc = w.f.ip;
+	w.in.lo = 0;
+	w.in.len = 0;
+	frames[0] = w.f.ip;
+	w.out = frames + 1;
+	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
+	ret = walk_fast(&w);
+	if (unlikely(ret == KUW_STEPPED))
+		ret = walk_mixed(&w, regs, frames, result);
+	result->count = w.out - frames;
 	finish(ret, result);
 }
 

@@ -10,6 +10,7 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
+#include <linux/nospec.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -60,23 +61,51 @@ static inline void kuw_port_fill_regs(const struct pt_regs *regs, u64 r[16])
 }
 
 /*
- * Read one aligned word of user memory without faulting. The caller of
+ * User memory can be read without faulting between these two; nothing may be
+ * called there that is not inline (objtool sees to it). The caller of
  * kuw_walk() has disabled page faults and proven that user memory may be
  * touched in this context; addresses are checked here.
+ */
+static __always_inline void kuw_port_open(void)
+{
+	__uaccess_begin_nospec();
+}
+
+static __always_inline void kuw_port_close(void)
+{
+	user_read_access_end();
+}
+
+/*
+ * Read one aligned word of user memory there. Only the first read has a barrier
+ * before it, so an address is masked as well as checked: what a mispredicted walk
+ * reads is no kernel memory either. @user_end is KUW_PORT_USER_END, which takes
+ * two instructions each time: task_size_max() is patched, not constant.
  *
  * Return: 0, or -EFAULT.
  */
-static inline int kuw_port_read(u64 addr, u64 *word)
+static __always_inline int kuw_port_read_open(u64 addr, u64 user_end, u64 *word)
 {
-	if (unlikely(!user_read_access_begin((const void __user *)addr,
-					     sizeof(*word))))
+	u64 end = user_end - (sizeof(*word) - 1);
+
+	if (unlikely(addr >= end))
 		return -EFAULT;
+	addr = array_index_nospec(addr, end);
 	unsafe_get_user(*word, (const u64 __user *)addr, fault);
-	user_read_access_end();
 	return 0;
 fault:
-	user_read_access_end();
 	return -EFAULT;
+}
+
+/* The same, alone. */
+static inline int kuw_port_read(u64 addr, u64 *word)
+{
+	int ret;
+
+	kuw_port_open();
+	ret = kuw_port_read_open(addr, KUW_PORT_USER_END, word);
+	kuw_port_close();
+	return ret;
 }
 
 /*

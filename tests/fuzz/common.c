@@ -258,7 +258,7 @@ void fuzz_table(const struct host_table *t)
 	must(table->bytes == t->bytes);
 	/* One memo for all address spaces, old enough to forget everything once. */
 	memset(&memo, 0, sizeof(memo));
-	memo.epoch = (u16)-6;
+	memo.epoch = (u16)(-2 * KUW_MEMO_EPOCH);
 	for (k = 0; k < nr_layouts; k++)
 		make_space(&spaces[k], table, k);
 	for (off = 0; off < table->span; off += step) {

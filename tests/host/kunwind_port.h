@@ -196,6 +196,18 @@ static kuw_port_reader int kuw_port_read(u64 addr, u64 *word)
 	return 0;
 }
 
+/* In the kernel, reads in a row are cheaper than single ones. */
+static inline void kuw_port_open(void)
+{
+}
+
+static inline void kuw_port_close(void)
+{
+}
+
+#define kuw_port_read_open(addr, user_end, word) \
+	((void)(user_end), kuw_port_read(addr, word))
+
 /*
  * Find the return address that uretprobes replaced, if they did so at @slot: here,
  * if a test says so.
