@@ -20,8 +20,6 @@
 #include "table.h"
 
 #define KUW_MEMO_ENTRIES	512
-#define KUW_MEMO_SLOT_BITS	10
-#define KUW_MEMO_WAYS		2
 
 /* What a rule is. */
 enum kuw_memo_what {
@@ -34,35 +32,65 @@ enum kuw_memo_what {
 /**
  * struct kuw_memo_entry - a rule, decoded
  * @pc: of which address
- * @cfa: bytes from the register to the CFA
- * @rbp: bytes from the CFA to the saved rbp, 0 if rbp is unchanged
+ * @cfa: words from the register to the CFA
+ * @rbp: words from the CFA to the saved rbp, 0 if rbp is unchanged
+ * @reserved: 0
  * @tag: the epoch, plus enum kuw_memo_what; see kuw_memo_use()
+ * @slot: of the index, not of this entry: the number of an entry whose address
+ *	leads here; see kuw_memo_find()
+ *
+ * 16 bytes, so that four of a stack are in a cache line.
  */
 struct kuw_memo_entry {
 	u64 pc;
-	s32 cfa;
-	s16 rbp;
+	s16 cfa;
+	s8 rbp;
+	u8 reserved;
 	u16 tag;
+	u16 slot;
 };
 
 /**
- * struct kuw_memo - a memo; valid when all zero
+ * struct kuw_memo - a memo; its entries follow
  * @map: kuw_map.number of the map that it is for
  * @epoch: of the entries that are; never 0 after the first use
  * @next: the entry that is overwritten next
+ * @order: it has KUW_MEMO_ENTRIES << order entries, and behind them one that is
+ *	never of any address
  * @reserved: 0
- * @slots: by a hash of the address, the numbers of entries, the newest first
- * @entries: in the order in which they were made, around and around; behind
- *	them one that is never of any address
+ *
+ * Valid if all but @order is zero. Entries are in the order in which they were
+ * made, around and around.
  */
 struct kuw_memo {
 	u64 map;
 	u16 epoch;
 	u16 next;
-	u16 reserved[2];
-	u16 slots[1u << KUW_MEMO_SLOT_BITS][KUW_MEMO_WAYS];
+	u16 order;
+	u16 reserved;
+};
+
+/* The smallest one, with its entries. */
+struct kuw_small_memo {
+	struct kuw_memo memo;
 	struct kuw_memo_entry entries[KUW_MEMO_ENTRIES + 1];
 };
+
+static inline u32 kuw_memo_count(const struct kuw_memo *memo)
+{
+	return KUW_MEMO_ENTRIES << memo->order;
+}
+
+static inline u64 kuw_memo_bytes(u32 order)
+{
+	return sizeof(struct kuw_memo) + sizeof(struct kuw_memo_entry) *
+	       ((KUW_MEMO_ENTRIES << order) + 1);
+}
+
+static inline struct kuw_memo_entry *kuw_memo_entries(struct kuw_memo *memo)
+{
+	return (struct kuw_memo_entry *)(memo + 1);
+}
 
 /* From now on the entries are of @map. Return: the epoch. */
 static inline u16 kuw_memo_use(struct kuw_memo *memo, const struct kuw_map *map)
@@ -70,9 +98,12 @@ static inline u16 kuw_memo_use(struct kuw_memo *memo, const struct kuw_map *map)
 	if (unlikely(memo->map != map->number)) {
 		memo->map = map->number;
 		memo->epoch += KUW_MEMO_EPOCH;
+		/* The ones that are in the CPU's caches. */
+		memo->next = 0;
 		/* After 2^14 other maps, old entries would look valid. */
 		if (unlikely(!memo->epoch)) {
-			memset(memo->entries, 0, sizeof(memo->entries));
+			memset(kuw_memo_entries(memo), 0,
+			       sizeof(struct kuw_memo_entry) * kuw_memo_count(memo));
 			memo->epoch = KUW_MEMO_EPOCH;
 		}
 	}
@@ -86,23 +117,25 @@ static __always_inline u32 kuw_memo_what(const struct kuw_memo_entry *entry,
 	return entry->tag - epoch;
 }
 
-/* Functions are tens of bytes apart, so the low bits tell most. */
-static inline u16 *kuw_memo_slot(struct kuw_memo *memo, u64 pc)
+/*
+ * Where the index has @pc: in the slot of the entry of this number, or of its
+ * neighbour's (its lowest bit inverted). Functions are tens of bytes apart, so
+ * the low bits tell most.
+ */
+static inline u32 kuw_memo_hash(const struct kuw_memo *memo, u64 pc)
 {
-	return memo->slots[(pc ^ pc >> KUW_MEMO_SLOT_BITS) &
-			   ((1u << KUW_MEMO_SLOT_BITS) - 1)];
+	return (pc ^ pc >> 10) & (kuw_memo_count(memo) - 1);
 }
 
 /* Return: the entry of @pc, or NULL. */
 static inline const struct kuw_memo_entry *
 kuw_memo_find(struct kuw_memo *memo, u64 pc, u32 epoch)
 {
-	const u16 *slot = kuw_memo_slot(memo, pc);
-	const struct kuw_memo_entry *entry;
-	u32 i;
+	struct kuw_memo_entry *entries = kuw_memo_entries(memo), *entry;
+	u32 hash = kuw_memo_hash(memo, pc), i;
 
-	for (i = 0; i < KUW_MEMO_WAYS; i++) {
-		entry = &memo->entries[slot[i]];
+	for (i = 0; i < 2; i++) {
+		entry = &entries[entries[hash ^ i].slot];
 		if (entry->pc == pc &&
 		    kuw_memo_what(entry, epoch) <= KUW_MEMO_OUTERMOST)
 			return entry;
@@ -110,17 +143,18 @@ kuw_memo_find(struct kuw_memo *memo, u64 pc, u32 epoch)
 	return NULL;
 }
 
-/* Return: the entry that is now of @pc; the caller fills in the rest. */
+/* Return: the entry that is now of @pc; the caller fills in the rule. */
 static inline struct kuw_memo_entry *kuw_memo_add(struct kuw_memo *memo, u64 pc)
 {
-	struct kuw_memo_entry *entry = &memo->entries[memo->next];
-	u16 *slot = kuw_memo_slot(memo, pc);
+	struct kuw_memo_entry *entries = kuw_memo_entries(memo);
+	u32 hash = kuw_memo_hash(memo, pc), next = memo->next;
 
-	slot[1] = slot[0];
-	slot[0] = memo->next;
-	memo->next = (memo->next + 1u) % KUW_MEMO_ENTRIES;
-	entry->pc = pc;
-	return entry;
+	/* The older one of two is forgotten. */
+	entries[hash ^ 1].slot = entries[hash].slot;
+	entries[hash].slot = next;
+	memo->next = (next + 1) & (kuw_memo_count(memo) - 1);
+	entries[next].pc = pc;
+	return &entries[next];
 }
 
 #endif /* KUW_MEMO_H */

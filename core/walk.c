@@ -109,20 +109,16 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 }
 
 /*
- * Return: the memo's entry of @pc, made if there was none; NULL if the rule is not
- * one that the loop can apply.
+ * Return: a new entry of the memo, from the table of @pc; NULL if the rule is not one
+ * that the loop can apply.
  */
-static noinline const struct kuw_memo_entry *recall(struct fast *w)
+static noinline const struct kuw_memo_entry *learn(struct fast *w)
 {
-	const struct kuw_memo_entry *found;
 	struct cover *in = &w->in;
 	struct kuw_memo_entry *entry;
 	struct kuw_rule rule;
 	enum kuw_memo_what what;
 
-	found = kuw_memo_find(w->memo, w->pc, w->epoch);
-	if (likely(found))
-		return found;
 	if (w->pc - in->lo >= in->len && !find_cover(w->map, w->pc, in))
 		return NULL;
 	rule = kuw_table_look(in->table, in->blocks, w->pc - in->text);
@@ -138,8 +134,8 @@ static noinline const struct kuw_memo_entry *recall(struct fast *w)
 	if (what != KUW_MEMO_OUTERMOST && !kuw_rule_holds(w->pc))
 		return NULL;
 	entry = kuw_memo_add(w->memo, w->pc);
-	entry->cfa = kuw_rule_cfa(rule, KUW_WORD);
-	entry->rbp = kuw_rule_rbp(rule, KUW_WORD);
+	entry->cfa = kuw_rule_cfa(rule, 1);
+	entry->rbp = kuw_rule_rbp(rule, 1);
 	entry->tag = w->epoch + what;
 	return entry;
 }
@@ -159,8 +155,9 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry *entry)
 	kuw_port_open();
 	do {
 		ret = kuw_apply(kuw_memo_what(entry, epoch) ? f.bp : f.sp,
-				entry->cfa, entry->rbp, KUW_WORD, user_end, true,
-				&f);
+				entry->cfa * (s64)KUW_WORD,
+				entry->rbp * (s64)KUW_WORD, KUW_WORD, user_end,
+				true, &f);
 		if (unlikely(ret != KUW_STEPPED))
 			break;
 		if (unlikely(out == last)) {
@@ -188,9 +185,12 @@ static u32 walk_fast(struct fast *w)
 	u32 ret;
 
 	for (;;) {
-		entry = recall(w);
-		if (unlikely(!entry))
-			return KUW_STEPPED;
+		entry = kuw_memo_find(w->memo, w->pc, w->epoch);
+		if (unlikely(!entry)) {
+			entry = learn(w);
+			if (!entry)
+				return KUW_STEPPED;
+		}
 		if (kuw_memo_what(entry, w->epoch) == KUW_MEMO_OUTERMOST)
 			return KUNWIND_STOP_COMPLETE;
 		ret = follow(w, entry);

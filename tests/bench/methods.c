@@ -17,7 +17,10 @@
 #include "walk.h"
 
 static struct host_space space;
-static struct kuw_memo memo;
+/* As large as the module's of a task: see kmod/walk.c. */
+#define MEMO_ORDER	5
+
+static struct kuw_memo *memo;
 static int (*libc_backtrace)(void **, int);
 static Dwfl *dwfl;
 
@@ -27,7 +30,7 @@ static int walk_kunwind(void **frames, int capacity)
 	struct kuw_result result;
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, &memo, &regs, (u64 *)frames, (u32)capacity,
+	kuw_walk(space.map, memo, &regs, (u64 *)frames, (u32)capacity,
 		 &result);
 	return (int)result.count;
 }
@@ -204,6 +207,11 @@ int bench_methods_open(void)
 		goto fail;
 	/* It loads libgcc_s when it is first called: before maps are made. */
 	libc_backtrace((void *[1]){ NULL }, 1);
+	lacking = "no memory";
+	memo = calloc(1, kuw_memo_bytes(MEMO_ORDER));
+	if (!memo)
+		goto fail;
+	memo->order = MEMO_ORDER;
 	lacking = "no address map";
 	if (host_space_of(&space, 0))
 		goto fail;
@@ -222,5 +230,6 @@ fail:
 void bench_methods_close(void)
 {
 	dwfl_end(dwfl);
+	free(memo);
 	host_space_free(&space);
 }

@@ -44,7 +44,7 @@ struct kuw_rules synth_rules(const struct host_table *t, u64 off);
 struct synth {
 	struct host_table table;
 	struct kuw_map *map;
-	struct kuw_memo memo;
+	struct kuw_small_memo memo;
 	struct kuw_port_regs regs;
 	u64 stack[SYNTH_WORDS];
 	u64 frames[KUNWIND_MAX_FRAMES + 8];

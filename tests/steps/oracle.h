@@ -33,7 +33,7 @@ struct oracle {
 	struct shadow shadow;
 	struct view view;
 	struct maps maps;
-	struct kuw_memo memo;
+	struct kuw_small_memo memo;
 	struct peer peer;
 	struct tally tally;
 	u64 frames[KUNWIND_MAX_FRAMES];
