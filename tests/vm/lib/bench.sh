@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
+# Other parts of run.sh read what this one sets.
+# shellcheck disable=SC2034
 # The job `bench`: tests/bench on this machine and in a guest; tests/bench/report makes tables, JSON and drawings of it.
 
 # bench_check WORD...: what is to be measured, into KUW_BENCH.
