@@ -27,6 +27,8 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$KUW_TOP/tests/vm/lib/host.sh"
 # shellcheck source=tests/vm/lib/root.sh
 . "$KUW_TOP/tests/vm/lib/root.sh"
+# shellcheck source=tests/vm/lib/kernel.sh
+. "$KUW_TOP/tests/vm/lib/kernel.sh"
 # shellcheck source=tests/vm/lib/module.sh
 . "$KUW_TOP/tests/vm/lib/module.sh"
 # shellcheck source=tests/vm/lib/guest.sh

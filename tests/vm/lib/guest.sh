@@ -66,7 +66,7 @@ guest_run() {
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 		-machine pc -accel tcg,thread=single "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
 		-kernel "$KUW_ROOT/boot/vmlinuz-$KUW_KREL" -initrd "$KUW_INITRD" \
-		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180" \
+		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 $KUW_APPEND" \
 		-drive "file=${KUW_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" \
 		-chardev "file,id=log,path=${job//,/,,}/console" -serial chardev:log \
 		-device virtio-serial-pci \

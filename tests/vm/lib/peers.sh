@@ -2,18 +2,6 @@
 # shellcheck shell=bash
 # The job `test peers`: fetches the sources of other unwinders' tests as Debian source packages, and builds them for the guest.
 
-# peers_apt STATE ARGUMENTS...: apt-get for the guest's release, with its sources and keys and an own state.
-peers_apt() {
-	local state=$1
-	shift
-	mkdir -p "$state/lists/partial" "$state/archives/partial"
-	# Wherever the guest's packages come from, their sources are.
-	sed -n 's/^deb /deb-src /p' "$KUW_ROOT/etc/apt/sources.list" >"$state/sources.list"
-	apt-get -o Dir::State::lists="$state/lists" -o Dir::Cache="$state" -o Dir::Etc::SourceList="$state/sources.list" \
-		-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::TrustedParts="$KUW_ROOT/etc/apt/trusted.gpg.d" \
-		-o Dir::State::status="$KUW_ROOT/var/lib/dpkg/status" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
-}
-
 # peers_fetch SUITE PACKAGE PATTERN...: what the patterns name of the package's sources is in $KUW_PEERS/SUITE.
 peers_fetch() {
 	local suite=$1 package=$2 new=$KUW_PEERS/$1.new state=$KUW_PEERS/apt stamp file inner
@@ -22,7 +10,7 @@ peers_fetch() {
 	rm -rf -- "$new" "$new.tar"
 	mkdir -p "$new" "$new.tar"
 	# Of the tarball apt knows the checksum; Debian's changes are not needed.
-	(cd "$new.tar" && peers_apt "$state" source --download-only --tar-only "$package")
+	(cd "$new.tar" && root_apt deb-src "$state" source --download-only --tar-only "$package")
 	file=$(find "$new.tar" -name '*.orig.tar.*' ! -name '*.asc' | head -n 1)
 	if inner=$(tar tf "$file" | grep -E '/gcc-[^/]*\.tar\.xz$'); then
 		# Debian's of GCC are tarballs in a tarball.
@@ -49,7 +37,7 @@ peers_need() {
 		return
 	fi
 	if [[ -z $KUW_PEERS_APT ]]; then
-		run_step peers-update "fetching the list of Debian's source packages" peers_apt "$KUW_PEERS/apt" --error-on=any update
+		run_step peers-update "fetching the list of Debian's source packages" root_apt deb-src "$KUW_PEERS/apt" --error-on=any update
 		KUW_PEERS_APT=$KUW_STATUS
 	fi
 	if [[ $KUW_PEERS_APT != 0 ]]; then

@@ -12,11 +12,22 @@ KUW_PACKAGES=(
 
 # kernel_select VERSION: names all that depends on it.
 kernel_select() {
+	KUW_DEBUG=
+	KUW_APPEND=
 	case $1 in
 	6.12) KUW_SUITE=trixie ;;
-	*) die 125 "there is no guest with kernel $1 yet" "choose --kernel 6.12" ;;
+	6.12-debug)
+		KUW_SUITE=trixie
+		KUW_DEBUG=yes
+		# A report of KASAN, UBSAN or lockdep ends the guest, too.
+		KUW_APPEND='panic_on_warn=1 kasan.fault=panic'
+		# A ninth is KASAN's, and each allocation is recorded twice.
+		KUW_MEMORY=4G
+		;;
+	*) die 125 "there is no guest with kernel $1 yet" "choose --kernel 6.12 or 6.12-debug" ;;
 	esac
 	KUW_KERNEL=$1
+	KUW_STOCK=$KUW_CACHE/root-${1%-debug}
 	KUW_ROOT=$KUW_CACHE/root-$1
 	KUW_LTTNG=$KUW_CACHE/lttng-modules-$1
 	KUW_IMAGE=$KUW_CACHE/image-$1.ext4
@@ -58,6 +69,18 @@ in_root() {
 	' in_root "$KUW_ROOT" "${KUW_BINDS-}" "$@"
 }
 
+# root_apt TYPE STATE ARGUMENTS...: apt-get for the guest's release, with its sources (TYPE deb or deb-src) and keys and an own state.
+root_apt() {
+	local type=$1 state=$2
+	shift 2
+	mkdir -p "$state/lists/partial" "$state/archives/partial"
+	# Wherever the guest's packages come from, their sources are.
+	sed -n "s/^deb /$type /p" "$KUW_ROOT/etc/apt/sources.list" >"$state/sources.list"
+	apt-get -o Dir::State::lists="$state/lists" -o Dir::Cache="$state" -o Dir::Etc::SourceList="$state/sources.list" \
+		-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::TrustedParts="$KUW_ROOT/etc/apt/trusted.gpg.d" \
+		-o Dir::State::status="$KUW_ROOT/var/lib/dpkg/status" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
+}
+
 root_make() {
 	local new=$KUW_ROOT.new packages
 	packages=$(IFS=,; echo "${KUW_PACKAGES[*]}")
@@ -86,6 +109,7 @@ initrd_make() {
 	local dir=$KUW_INITRD.dir new=$KUW_INITRD.new file
 	rm -rf -- "$dir" "$new"
 	mkdir -p "$dir"/{bin,dev,proc,sys,root,modules}
+	: >"$dir/modules/order"
 	cp -- "$KUW_ROOT/usr/bin/busybox" "$dir/bin/"
 	install -m 755 -- "$KUW_TOP/tests/vm/lib/initrd-init" "$dir/init"
 	in_root modprobe -S "$KUW_KREL" -a --show-depends virtio_blk ext4 9pnet_virtio 9p |
@@ -99,16 +123,29 @@ initrd_make() {
 	finish "$new" "$KUW_INITRD" "$1"
 }
 
+# forget_root KERNEL: what was made of its root is of the one that was there before, whatever its stamp: lttng-modules are
+# installed into it.
+forget_root() {
+	rm -f -- "$KUW_CACHE/lttng-modules-$1.stamp" "$KUW_CACHE/image-$1.ext4.stamp" "$KUW_CACHE/initrd-$1.cpio.stamp"
+}
+
 # root_ready: the guest's root, its modules of lttng, its image and its initrd are there, of this version of the recipes.
 root_ready() {
 	local stamp
 	stamp=$(digest "$KUW_SUITE" "${KUW_PACKAGES[*]}" "$(declare -f root_make)")
-	is_made "$KUW_ROOT" "$stamp" || {
-		# They are of the root that was there before, whatever its stamp: lttng-modules are installed into it.
-		rm -f -- "$KUW_LTTNG.stamp" "$KUW_IMAGE.stamp" "$KUW_INITRD.stamp"
-		step "root-$KUW_KERNEL" "making the guest's root from Debian $KUW_SUITE's packages (about 2 min)" root_make "$stamp"
-		[[ $(stat -c %u -- "$KUW_TOP") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $KUW_ROOT"
+	is_made "$KUW_STOCK" "$stamp" || {
+		forget_root "${KUW_KERNEL%-debug}"
+		KUW_ROOT=$KUW_STOCK step "${KUW_STOCK##*/}" "making the guest's root from Debian $KUW_SUITE's packages (about 2 min)" root_make "$stamp"
+		[[ $(stat -c %u -- "$KUW_TOP") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $KUW_STOCK"
 	}
+	if [[ $KUW_DEBUG ]]; then
+		kernel_ready
+		stamp=$(digest "$stamp" "$(<"$KUW_CACHE/kernel-$KUW_KERNEL.stamp")" "$(declare -f kernel_root_make)")
+		is_made "$KUW_ROOT" "$stamp" || {
+			forget_root "$KUW_KERNEL"
+			step "root-$KUW_KERNEL" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"
+		}
+	fi
 	KUW_KREL=$(basename "$(echo "$KUW_ROOT"/lib/modules/*)")
 	[[ -e $KUW_ROOT/boot/vmlinuz-$KUW_KREL ]] || die 125 "$KUW_ROOT has no kernel" "remove $KUW_ROOT and run the same command again"
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A timer on each CPU, in hard-interrupt context. Each time it walks, and sends
+ * an NMI to the next CPU, which walks there, whatever that CPU is doing: in user
+ * mode, in kunwind's own spinlocks, in another walk.
+ */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <asm/apic.h>
+#include <asm/irq_regs.h>
+#include <asm/nmi.h>
+#include "test.h"
+
+static DEFINE_PER_CPU(struct hrtimer, timer);
+/* NMIs that were sent to this CPU. */
+static DEFINE_PER_CPU(atomic_t, sent);
+static ktime_t period;
+
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (!atomic_xchg(this_cpu_ptr(&sent), 0))
+		return NMI_DONE;
+	judge(CONTEXT_NMI, regs);
+	return NMI_HANDLED;
+}
+
+static void send_nmi(void)
+{
+	unsigned int cpu;
+
+	cpu = cpumask_next(smp_processor_id(), cpu_online_mask);
+	if (cpu >= nr_cpu_ids)
+		cpu = cpumask_first(cpu_online_mask);
+	/* One that was not taken yet would swallow this one. */
+	if (!atomic_xchg(per_cpu_ptr(&sent, cpu), 1))
+		apic->send_IPI(cpu, NMI_VECTOR);
+}
+
+static enum hrtimer_restart on_timer(struct hrtimer *t)
+{
+	judge(CONTEXT_HARDIRQ, get_irq_regs());
+	send_nmi();
+	hrtimer_forward_now(t, period);
+	return HRTIMER_RESTART;
+}
+
+static void start_timer(void *unused)
+{
+	hrtimer_start(this_cpu_ptr(&timer), period, HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+int interrupts_start(unsigned int hz)
+{
+	if (hz > 100000)
+		return -EINVAL;
+	period = ns_to_ktime(NSEC_PER_SEC / hz);
+	on_each_cpu(start_timer, NULL, 1);
+	return 0;
+}
+
+void interrupts_stop(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		hrtimer_cancel(per_cpu_ptr(&timer, cpu));
+	/* Without its handler the kernel would complain about an NMI. */
+	for_each_online_cpu(cpu)
+		while (atomic_read(per_cpu_ptr(&sent, cpu)))
+			msleep(1);
+}
+
+int interrupts_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct hrtimer *t = per_cpu_ptr(&timer, cpu);
+
+		hrtimer_init(t, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+		t->function = on_timer;
+	}
+	return register_nmi_handler(NMI_LOCAL, on_nmi, 0, "kunwind-test");
+}
+
+void interrupts_exit(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "kunwind-test");
+}

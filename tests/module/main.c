@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * kunwind-test.ko, for tests in a guest. Its parameters are its interface:
+ *
+ *	attach	1 or 0: consume stacks of the whole system, in the task that writes
+ *	expect	what judge.c is to compare with, by the process that it is about
+ *	rate	walks per second, CPU and context, of all that it interrupts; 0: none
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <kunwind/kunwind.h>
+#include "test.h"
+
+static DEFINE_MUTEX(lock);
+/* Under lock: */
+static struct kunwind_consumer *consumer;
+static unsigned int rate;
+
+static int attach(bool on)
+{
+	struct kunwind_consumer *c;
+
+	lockdep_assert_held(&lock);
+	if (on == !!consumer)
+		return 0;
+	if (!on) {
+		if (rate)
+			return -EBUSY;
+		kunwind_detach(consumer);
+		consumer = NULL;
+		return 0;
+	}
+	c = kunwind_attach();
+	if (IS_ERR(c))
+		return PTR_ERR(c);
+	consumer = c;
+	return 0;
+}
+
+static int attach_set(const char *value, const struct kernel_param *kp)
+{
+	bool on;
+	int ret;
+
+	ret = kstrtobool(value, &on);
+	if (ret)
+		return ret;
+	mutex_lock(&lock);
+	ret = attach(on);
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static int attach_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%d\n", !!consumer);
+}
+
+static const struct kernel_param_ops attach_ops = {
+	.set = attach_set,
+	.get = attach_get,
+};
+
+module_param_cb(attach, &attach_ops, NULL, 0644);
+
+static int rate_set(const char *value, const struct kernel_param *kp)
+{
+	unsigned int hz;
+	int ret;
+
+	ret = kstrtouint(value, 0, &hz);
+	if (ret)
+		return ret;
+	mutex_lock(&lock);
+	if (rate)
+		interrupts_stop();
+	rate = 0;
+	if (hz)
+		ret = consumer ? interrupts_start(hz) : -EINVAL;
+	if (!ret)
+		rate = hz;
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static const struct kernel_param_ops rate_ops = {
+	.set = rate_set,
+	.get = param_get_uint,
+};
+
+module_param_cb(rate, &rate_ops, &rate, 0644);
+
+/* LOW HIGH FRAME...: hexadecimal */
+static int expect_set(const char *value, const struct kernel_param *kp)
+{
+	char *copy, *rest, *word;
+	unsigned int count = 0;
+	u64 words[64];
+	int ret = 0;
+
+	copy = kstrdup(value, GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	rest = strim(copy);
+	while (!ret && (word = strsep(&rest, " "))) {
+		ret = count < ARRAY_SIZE(words) ?
+			kstrtou64(word, 16, &words[count++]) : -E2BIG;
+	}
+	kfree(copy);
+	if (ret)
+		return ret;
+	if (count < 3)
+		return -EINVAL;
+	mutex_lock(&lock);
+	if (rate)
+		ret = -EBUSY;
+	else
+		judge_expect(words, count);
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static const struct kernel_param_ops expect_ops = {
+	.set = expect_set,
+};
+
+module_param_cb(expect, &expect_ops, NULL, 0200);
+
+static int __init kunwind_test_init(void)
+{
+	int ret;
+
+	ret = judge_init();
+	if (ret)
+		return ret;
+	ret = interrupts_init();
+	if (ret)
+		judge_exit();
+	return ret;
+}
+
+static void __exit kunwind_test_exit(void)
+{
+	if (rate)
+		interrupts_stop();
+	kunwind_detach(consumer);
+	interrupts_exit();
+	judge_exit();
+}
+
+module_init(kunwind_test_init);
+module_exit(kunwind_test_exit);
+MODULE_DESCRIPTION("Walks in interrupts, for kunwind's tests");
+MODULE_LICENSE("Dual MIT/GPL");

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+#ifndef KUNWIND_TEST_H
+#define KUNWIND_TEST_H
+
+#include <linux/types.h>
+
+struct pt_regs;
+
+/* Where a walk is made. */
+enum context {
+	CONTEXT_HARDIRQ,
+	CONTEXT_NMI,
+	NR_CONTEXTS
+};
+
+int interrupts_init(void);
+void interrupts_exit(void);
+int interrupts_start(unsigned int hz);
+void interrupts_stop(void);
+
+int judge_init(void);
+void judge_exit(void);
+void judge_expect(const u64 *words, unsigned int count);
+void judge(enum context context, const struct pt_regs *regs);
+
+#endif /* KUNWIND_TEST_H */

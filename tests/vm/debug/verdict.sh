@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The last test of a debug kernel's guest: the modules go, nothing has leaked, and the kernel has no complaint since it booted.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+
+kmemleak=/sys/kernel/debug/kmemleak
+
+# What is freed by RCU or by a work is found a little later; an object must be 5 s old to be reported at all.
+no_leaks() {
+	local round
+	for round in 1 2 3; do
+		sleep 6
+		echo scan >"$kmemleak"
+	done
+	cat "$kmemleak" >"$SCRATCH/leaks"
+	cat "$SCRATCH/leaks"
+	[[ ! -s $SCRATCH/leaks ]]
+}
+
+# The checks themselves turn off when they run out of memory.
+checks_are_on() {
+	local lockdep
+	lockdep=$(awk '$1 == "debug_locks:" { print $2 }' /proc/lockdep_stats)
+	echo "debug_locks: $lockdep"
+	[[ $lockdep == 1 ]] && ! dmesg | grep -E 'kmemleak: .*(disabled|out of memory)|ODEBUG: .*(disabled|Out of memory)|BUG: MAX_LOCKDEP'
+}
+
+clean_log() {
+	! dmesg | grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|ODEBUG|general protection|Call Trace:|possible recursive|circular locking|suspicious RCU|refcount_t:|INFO: (task|rcu)|rcu: INFO'
+}
+
+lttng destroy --all >/dev/null 2>&1
+ok "nothing is left" nothing_left
+ok "the modules can be removed" rmmod kunwind_lttng kunwind
+ok "kmemleak, lockdep and debugobjects are still on" checks_are_on
+ok "no memory has leaked" no_leaks
+ok "the kernel log is clean" clean_log
+done_testing

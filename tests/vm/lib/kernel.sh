@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# The debug kernel: built from the distribution's own kernel source with tests/vm/debug.config, once, into the cache.
+
+# Beside the guest's own packages, what builds it: the version of the guest's stock kernel is the source's, too.
+KUW_KERNEL_PACKAGES=(linux-source-6.12 flex bison bc)
+
+# kernel_fetch STAMP: a copy of the guest's root in which the source is unpacked and can be built.
+kernel_fetch() {
+	local new=$KUW_CACHE/build-$KUW_KERNEL.new state
+	state=$new/var/cache/kunwind
+	rm -rf -- "$new"
+	cp -a --reflink=auto -- "$KUW_STOCK" "$new"
+	KUW_ROOT=$new root_apt deb "$state" --error-on=any update
+	KUW_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${KUW_KERNEL_PACKAGES[@]}"
+	KUW_ROOT=$new in_root bash -euc '
+		dpkg --install /var/cache/kunwind/archives/*.deb
+		mkdir /usr/src/linux
+		tar xf /usr/src/linux-source-*.tar.xz -C /usr/src/linux --strip-components=1
+		rm -r /usr/src/linux-source-*.tar.xz /var/cache/kunwind
+	'
+	finish "$new" "$KUW_CACHE/build-$KUW_KERNEL" "$1"
+}
+
+# kernel_make STAMP: what a guest's root needs of it: kernel, headers, and a folder of modules that is empty but for their index.
+kernel_make() {
+	local build=$KUW_CACHE/build-$KUW_KERNEL new=$KUW_CACHE/kernel-$KUW_KERNEL.new
+	rm -rf -- "$new"
+	mkdir -p "$new"
+	cp -- "$KUW_TOP/tests/vm/debug.config" "$build/usr/src/debug.config"
+	# allnoconfig drops a line whose conditions are not met, and says nothing.
+	KUW_ROOT=$build KUW_BINDS=$new:/mnt in_root bash -euc '
+		cd /usr/src/linux
+		make KCONFIG_ALLCONFIG=/usr/src/debug.config allnoconfig
+		if grep ^CONFIG_ /usr/src/debug.config | grep -vxFf .config; then
+			echo "these lines of tests/vm/debug.config took no effect" >&2
+			exit 1
+		fi
+		make -j"$(nproc)" bzImage modules
+		release=$(make -s kernelrelease)
+		headers=/usr/src/linux-headers-$release
+		make run-command KBUILD_RUN_COMMAND="\$(srctree)/scripts/package/install-extmod-build /mnt$headers"
+		mkdir -p /mnt/boot "/mnt/usr/lib/modules/$release"
+		cp arch/x86/boot/bzImage "/mnt/boot/vmlinuz-$release"
+		cp System.map "/mnt/boot/System.map-$release"
+		cp .config "/mnt/boot/config-$release"
+		cp modules.order modules.builtin modules.builtin.modinfo "/mnt/usr/lib/modules/$release/"
+		ln -s "$headers" "/mnt/usr/lib/modules/$release/build"
+	'
+	finish "$new" "$KUW_CACHE/kernel-$KUW_KERNEL" "$1"
+	rm -rf -- "$build" "$build.stamp"
+}
+
+# kernel_root_make STAMP: the guest's root, with this kernel instead of the distribution's.
+kernel_root_make() {
+	local new=$KUW_ROOT.new
+	rm -rf -- "$new"
+	cp -a --reflink=auto -- "$KUW_STOCK" "$new"
+	rm -rf -- "${new:?}"/boot/* "$new"/usr/lib/modules/* "$new"/usr/src/linux-*
+	cp -a -- "$KUW_CACHE/kernel-$KUW_KERNEL/." "$new/"
+	finish "$new" "$KUW_ROOT" "$1"
+}
+
+# kernel_ready: the debug kernel is there. The guest's packages may change without it.
+kernel_ready() {
+	local stamp
+	stamp=$(digest "$KUW_SUITE" "${KUW_KERNEL_PACKAGES[*]}" "$(declare -f kernel_make)" "$KUW_TOP/tests/vm/debug.config")
+	is_made "$KUW_CACHE/kernel-$KUW_KERNEL" "$stamp" && return
+	is_made "$KUW_CACHE/build-$KUW_KERNEL" "$KUW_SUITE ${KUW_KERNEL_PACKAGES[*]}" || step "kernel-source-$KUW_KERNEL" \
+		"fetching the distribution's kernel source (about 1 min)" kernel_fetch "$KUW_SUITE ${KUW_KERNEL_PACKAGES[*]}"
+	step "kernel-$KUW_KERNEL" "building a debug kernel from it (about 15 min)" kernel_make "$stamp"
+}

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Walks in NMIs and hard interrupts, while mappings change: right where it can be known, impossible nowhere.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+
+parameters=/sys/module/kunwind_test/parameters
+seconds=10
+# Per CPU, of each kind. What an emulated CPU cannot bear it does less often.
+rate=10000
+
+counters() {
+	local name
+	for name in hardirqs nmis nmis_in_kernel right cut_short wrong; do
+		echo -n "$name $(<$parameters/$name) "
+	done
+	echo
+}
+
+# at_least NAME NUMBER
+at_least() {
+	(($(<"$parameters/$1") >= $2))
+}
+
+ok "kunwind-test is loaded" modprobe kunwind-test
+ok "it consumes" eval "echo 1 >$parameters/attach"
+ok "a program spins, and maps, moves, forks" timeout 300 "$BUILT/source/tests/ioctl/spin" \
+	"$seconds" "$rate" "$BUILT/hostile-lib.so" "$SCRATCH"
+echo "# in $seconds s: $(counters)"
+ok "there were NMIs" at_least nmis $((100 * seconds))
+ok "some interrupted the kernel" at_least nmis_in_kernel "$seconds"
+ok "there were walks in hard interrupts" at_least hardirqs $((100 * seconds))
+ok "stacks that must be known were" at_least right $((50 * seconds))
+ok "none was wrong" [ "$(<$parameters/wrong)" = 0 ]
+ok "it consumes no more" eval "echo 0 >$parameters/attach"
+ok "nothing is left" nothing_left
+ok "kunwind-test can be removed" modprobe -r kunwind-test
+modprobe kunwind-lttng
+done_testing

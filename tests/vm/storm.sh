@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Random system calls around the device from many threads of a user without privilege.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+
+seconds=15
+folder=$(mktemp -d)
+chmod 777 "$folder"
+# The way to the repository may be closed for others.
+programs=$(mktemp -d)
+chmod 755 "$programs"
+install -m 755 -t "$programs" "$BUILT/source/tests/ioctl/storm" "$BUILT/hostile-lib.so"
+
+storm() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/storm" "$seconds" "$1" "$programs/hostile-lib.so" "$folder" "${@:2}" \
+		>"$SCRATCH/storm" 2>&1
+	local status=$?
+	grep '^#' "$SCRATCH/storm" >>"$SCRATCH/said"
+	cat "$SCRATCH/storm"
+	return "$status"
+}
+
+ok "two threads" storm 2
+ok "eight threads" storm 8
+cat "$SCRATCH/said"
+ok "nothing is left" nothing_left
+rm -rf "$folder" "$programs"
+done_testing
