@@ -64,7 +64,7 @@ guest_run() {
 	[[ -z $KUW_ICOUNT ]] || icount=(-icount 'shift=0,sleep=off')
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
-		-machine pc -accel tcg,thread=single "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
+		-machine "$KUW_MACHINE" -accel tcg,thread=single "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
 		-kernel "$KUW_ROOT/boot/vmlinuz-$KUW_KREL" -initrd "$KUW_INITRD" \
 		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 $KUW_APPEND" \
 		-drive "file=${KUW_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" \

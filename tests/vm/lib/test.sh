@@ -136,7 +136,7 @@ vm_round() {
 		failed "the kernel log is not clean: $KUW_KERNEL_LOG"
 	fi
 }
-KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|scheduling while atomic|refcount_t:'
+KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
@@ -165,6 +165,16 @@ test_vm() {
 	done
 }
 KUW_TEST_LIMIT=600
+
+# test_debug [TEST...]: all of tests/vm, or some, and those of tests/vm/debug, with the debug kernel.
+test_debug() {
+	local tests=("$@") begun=$SECONDS
+	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh debug/faults.sh)
+	kernel=6.12-debug
+	# Emulated, and with all these checks, a program takes ten times as long.
+	KUW_TEST_LIMIT=3600 test_vm "${tests[@]}" debug/verdict.sh
+	say "    done in $((SECONDS - begun)) s"
+}
 
 # host_tools WHAT FOLDER: the programs of that folder of host tests are there, or WHAT has failed.
 host_tools() {
@@ -246,12 +256,12 @@ test_soak() {
 	test_vm long/soak.sh
 }
 
-# test_check [host|vm|live|names|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
+# test_check [host|vm|debug|live|names|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
 	case $what in
-	vm)
+	vm | debug)
 		for test in "$@"; do
 			[[ -f $KUW_TOP/tests/vm/$test ]] || die 125 "there is no test $test in tests/vm" "there are: $(cd "$KUW_TOP/tests/vm" && echo *.sh)"
 		done
@@ -260,13 +270,13 @@ test_check() {
 		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		;;
 	host | live | names | peers | all)
-		(($# == 0)) || die 125 "what is $1?" "names go with vm: ./run.sh test vm NAME.sh"
+		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, rows, steps, live, names, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, names, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|live|names|peers|rows|soak|steps|all] [TEST...|N]
+# test_job [host|vm|debug|live|names|peers|rows|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -275,6 +285,7 @@ test_job() {
 	case $what in
 	host) test_host ;;
 	vm) test_vm "$@" ;;
+	debug) test_debug "$@" ;;
 	live) KUW_TEST_LIMIT=3600 test_vm long/live.sh ;;
 	names) test_names ;;
 	peers) test_peers ;;
