@@ -50,6 +50,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh trace [opts] -- CMD ... trace CMD; stdout is babeltrace2's text and nothing else; exit status is CMD's
        ./run.sh exec  [opts] -- CMD ... run CMD in the guest
        ./run.sh test  [host|vm|all]     the tests; the last line is `N passed, N failed`
+       ./run.sh test  debug             the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak …)
        ./run.sh test  rows [N]          tables of all files of this machine and of the guest beside libdwarf (or 1 in N FDEs)
        ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
        ./run.sh test  live              LTTng's stacks of real programs beside strace's and eu-stack's (10 min)
@@ -67,7 +68,7 @@ changes outside build/ is gone afterwards.
 
 options, of all jobs:
   --event NAME    trace this tracepoint or system call instead of all system calls; may be repeated
-  --kernel 6.12   the guest's kernel
+  --kernel 6.12   the guest's kernel; 6.12-debug is the same from source, with all checks on
   --native        use this machine's kernel instead of a guest; asks first; not for test and shell
   --no-module     do not load kunwind's modules
   --quick         of bench: a tenth of the time, figures too rough to compare

@@ -5,6 +5,9 @@
  *
  * usage: spin SECONDS RATE LIBRARY FOLDER
  *
+ * A file on 9p has mappings that do not merge again, and mremap() wants one: files
+ * are copied to FOLDER first.
+ *
  * The callers are those that glibc's backtrace() finds. The module compares them
  * with each walk that is made where the program spins, and counts.
  */
@@ -131,12 +134,15 @@ static void *load_and_unload(void *unused)
 
 static void *map_and_move(void *unused)
 {
-	int fd = open(library, O_RDONLY | O_CLOEXEC);
 	const size_t size = 4 * 4096;
-	char *at, *to;
+	char path[4096], *at, *to;
+	int fd;
 
+	snprintf(path, sizeof(path), "%s/spin-map.so", folder);
+	copy_library(path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		err(2, "%s", library);
+		err(2, "%s", path);
 	while (!__atomic_load_n(&done, __ATOMIC_RELAXED)) {
 		at = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 		to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

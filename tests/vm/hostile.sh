@@ -12,11 +12,20 @@ chmod 777 "$folder"
 # The way to the repository may be closed for others: /root is, and what was cloned with umask 077.
 programs=$(mktemp -d)
 chmod 755 "$programs"
-install -m 755 -t "$programs" "$BUILT/hostile" "$BUILT/hostile-lib.so"
+install -m 755 -t "$programs" "$BUILT/hostile" "$BUILT/damage" "$BUILT/hostile-lib.so"
+as_nobody() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
 ok "nothing is there without a consumer" nothing_left
 for name in $("$programs/hostile" --list); do
-	ok "$name" setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/hostile" "$programs/hostile-lib.so" "$folder" "$name"
+	ok "$name" as_nobody "$programs/hostile" "$programs/hostile-lib.so" "$folder" "$name"
 done
+# New programs are covered only if somebody consumes the whole system.
+modprobe kunwind-test
+echo 1 >/sys/module/kunwind_test/parameters/attach
+ok "files with random damage, mapped and executed" as_nobody "$programs/damage" "$programs/hostile-lib.so" /bin/true "$folder" 200
+rmmod kunwind-test
 ok "nothing is left" nothing_left
 ok "no allocation failed, no builder was refused" [ "$(<$figures/allocation_failures)$(<$figures/table_refusals)" = 00 ]
 rm -rf "$folder" "$programs"

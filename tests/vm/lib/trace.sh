@@ -56,9 +56,9 @@ main_job() {
 	say "the traces are in $folder: demo and ls"
 }
 
-# Where programs for the guest are built.
+# Where programs for the guest are built: its user space is the same with the debug kernel.
 built_folder() {
-	echo "$KUW_BUILD/test-$KUW_KERNEL"
+	echo "$KUW_BUILD/test-${KUW_KERNEL%-debug}"
 }
 
 subjects_make() {

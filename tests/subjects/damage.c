@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * ELF files with random damage are mapped executable, and executed. This program
+ * asks for its own stack all the while: it stays whole.
+ *
+ * usage: damage LIBRARY PROGRAM FOLDER COUNT [SEED]
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/kunwind.h>
+#include "hostile.h"
+
+static unsigned long state;
+
+static unsigned int draw(unsigned int below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state >> 32) % below;
+}
+
+/* Where a change matters: the headers, and what unwinders read. */
+static unsigned char *some_place(const struct image *image)
+{
+	size_t hdr = image->eh_hdr->p_offset, frame = image->frame - image->bytes;
+
+	switch (draw(5)) {
+	case 0:
+		return image->bytes + draw(sizeof(Elf64_Ehdr) + 13 * sizeof(Elf64_Phdr));
+	case 1:
+		return image->bytes + hdr + draw(16);
+	case 2:
+		return image->bytes + draw(image->size);
+	}
+	return image->bytes + frame + draw(image->size - frame < 400 ?
+					   image->size - frame : 400);
+}
+
+static void damage(struct image *image)
+{
+	unsigned int changes = 1 + draw(6);
+
+	while (changes--) {
+		unsigned char *at = some_place(image);
+		unsigned long value = draw(2) ? draw(-1) : -1ul << draw(64);
+		size_t size = 1u << draw(4);
+
+		if (at + size <= image->bytes + image->size)
+			memcpy(at, &value, size);
+	}
+}
+
+/* Whatever it does, it does not do it for long, and not to others. */
+static void execute(const char *path)
+{
+	const struct rlimit second = { 1, 1 }, none = { 0, 0 },
+			    memory = { 1 << 28, 1 << 28 };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	pid_t child = fork();
+
+	if (child < 0)
+		err(2, "fork");
+	if (!child) {
+		dup2(null, 0);
+		dup2(null, 1);
+		dup2(null, 2);
+		setrlimit(RLIMIT_CPU, &second);
+		setrlimit(RLIMIT_AS, &memory);
+		setrlimit(RLIMIT_FSIZE, &none);
+		setrlimit(RLIMIT_CORE, &none);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(10);
+		execl(path, path, NULL);
+		_exit(127);
+	}
+	close(null);
+	waitpid(child, NULL, 0);
+}
+
+static int map(int device, const char *path, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), prot = PROT_READ | PROT_EXEC;
+	struct answer a;
+	void *at;
+
+	at = mmap(NULL, size, prot, MAP_PRIVATE, fd, 0);
+	ask_here(device, &a);
+	if (at != MAP_FAILED)
+		munmap(at, size);
+	close(fd);
+	if (!a.error && a.stop == KUNWIND_STOP_COMPLETE && a.count == a.proven)
+		return 0;
+	printf("own stack: error %d, %u frames, %u proven, stop %s\n", a.error,
+	       a.count, a.proven, stop_name(a.stop));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long seed = argc > 5 ? strtoul(argv[5], NULL, 0) :
+					(unsigned long)time(NULL);
+	int device, i, wrong = 0;
+	char path[4096];
+
+	if (argc < 5)
+		errx(2, "usage: damage LIBRARY PROGRAM FOLDER COUNT [SEED]");
+	printf("seed %lu\n", seed);
+	fflush(stdout);
+	state = seed * 0x9e3779b97f4a7c15ul | 1;
+	snprintf(path, sizeof(path), "%s/random", argv[3]);
+	device = device_open();
+	for (i = 0; i < atoi(argv[4]) && !wrong; i++) {
+		struct image image;
+
+		image_load(&image, argv[1 + i % 2]);
+		damage(&image);
+		image_save(&image, path);
+		wrong = map(device, path, image.size);
+		if (i % 2)
+			execute(path);
+		free(image.bytes);
+	}
+	return wrong;
+}
