@@ -526,17 +526,17 @@ static const struct operation {
 	enum others others;
 	unsigned int least;	/* faults there must be */
 } operations[] = {
-	{ "open, the first one", do_open, NOBODY, 10 },
-	{ "open", do_open, A_DEVICE, 3 },
 	{ "ioctl VERSION", do_version, A_DEVICE, 2 },
 	{ "ioctl STACK", do_stack, A_DEVICE, 2 },
+	{ "open", do_open, A_DEVICE, 3 },
 	{ "dlopen", do_load, A_DEVICE, 5 },
-	{ "dlopen, the system is covered", do_load, THE_SYSTEM, 5 },
 	{ "mappings that change and move", do_move, A_DEVICE, 5 },
+	{ "attach", do_attach, A_DEVICE, 3 },
 	{ "fork", do_fork, THE_SYSTEM, 2 },
 	{ "exec", do_exec, THE_SYSTEM, 5 },
+	{ "dlopen, the system is covered", do_load, THE_SYSTEM, 5 },
+	{ "open, the first one", do_open, NOBODY, 10 },
 	{ "attach, the first one", do_attach, NOBODY, 10 },
-	{ "attach", do_attach, A_DEVICE, 3 },
 	{ "detach", do_detach, NOBODY, 0 },
 	{ "insmod", do_insert, NO_MODULE, 5 },
 	{ "rmmod", do_remove, NO_MODULE, 0 },
