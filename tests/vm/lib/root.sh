@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
+# Other parts of run.sh read what this one sets.
+# shellcheck disable=SC2034
 # The guest's root file system, its disk image and its initrd: made from the distribution's packages, once, into the cache.
 
 KUW_PACKAGES=(
