@@ -12,7 +12,7 @@ seconds=30
 # Programs that come and go: each opens the device only if it is there.
 use_device() {
 	while [[ ! -e $SCRATCH/end ]]; do
-		"$BUILT/source/tests/ioctl/storm" 1 2 "$BUILT/hostile-lib.so" "$1" >/dev/null 2>&1
+		"$BUILT/source/tests/ioctl/random-calls" 1 2 "$BUILT/hostile-lib.so" "$1" >/dev/null 2>&1
 	done
 }
 

@@ -4,7 +4,7 @@
  * once: open, close, dup, ioctl good and bad, mappings that come, go and move,
  * files that change under them, fork, exec, threads, handles sent to others.
  *
- * usage: storm SECONDS THREADS LIBRARY FOLDER [SEED]
+ * usage: random-calls SECONDS THREADS LIBRARY FOLDER [SEED]
  *
  * What the ioctl gives must be possible; everything else is for the kernel's own
  * checks to find. The seed is printed; threads make a run differ from the last.
@@ -94,7 +94,7 @@ static void put_area(struct task *t, char *area)
 
 static void path_of(struct task *t, char *path, size_t size)
 {
-	snprintf(path, size, "%s/storm-%u.so", folder, draw(t, 8));
+	snprintf(path, size, "%s/calls-%u.so", folder, draw(t, 8));
 }
 
 static void wrong(const char *what, const struct kunwind_stack *s)
@@ -464,7 +464,7 @@ int main(int argc, char **argv)
 	pthread_t *threads;
 
 	if (argc < 5 || argc > 6)
-		errx(2, "usage: storm SECONDS THREADS LIBRARY FOLDER [SEED]");
+		errx(2, "usage: random-calls SECONDS THREADS LIBRARY FOLDER [SEED]");
 	nr_threads = atoi(argv[2]);
 	library = argv[3];
 	folder = argv[4];

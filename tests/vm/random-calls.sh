@@ -13,19 +13,19 @@ chmod 777 "$folder"
 # The way to the repository may be closed for others.
 programs=$(mktemp -d)
 chmod 755 "$programs"
-install -m 755 -t "$programs" "$BUILT/source/tests/ioctl/storm" "$BUILT/hostile-lib.so"
+install -m 755 -t "$programs" "$BUILT/source/tests/ioctl/random-calls" "$BUILT/hostile-lib.so"
 
-storm() {
-	setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/storm" "$seconds" "$1" "$programs/hostile-lib.so" "$folder" "${@:2}" \
-		>"$SCRATCH/storm" 2>&1
+random_calls() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/random-calls" "$seconds" "$1" "$programs/hostile-lib.so" "$folder" "${@:2}" \
+		>"$SCRATCH/calls" 2>&1
 	local status=$?
-	grep '^#' "$SCRATCH/storm" >>"$SCRATCH/said"
-	cat "$SCRATCH/storm"
+	grep '^#' "$SCRATCH/calls" >>"$SCRATCH/said"
+	cat "$SCRATCH/calls"
 	return "$status"
 }
 
-ok "two threads" storm 2
-ok "eight threads" storm 8
+ok "two threads" random_calls 2
+ok "eight threads" random_calls 8
 cat "$SCRATCH/said"
 ok "nothing is left" nothing_left
 rm -rf "$folder" "$programs"
