@@ -7,7 +7,8 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
 
-seconds=30
+# On an idle machine that is seconds.
+enough=8 limit=300
 
 # Programs that come and go: each opens the device only if it is there.
 use_device() {
@@ -59,13 +60,13 @@ use_device "$SCRATCH/files" &
 trace &
 run &
 begun=$SECONDS
-while ((SECONDS - begun < seconds)); do
+while ((removed < enough && SECONDS - begun < limit)); do
 	cycle
 done
 touch "$SCRATCH/end"
 wait
 echo "# $removed removed, $refused in use, $strange neither; $(cat "$SCRATCH/traced" 2>/dev/null) sessions"
-ok "modules were removed under load" [ "$removed" -gt 10 ]
+ok "modules were removed under load" [ "$removed" -ge "$enough" ]
 ok "each attempt either worked or said that the module is in use" [ "$strange" = 0 ]
 ok "nothing is left" nothing_left
 ok "both can be removed now" eval 'rmmod kunwind_lttng && rmmod kunwind'
