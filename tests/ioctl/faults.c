@@ -7,8 +7,9 @@
  *
  * After each the stack must be whole again, as glibc's backtrace() says it is.
  *
- * usage: faults LIBRARY FOLDER MODULE-FILE, as root, in a kernel with fault
- * injection; kunwind and kunwind-test are loaded, and nobody uses them.
+ * usage: faults LIBRARY FOLDER MODULE-FILE [WORD], as root, in a kernel with fault
+ * injection; kunwind and kunwind-test are loaded, and nobody uses them. With WORD
+ * only the operations that have it in their name are swept.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,7 +28,7 @@
 #define SECTION		"/sys/module/kunwind/sections/.text"
 #define MAX_FAULTS	3000
 
-static const char *library, *folder, *module_file;
+static const char *library, *folder, *module_file, *only;
 static char self[4096], copy[4096];
 static int fail_nth;
 
@@ -585,11 +586,13 @@ static int run_round(const struct operation *op, unsigned int nth)
 
 static void sweep(const struct operation *op)
 {
-	int held = op->others == A_DEVICE ? open_device() : -1;
 	bool down = true;
 	unsigned int nth;
-	int result;
+	int held, result;
 
+	if (only && !strstr(op->name, only))
+		return;
+	held = op->others == A_DEVICE ? open_device() : -1;
 	if (op->others == THE_SYSTEM)
 		write_file(ATTACH, "1");
 	for (nth = 1; nth < MAX_FAULTS; nth++) {
@@ -631,13 +634,14 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "--asked"))
 		return asked();
-	if (argc != 4)
-		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE");
+	if (argc < 4 || argc > 5)
+		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE [WORD]");
 	if (access("/proc/self/fail-nth", F_OK))
 		tap_skip_all("this kernel has no fault injection: ./run.sh test debug");
 	library = argv[1];
 	folder = argv[2];
 	module_file = argv[3];
+	only = argv[4];
 	snprintf(copy, sizeof(copy), "%s/faults.so", folder);
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		err(2, "/proc/self/exe");

@@ -71,7 +71,7 @@ void interrupts_stop(void)
 	/* Without its handler the kernel would complain about an NMI. */
 	for_each_online_cpu(cpu)
 		while (atomic_read(per_cpu_ptr(&sent, cpu)))
-			msleep(1);
+			msleep(20);
 }
 
 int interrupts_init(void)
