@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A timer on each CPU, in hard-interrupt context. Each time it walks, and sends
- * an NMI to the next CPU, which walks there, whatever that CPU is doing: in user
- * mode, in kunwind's own spinlocks, in another walk.
+ * A timer on the first CPU, in hard-interrupt context. Each time it walks, and sends
+ * an NMI to another CPU, which walks there, whatever that CPU is doing: in user
+ * mode, in kunwind's own spinlocks, in another walk. With a timer on each CPU they
+ * would come all at once under emulation, and find each other's interrupts only.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -15,10 +16,11 @@
 #include <asm/nmi.h>
 #include "test.h"
 
-static DEFINE_PER_CPU(struct hrtimer, timer);
+static struct hrtimer timer;
 /* NMIs that were sent to this CPU. */
 static DEFINE_PER_CPU(atomic_t, sent);
 static ktime_t period;
+static unsigned int last_cpu;
 
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -28,13 +30,17 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
+/* To all others in turn; to itself if there are none. */
 static void send_nmi(void)
 {
-	unsigned int cpu;
+	unsigned int cpu = last_cpu;
 
-	cpu = cpumask_next(smp_processor_id(), cpu_online_mask);
-	if (cpu >= nr_cpu_ids)
-		cpu = cpumask_first(cpu_online_mask);
+	do {
+		cpu = cpumask_next(cpu, cpu_online_mask);
+		if (cpu >= nr_cpu_ids)
+			cpu = cpumask_first(cpu_online_mask);
+	} while (cpu == smp_processor_id() && num_online_cpus() > 1);
+	last_cpu = cpu;
 	/* One that was not taken yet would swallow this one. */
 	if (!atomic_xchg(per_cpu_ptr(&sent, cpu), 1))
 		apic->send_IPI(cpu, NMI_VECTOR);
@@ -50,7 +56,7 @@ static enum hrtimer_restart on_timer(struct hrtimer *t)
 
 static void start_timer(void *unused)
 {
-	hrtimer_start(this_cpu_ptr(&timer), period, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&timer, period, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 int interrupts_start(unsigned int hz)
@@ -58,16 +64,15 @@ int interrupts_start(unsigned int hz)
 	if (hz > 100000)
 		return -EINVAL;
 	period = ns_to_ktime(NSEC_PER_SEC / hz);
-	on_each_cpu(start_timer, NULL, 1);
-	return 0;
+	return smp_call_function_single(cpumask_first(cpu_online_mask), start_timer,
+					NULL, 1);
 }
 
 void interrupts_stop(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		hrtimer_cancel(per_cpu_ptr(&timer, cpu));
+	hrtimer_cancel(&timer);
 	/* Without its handler the kernel would complain about an NMI. */
 	for_each_online_cpu(cpu)
 		while (atomic_read(per_cpu_ptr(&sent, cpu)))
@@ -76,14 +81,8 @@ void interrupts_stop(void)
 
 int interrupts_init(void)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct hrtimer *t = per_cpu_ptr(&timer, cpu);
-
-		hrtimer_init(t, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-		t->function = on_timer;
-	}
+	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = on_timer;
 	return register_nmi_handler(NMI_LOCAL, on_nmi, 0, "kunwind-test");
 }
 

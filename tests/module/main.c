@@ -4,7 +4,7 @@
  *
  *	attach	1 or 0: consume stacks of the whole system, in the task that writes
  *	expect	what judge.c is to compare with, by the process that it is about
- *	rate	walks per second, CPU and context, of all that it interrupts; 0: none
+ *	rate	interrupts per second, and as many NMIs, each with a walk; 0: none
  */
 #include <linux/err.h>
 #include <linux/module.h>

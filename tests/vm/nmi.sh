@@ -9,7 +9,7 @@ set -uo pipefail
 
 parameters=/sys/module/kunwind_test/parameters
 seconds=10
-# Per CPU, of each kind. What an emulated CPU cannot bear it does less often.
+# Of each kind, per second. What an emulated CPU cannot bear it does less often.
 rate=10000
 
 counters() {
@@ -32,6 +32,7 @@ ok "a program spins, and maps, moves, forks" timeout 300 "$BUILT/source/tests/io
 echo "# in $seconds s: $(counters)"
 ok "there were NMIs" at_least nmis $((100 * seconds))
 ok "some interrupted the kernel" at_least nmis_in_kernel "$seconds"
+ok "some did not" [ "$(<$parameters/nmis)" -gt "$(($(<$parameters/nmis_in_kernel) + seconds))" ]
 ok "there were walks in hard interrupts" at_least hardirqs $((100 * seconds))
 ok "stacks that must be known were" at_least right $((50 * seconds))
 ok "none was wrong" [ "$(<$parameters/wrong)" = 0 ]
