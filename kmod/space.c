@@ -274,6 +274,16 @@ void kw_space_describe(const struct kw_space *space,
 }
 
 /*
+ * Whether another task than the space's own took a snapshot and left something out,
+ * such as a file whose server may hang. Such a one does not count as having caught
+ * up, so that the space's own task, which is about to, takes another.
+ */
+static bool is_partial(const struct kw_space *space, const struct kw_snapshot *snap)
+{
+	return snap->map.incomplete && space->mm != current->mm;
+}
+
+/*
  * Put @snap in the place of @old, to which the caller has a reference.
  *
  * Return: false if something was mapped since the snapshot was begun, so that it
@@ -290,7 +300,8 @@ static bool publish(struct kw_space *space, struct kw_snapshot *old,
 	       rcu_access_pointer(space->snap) == old;
 	if (fits) {
 		replace(space, snap);
-		atomic64_set_release(&space->done, begun);
+		if (!is_partial(space, snap))
+			atomic64_set_release(&space->done, begun);
 	}
 	raw_spin_unlock(&space->snap_lock);
 	if (fits)
@@ -346,6 +357,12 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm)
 			return PTR_ERR(snap);
 		}
 		kw_count(map_builds);
+		/* Its own tasks have begun to do better, or already have. */
+		if (old && is_partial(space, snap)) {
+			kw_snapshot_put(old);
+			kw_snapshot_put(snap);
+			return 0;
+		}
 		published = announce_and_publish(space, old, snap, begun);
 		kw_snapshot_put(old);
 		if (published)

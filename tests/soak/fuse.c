@@ -186,8 +186,8 @@ static void server_end(struct server *s)
 {
 	if (umount2(s->folder, MNT_DETACH))
 		trouble("umount2");
-	kill(s->pid, SIGKILL);
-	waitpid(s->pid, NULL, 0);
+	if (s->pid)
+		server_kill(s);
 	rmdir(s->folder);
 }
 
@@ -225,6 +225,13 @@ static int end_of(int pid)
 	return -1;
 }
 
+static void server_kill(struct server *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+	s->pid = 0;
+}
+
 static NOINLINE void call_in_child(struct server *s, bool kill_it)
 {
 	int pid, status;
@@ -241,6 +248,13 @@ static NOINLINE void call_in_child(struct server *s, bool kill_it)
 		kill(pid, SIGKILL);
 	}
 	status = end_of(pid);
+	/* FUSE has who waits for what a server has begun wait on, fatal signal or not;
+	 * readahead, in other tasks' hands, is the rule.
+	 */
+	if (status < 0) {
+		server_kill(s);
+		status = end_of(pid);
+	}
 	if (status < 0) {
 		errno = ETIMEDOUT;
 		trouble("a process that waits for a file server cannot be killed");
