@@ -16,6 +16,7 @@ KUW_LOAD=yes
 KUW_EVENTS=()
 KUW_NATIVE=
 KUW_QUICK=
+KUW_RAW=
 kernel=6.12
 # What is made here can be read by all users, of the guest, too: tests run as some of them.
 umask 022
@@ -47,7 +48,8 @@ PATH=$PATH:/usr/sbin:/sbin
 usage() {
 	cat <<'END'
 usage: ./run.sh                         trace the demo program and a stripped /bin/ls, print the view
-       ./run.sh trace [opts] -- CMD ... trace CMD; stdout is babeltrace2's text and nothing else; exit status is CMD's
+       ./run.sh trace [opts] -- CMD ... trace CMD; stdout is babeltrace2's text, with names, and nothing else; exit status is CMD's.
+                                        On a terminal: calls and stacks, a line for each frame
        ./run.sh exec  [opts] -- CMD ... run CMD in the guest
        ./run.sh test  [host|vm|all]     the tests; the last line is `N passed, N failed`
        ./run.sh test  debug             the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak …)
@@ -69,6 +71,7 @@ changes outside build/ is gone afterwards.
 options, of all jobs:
   --event NAME    trace this tracepoint or system call instead of all system calls; may be repeated
   --kernel 6.12   the guest's kernel; 6.12-debug is the same from source, with all checks on
+  --raw           babeltrace2's plain text, without names
   --native        use this machine's kernel instead of a guest; asks first; not for test and shell
   --no-module     do not load kunwind's modules
   --quick         of bench: a tenth of the time, figures too rough to compare
@@ -171,6 +174,7 @@ main() {
 		--no-module) KUW_LOAD= ;;
 		--quick) KUW_QUICK=--quick ;;
 		--native) KUW_NATIVE=yes ;;
+		--raw) KUW_RAW=yes ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
 		-?*) die 125 "unknown option $1" "./run.sh --help tells the options" ;;

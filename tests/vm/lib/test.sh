@@ -93,18 +93,13 @@ test_host() {
 vm_build() {
 	local dir=$1
 	subjects_make
-	source_farm "$dir/source"
+	guest_configure "$dir"
 	KUW_BINDS=$dir:$dir in_root bash -euc '
 		cd "$0/source"
-		if [[ -e configure.ac ]]; then
-			[[ -e configure ]] || autoreconf -i
-			[[ -e Makefile ]] || ./configure
-			for folder in libkunwind tests/ioctl tests/soak; do
-				[[ -e $folder/Makefile.am ]] || continue
-				make -j"$(nproc)" -C "$folder"
-				make -j"$(nproc)" -C "$folder" check TESTS=
-			done
-		fi
+		for folder in libkunwind tests/ioctl tests/soak; do
+			make -j"$(nproc)" -C "$folder"
+			make -j"$(nproc)" -C "$folder" check TESTS=
+		done
 	' "$dir"
 }
 
@@ -140,9 +135,11 @@ KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection|Kernel panic|unregister_n
 
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
-	local tests=("$@") results=$KUW_BUILD/log/results-vm before
+	local tests=("$@") results before
 	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh)
 	setup
+	# Another run in this tree has its own.
+	results=$(mktemp "$KUW_BUILD/log/results-vm-XXXXXX")
 	mkdir -p "$(built_folder)"
 	run_step "vm-build-$KUW_KERNEL" "building the guest tests' programs" vm_build "$(built_folder)"
 	if ((KUW_STATUS)); then

@@ -13,13 +13,64 @@ trace_run() {
 	run_batch "$(guest_directory)" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
 }
 
-# trace_show FOLDER: babeltrace2's text, without the events that are for readers which name addresses.
-trace_show() {
+# guest_configure DIR: all sources in DIR/source, configured in the guest's root: anew if that is another one now.
+guest_configure() {
+	source_farm "$1/source"
+	KUW_BINDS=$1:$1 in_root bash -euc '
+		cd "$0/source"
+		[[ -e configure ]] || autoreconf -i
+		[[ -e Makefile && $(cat ../root 2>/dev/null) == "$1" ]] || ./configure
+		echo "$1" >../root
+	' "$1" "$(<"$KUW_ROOT.stamp")"
+}
+
+# The plugin of babeltrace2, built with the guest's compiler for the guest's babeltrace2.
+reader_build() {
+	guest_configure "$1"
+	KUW_BINDS=$1:$1 in_root make -j"$(nproc)" -C "$1/source/lttng-integration/babeltrace"
+}
+
+# reader_ready: what gives addresses names is there; on this machine itself, if it is installed.
+reader_ready() {
+	[[ -z $KUW_RAW ]] || return 0
 	if [[ $KUW_NATIVE ]]; then
-		babeltrace2 "$1"
+		babeltrace2 list-plugins 2>/dev/null | grep -q '^kunwind:' && return
+		say "names need kunwind's plugin of babeltrace2: make -C lttng-integration/babeltrace install; this is --raw"
+		KUW_RAW=yes
+		return
+	fi
+	mkdir -p "$(built_folder)"
+	step "reader-$KUW_KERNEL" "building babeltrace2's plugin" reader_build "$(built_folder)"
+}
+
+# reader FOLDER ARGUMENT...: babeltrace2, where the traced programs' files are, with kunwind's plugin.
+reader() {
+	local folder=$1 built
+	shift
+	if [[ $KUW_NATIVE ]]; then
+		babeltrace2 "$folder" "$@"
+		return
+	fi
+	built=$(built_folder)
+	KUW_BINDS=$(printf '%s\n' "$folder:/mnt" "$built:$built") \
+		in_root babeltrace2 --plugin-path="$built/source/lttng-integration/babeltrace/.libs" /mnt "$@"
+}
+
+# Events that are for readers alone.
+without_maps() {
+	sed -E '/^\[[^]]*\] \([^)]*\) ([^ ]+ )?kunwind_(map|unmap|fork|exit): /d'
+}
+
+# trace_show FOLDER: for people on a terminal, calls and stacks by name; for programs, babeltrace2's lines with names; --raw: without.
+trace_show() {
+	local names=(--component=names:filter.kunwind.symbolize)
+	if [[ $KUW_RAW ]]; then
+		reader "$1" | without_maps
+	elif [[ -t 1 ]]; then
+		reader "$1" "${names[@]}" --component=text:sink.kunwind.text
 	else
-		KUW_BINDS=$1:/mnt in_root babeltrace2 /mnt
-	fi | sed -E '/^\[[^]]*\] \([^)]*\) ([^ ]+ )?kunwind_(map|unmap|fork|exit): /d'
+		reader "$1" "${names[@]}" --component=text:sink.text.pretty | without_maps
+	fi
 }
 
 # trace_folder: a new name for a trace.
@@ -31,6 +82,7 @@ trace_folder() {
 trace_job() {
 	local folder status=0
 	folder=$(trace_folder)
+	reader_ready
 	trace_run "$folder" "$@" || status=$?
 	if [[ -d $folder ]]; then
 		trace_show "$folder"
@@ -41,12 +93,32 @@ trace_job() {
 	return "$status"
 }
 
+# main_stack FOLDER: the deepest whole stack, by name.
+main_stack() {
+	reader "$1" --component=names:filter.kunwind.symbolize --component=text:sink.kunwind.text --params='color="never"' 2>/dev/null |
+		awk '
+			function done() { if (n > most) { most = n; best = stack } n = 0 }
+			/^[^ ]/ { done(); stack = $0; next }
+			{ stack = stack "\n" $0; n++ }
+			END { done(); print best }'
+}
+
+# main_flame FOLDER: a page with the stacks of the trace of ls in it.
+main_flame() {
+	local page=$1/ls.html
+	reader "$1/ls" --component=names:filter.kunwind.symbolize --component=flame:sink.kunwind.flamegraph \
+		--params="format=\"html\",path=\"$(built_folder)/ls.html\"" >&2
+	mv -- "$(built_folder)/ls.html" "$page"
+	say "the flame graph, for any browser: $page"
+}
+
 # main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
 main_job() {
 	local record=$KUW_TOP/tests/vm/lib/record folder
 	folder=$(trace_folder)
 	mkdir -p "$folder"
 	subjects_ready
+	reader_ready
 	run_batch "$KUW_TOP" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
 		"$record" "$folder" "$(built_folder)"
 	say "the demo, tests/subjects/demo.c:"
@@ -54,6 +126,10 @@ main_job() {
 	say "/bin/ls -l /:"
 	trace_show "$folder/ls"
 	say "the traces are in $folder: demo and ls"
+	[[ -z $KUW_RAW ]] || return 0
+	say "the last stack of ls, and all of them as a picture:"
+	main_stack "$folder/ls"
+	main_flame "$folder"
 }
 
 # Where programs for the guest are built: its user space is the same with the debug kernel.
