@@ -8,6 +8,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/uaccess.h>
@@ -16,6 +17,7 @@
 #include <kunwind/kunwind.h>
 #include "limits.h"
 #include "memo.h"
+#include "owner.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
@@ -74,11 +76,12 @@ enum level {
 };
 
 /*
- * How large each of them is. Most walks are of tasks, by their system calls and
- * faults: 16384 frames of a large program, in 256 KiB, of which nothing is touched
- * that is not needed.
+ * How large a task's is: most walks are of tasks, by their system calls and faults.
+ * 16384 frames of a large program, in 256 KiB, of which nothing is touched that
+ * is not needed; less where there are more than 128 CPUs.
  */
-static const u8 memo_orders[NR_LEVELS] = { [LEVEL_TASK] = 5 };
+#define TASK_ORDER	5
+#define TASKS_BUDGET	SZ_32M
 
 static DEFINE_PER_CPU(struct kuw_memo *, memos[NR_LEVELS]);
 
@@ -106,7 +109,21 @@ void kw_walks_close(void)
 		}
 }
 
-/* Return: 0, -ENOMEM. */
+static u16 memo_order(enum level level)
+{
+	u16 order = level == LEVEL_TASK ? TASK_ORDER : 0;
+	u64 entries = (u64)num_possible_cpus() * KUW_MEMO_ENTRIES;
+
+	while (order &&
+	       (entries << order) * sizeof(struct kuw_memo_entry) > TASKS_BUDGET)
+		order--;
+	return order;
+}
+
+/*
+ * It is for the whole system, and so nobody's cgroup pays.
+ * Return: 0, -ENOMEM.
+ */
 int kw_walks_open(void)
 {
 	struct kuw_memo *memo;
@@ -114,13 +131,14 @@ int kw_walks_open(void)
 
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			memo = kvzalloc_node(kuw_memo_bytes(memo_orders[i]),
-					     GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+			memo = kvzalloc_node(kuw_memo_bytes(memo_order(i)),
+					     KW_GFP & ~__GFP_ACCOUNT,
+					     cpu_to_node(cpu));
 			if (!memo) {
 				kw_walks_close();
 				return -ENOMEM;
 			}
-			memo->order = memo_orders[i];
+			memo->order = memo_order(i);
 			per_cpu(memos, cpu)[i] = memo;
 		}
 	return 0;
