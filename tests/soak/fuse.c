@@ -182,6 +182,13 @@ static int server_begin(struct server *s, enum manners manners)
 	return s->pid < 0 ? -1 : 0;
 }
 
+static void server_kill(struct server *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+	s->pid = 0;
+}
+
 static void server_end(struct server *s)
 {
 	if (umount2(s->folder, MNT_DETACH))
@@ -223,13 +230,6 @@ static int end_of(int pid)
 		usleep(10000);
 	}
 	return -1;
-}
-
-static void server_kill(struct server *s)
-{
-	kill(s->pid, SIGKILL);
-	waitpid(s->pid, NULL, 0);
-	s->pid = 0;
 }
 
 static NOINLINE void call_in_child(struct server *s, bool kill_it)

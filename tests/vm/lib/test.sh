@@ -96,7 +96,7 @@ vm_build() {
 	guest_configure "$dir"
 	KUW_BINDS=$dir:$dir in_root bash -euc '
 		cd "$0/source"
-		for folder in libkunwind tests/ioctl tests/soak; do
+		for folder in libkunwind lttng-integration/babeltrace tools/kunwind tests/ioctl tests/soak; do
 			make -j"$(nproc)" -C "$folder"
 			make -j"$(nproc)" -C "$folder" check TESTS=
 		done
