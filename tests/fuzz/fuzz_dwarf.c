@@ -6,7 +6,7 @@
  * codes of two bytes, and no area grow in the middle of an FDE.
  *
  * All that is made is valid, so that whatever core/ leaves out is a mistake.
- * Not made is what libdwarf (20210528 to 0.11) gets wrong or refuses:
+ * Not made is what libdwarf (20210528) gets wrong or refuses:
  * - DW_CFA_def_cfa_register or _offset after an expression (not legal either);
  * - DW_CFA_set_loc where addresses are encoded: it reads 8 bytes;
  * - DW_CFA_val_offset_sf of another register than 0: it takes 0;
