@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The cache of tables: a hash by file identity, an LRU list of what no snapshot
- * uses, a budget of bytes, of which one user may have half, and a shrinker. One spinlock covers all of it; nothing
- * is allocated, read or freed under it.
+ * uses, a budget of bytes, of which one user may have half, and a shrinker. One
+ * spinlock covers all of it; nothing is allocated, read or freed under it.
  */
 #include <linux/fs.h>
 #include <linux/hash.h>
