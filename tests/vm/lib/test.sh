@@ -131,7 +131,7 @@ vm_round() {
 		failed "the kernel log is not clean: $KUW_KERNEL_LOG"
 	fi
 }
-KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
+KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
