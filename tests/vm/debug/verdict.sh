@@ -30,7 +30,7 @@ checks_are_on() {
 }
 
 clean_log() {
-	! dmesg | grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|ODEBUG|general protection|Call Trace:|possible recursive|circular locking|suspicious RCU|refcount_t:|INFO: (task|rcu)|rcu: INFO'
+	! dmesg | grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|ODEBUG|general protection fault[,:]|Call Trace:|possible recursive|circular locking|suspicious RCU|refcount_t:|INFO: (task|rcu)|rcu: INFO'
 }
 
 lttng destroy --all >/dev/null 2>&1
