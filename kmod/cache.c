@@ -106,29 +106,34 @@ static size_t evict(size_t bytes, const struct kw_owner *owner,
 }
 
 /*
- * Evict what nobody uses until @used bytes are no more than @limit. Return: whether
- * they are.
+ * Evict what nobody uses until @used bytes are no more than @limit. What was evicted
+ * is added to @evicted: it is uncharged only when it is freed. Return: whether they fit.
  */
 static bool fit(size_t used, size_t limit, const struct kw_owner *owner,
-		struct list_head *victims)
+		struct list_head *victims, size_t *evicted)
 {
+	size_t found = 0;
+
 	if (used > limit)
-		used -= evict(used - limit, owner, victims);
-	return used <= limit;
+		found = evict(used - limit, owner, victims);
+	*evicted += found;
+	return used - found <= limit;
 }
 
 /* Make room for @bytes more. Return: false if the tables in use fill the budget. */
 static bool charge(struct kw_owner *owner, size_t bytes)
 {
 	LIST_HEAD(victims);
+	size_t evicted = 0;
 	bool fits = true;
 
 	spin_lock(&cache_lock);
 	if (owner)
 		fits = fit(atomic_long_read(&owner->table_bytes) + bytes,
-			   kw_owner_limit(owner, kw_table_budget), owner, &victims);
-	fits = fits && fit(kw_gauge(table_bytes) + bytes, kw_table_budget, NULL,
-			   &victims);
+			   kw_owner_limit(owner, kw_table_budget), owner, &victims,
+			   &evicted);
+	fits = fits && fit(kw_gauge(table_bytes) + bytes - evicted,
+			   kw_table_budget, NULL, &victims, &evicted);
 	if (fits) {
 		kw_gauge_add(table_bytes, bytes);
 		if (owner)
