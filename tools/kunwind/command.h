@@ -30,6 +30,9 @@ int kc_table(int argc, char **argv);
 void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
 	      void *data);
 
+/* The same for a subcommand that takes --json alone. Return: whether it is given. */
+bool kc_parse_json(int argc, char **argv, const char *doc);
+
 /* Print "kunwind: " and what is wrong, and, if not NULL, what to do next. */
 void kc_error(const char *next, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

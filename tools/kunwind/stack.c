@@ -17,10 +17,6 @@
 
 #define CAPACITY	128
 
-struct options {
-	bool json;
-};
-
 /* One line of /proc/self/maps. */
 struct mapping {
 	uint64_t start;
@@ -150,35 +146,16 @@ static int show(const struct kunwind_bt *bt, bool as_json)
 	return status;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	(void)arg;
-	if (key != 'j')
-		return ARGP_ERR_UNKNOWN;
-	options->json = true;
-	return 0;
-}
-
 int kc_stack(int argc, char **argv)
 {
-	static const struct argp_option takes[] = {
-		{ "json", 'j', NULL, 0, "Print JSON", 0 },
-		{ 0 },
-	};
-	static const struct argp argp = {
-		.options = takes, .parser = parse,
-		.doc = "Take this program's own call stack through /dev/kunwind, with "
-		       "names: it shows whether everything works. The status is 0 if "
-		       "the stack is complete.",
-	};
-	struct options options = { 0 };
 	struct kunwind_handle *handle;
 	struct kunwind_bt *bt;
 	int ret, status;
+	bool json;
 
-	kc_parse(&argp, argc, argv, 0, &options);
+	json = kc_parse_json(argc, argv,
+		"Take this program's own call stack through /dev/kunwind, with names: it "
+		"shows whether everything works. The status is 0 if the stack is complete.");
 	if (!kc_module_is_loaded())
 		return KC_FAILED;
 	ret = kunwind_open(&handle);
@@ -193,7 +170,7 @@ int kc_stack(int argc, char **argv)
 		kc_error(NULL, "the stack cannot be taken: %s", strerror(-ret));
 		status = KC_FAILED;
 	} else {
-		status = show(bt, options.json);
+		status = show(bt, json);
 	}
 	kunwind_backtrace_free(bt);
 	kunwind_close(handle);

@@ -15,10 +15,6 @@
 
 #define FOLDER	"/sys/kernel/kunwind"
 
-struct options {
-	bool json;
-};
-
 static const struct {
 	const char *file;
 	const char *what;
@@ -143,34 +139,16 @@ static int print_json(const struct utsname *system)
 	return kc_print_json(json);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	(void)arg;
-	if (key != 'j')
-		return ARGP_ERR_UNKNOWN;
-	options->json = true;
-	return 0;
-}
-
 int kc_status(int argc, char **argv)
 {
-	static const struct argp_option takes[] = {
-		{ "json", 'j', NULL, 0, "Print JSON", 0 },
-		{ 0 },
-	};
-	static const struct argp argp = {
-		.options = takes, .parser = parse,
-		.doc = "Say what the kernel module kunwind does: consumers, tables, "
-		       "memory, and why walks stopped.",
-	};
-	struct options options = { 0 };
 	struct utsname system;
+	bool json;
 
-	kc_parse(&argp, argc, argv, 0, &options);
+	json = kc_parse_json(argc, argv,
+		"Say what the kernel module kunwind does: consumers, tables, memory, and "
+		"why walks stopped.");
 	if (!kc_module_is_loaded())
 		return KC_FAILED;
 	uname(&system);
-	return options.json ? print_json(&system) : print_text(&system);
+	return json ? print_json(&system) : print_text(&system);
 }
