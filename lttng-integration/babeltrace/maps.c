@@ -16,11 +16,11 @@ enum kr_maps_event kr_maps_event_of(const bt_event_class *class)
 		const char *name;
 		enum kr_maps_event event;
 	} events[] = {
-		{ "kunwind_map", KR_MAP },
-		{ "kunwind_statedump_map", KR_MAP },
-		{ "kunwind_unmap", KR_UNMAP },
-		{ "kunwind_fork", KR_FORK },
-		{ "kunwind_exit", KR_EXIT },
+		{ "kunwind_map", KR_MAPS_MAP },
+		{ "kunwind_statedump_map", KR_MAPS_MAP },
+		{ "kunwind_unmap", KR_MAPS_UNMAP },
+		{ "kunwind_fork", KR_MAPS_FORK },
+		{ "kunwind_exit", KR_MAPS_EXIT },
 	};
 	const char *name = bt_event_class_get_name(class);
 	size_t i;
@@ -28,7 +28,7 @@ enum kr_maps_event kr_maps_event_of(const bt_event_class *class)
 	for (i = 0; name && i < G_N_ELEMENTS(events); i++)
 		if (!strcmp(name, events[i].name))
 			return events[i].event;
-	return KR_NOT_MAPS;
+	return KR_MAPS_NONE;
 }
 
 static const bt_field *member(const bt_field *payload, const char *name,
@@ -107,22 +107,22 @@ void kr_maps_apply(enum kr_maps_event what, const bt_event *event,
 	if (!payload)
 		return;
 	switch (what) {
-	case KR_NOT_MAPS:
+	case KR_MAPS_NONE:
 		break;
-	case KR_MAP:
+	case KR_MAPS_MAP:
 		apply_map(payload, spaces, modules);
 		break;
-	case KR_UNMAP:
+	case KR_MAPS_UNMAP:
 		if (get(payload, "space", &space) && get(payload, "start", &start) &&
 		    get(payload, "end", &end))
 			kr_spaces_unmap(spaces, space, start, end);
 		break;
-	case KR_FORK:
+	case KR_MAPS_FORK:
 		if (get(payload, "parent_space", &start) &&
 		    get(payload, "child_space", &space))
 			kr_spaces_fork(spaces, start, space);
 		break;
-	case KR_EXIT:
+	case KR_MAPS_EXIT:
 		if (get(payload, "space", &space))
 			kr_spaces_exit(spaces, space);
 		break;

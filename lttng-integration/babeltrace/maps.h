@@ -10,11 +10,11 @@ struct kr_modules;
 struct kr_spaces;
 
 enum kr_maps_event {
-	KR_NOT_MAPS,
-	KR_MAP,
-	KR_UNMAP,
-	KR_FORK,
-	KR_EXIT,
+	KR_MAPS_NONE,
+	KR_MAPS_MAP,
+	KR_MAPS_UNMAP,
+	KR_MAPS_FORK,
+	KR_MAPS_EXIT,
 };
 
 /* Return: which of these the events of a class are. */

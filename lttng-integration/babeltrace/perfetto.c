@@ -14,80 +14,22 @@
 #include "chrome.h"
 #include "event.h"
 #include "format.h"
-#include "json.h"
 #include "perfetto.h"
 #include "sink.h"
 #include "stack.h"
+#include "track.h"
 
-/* Processes of another machine get other numbers; Linux has none above 2^22. */
-#define MACHINE_PIDS	10000000
-/* Processes of the picture that are none. */
-#define CPUS		5000000
-#define LOSSES		6000000
-#define NOBODY		7000000
 #define MAX_CPUS	1000000
 
 /* Bits of prev_state: EXIT_DEAD, EXIT_ZOMBIE. */
 #define STATE_EXIT	0x30
 
 /**
- * struct activity - something that has begun
- * @name: what; NULL: nothing
- * @category: of it
- * @args: members of a JSON object
- * @begin: when, in nanoseconds
- * @mark: of struct kr_losses
- * @stack: of kr_chrome_stack(), or 0
- */
-struct activity {
-	char *name;
-	const char *category;
-	GString *args;
-	int64_t begin;
-	uint64_t mark;
-	uint32_t stack;
-};
-
-/**
- * struct machine - where a trace was recorded
- * @name: of it
- * @base: is added to the numbers of its processes and threads
- * @has_losses: some of its events were lost
- */
-struct machine {
-	char *name;
-	uint64_t base;
-	bool has_losses;
-};
-
-/**
- * struct track - a thread or a CPU
- * @key: its number within its trace; that of a CPU is negative
- * @machine: on which it runs
- * @pid: its process in the picture
- * @tid: its number there
- * @name: how it is called now
- * @call: the system call that it is in
- * @state: why the thread does not run, or what runs on the CPU
- */
-struct track {
-	struct kr_thread key;
-	const struct machine *machine;
-	uint64_t pid;
-	uint64_t tid;
-	char *name;
-	struct activity call;
-	struct activity state;
-};
-
-/**
  * struct perfetto - the component
  * @sink: what all sinks have
  * @out: what is to be written
  * @chrome: the picture
- * @machines: struct machine by name
- * @tracks: struct track by struct kr_thread
- * @losses: what was lost so far
+ * @tracks: what is in it
  * @now: when the last event was, in nanoseconds
  * @begun: whether there was one
  * @has_stacks: whether any event had one
@@ -97,88 +39,12 @@ struct perfetto {
 	struct kr_sink sink;
 	GString *out;
 	struct kr_chrome *chrome;
-	GHashTable *machines;
-	GHashTable *tracks;
-	struct kr_losses losses;
+	struct kr_tracks tracks;
 	int64_t now;
 	bool begun;
 	bool has_stacks;
 	GString *args;
 };
-
-static void clear(struct activity *activity)
-{
-	g_free(activity->name);
-	if (activity->args)
-		g_string_free(activity->args, TRUE);
-	memset(activity, 0, sizeof(*activity));
-}
-
-static void free_track(gpointer data)
-{
-	struct track *track = data;
-
-	clear(&track->call);
-	clear(&track->state);
-	g_free(track->name);
-	g_free(track);
-}
-
-static void free_machine(gpointer data)
-{
-	struct machine *machine = data;
-
-	g_free(machine->name);
-	g_free(machine);
-}
-
-static struct machine *machine_of(struct perfetto *perfetto, const bt_trace *trace)
-{
-	const char *name = kr_machine(trace);
-	struct machine *machine = g_hash_table_lookup(perfetto->machines, name);
-
-	if (!machine) {
-		machine = g_new0(struct machine, 1);
-		machine->name = g_strdup(name);
-		machine->base = (uint64_t)MACHINE_PIDS *
-				g_hash_table_size(perfetto->machines);
-		g_hash_table_insert(perfetto->machines, machine->name, machine);
-	}
-	return machine;
-}
-
-static struct track *track_of(struct perfetto *perfetto, struct kr_thread key)
-{
-	struct track *track = g_hash_table_lookup(perfetto->tracks, &key);
-
-	if (!track) {
-		track = g_new0(struct track, 1);
-		track->key = key;
-		track->machine = machine_of(perfetto, key.trace);
-		g_hash_table_add(perfetto->tracks, track);
-	}
-	return track;
-}
-
-static void set_name(struct track *track, const char *name)
-{
-	if (name[0] && g_strcmp0(track->name, name)) {
-		g_free(track->name);
-		track->name = g_strdup(name);
-	}
-}
-
-static struct track *thread_of(struct perfetto *perfetto,
-			       const struct kr_event *event)
-{
-	struct track *track = track_of(perfetto, event->thread);
-
-	track->tid = track->machine->base + event->task.tid;
-	track->pid = track->machine->base +
-		     (event->task.pid < 0 ? NOBODY : event->task.pid);
-	set_name(track, event->task.procname);
-	return track;
-}
 
 /* Return: the CPU of an event, or -1. */
 static int64_t cpu_of(const bt_event *event)
@@ -202,29 +68,6 @@ static int64_t cpu_of(const bt_event *event)
 	return number < MAX_CPUS ? (int64_t)number : -1;
 }
 
-static struct track *cpu_track(struct perfetto *perfetto, const bt_trace *trace,
-			       int64_t cpu, int64_t process)
-{
-	struct kr_thread key = { .trace = trace, .tid = -1 - process - cpu };
-	struct track *track = track_of(perfetto, key);
-
-	track->pid = track->machine->base + process;
-	track->tid = track->pid + 1 + cpu;
-	if (!track->name)
-		track->name = cpu < 0 ? g_strdup("some CPU") :
-				g_strdup_printf("CPU %" PRId64, cpu);
-	return track;
-}
-
-static void append_arg(GString *args, const char *name, const char *value)
-{
-	if (args->len)
-		g_string_append_c(args, ',');
-	kr_json_append(args, name);
-	g_string_append_c(args, ':');
-	kr_json_append(args, value);
-}
-
 static void append_members(GString *args, const char *name, const bt_event *event,
 			   const char *but)
 {
@@ -236,7 +79,7 @@ static void append_members(GString *args, const char *name, const bt_event *even
 	text = g_string_new(NULL);
 	kr_format_members(text, payload, but);
 	if (text->len)
-		append_arg(args, name, text->str);
+		kr_append_arg(args, name, text->str);
 	g_string_free(text, TRUE);
 }
 
@@ -263,7 +106,7 @@ static void append_result(GString *args, const bt_event *event)
 
 	if (result) {
 		kr_format_result(text, result, kr_colors(false));
-		append_arg(args, "result", text->str);
+		kr_append_arg(args, "result", text->str);
 	}
 	append_members(args, "output", event, "ret");
 	g_string_free(text, TRUE);
@@ -279,56 +122,8 @@ static uint32_t stack_of(struct perfetto *perfetto, const bt_event *event)
 	return kr_chrome_stack(perfetto->chrome, &stack);
 }
 
-static void begin(struct perfetto *perfetto, struct activity *activity,
-		  const char *name, const char *category, int64_t now)
-{
-	activity->name = g_strdup(name);
-	activity->category = category;
-	activity->args = g_string_new(NULL);
-	activity->begin = now;
-	activity->mark = kr_losses_mark(&perfetto->losses, now);
-}
-
-static void draw(struct perfetto *perfetto, const struct track *track,
-		 const struct activity *activity, enum kr_phase phase, int64_t end)
-{
-	struct kr_chrome_event drawn = {
-		.phase = phase, .name = activity->name,
-		.category = activity->category, .begin = activity->begin,
-		.end = end, .pid = track->pid, .tid = track->tid,
-		.stack = activity->stack, .args = activity->args->str,
-	};
-
-	kr_chrome_append(perfetto->chrome, &drawn);
-}
-
-/* Only that it began is known. */
-static void forget(struct perfetto *perfetto, const struct track *track,
-		   struct activity *activity, const char *why)
-{
-	if (!activity->name)
-		return;
-	append_arg(activity->args, "end", why);
-	draw(perfetto, track, activity, KR_INSTANT, 0);
-	clear(activity);
-}
-
-static void end(struct perfetto *perfetto, const struct track *track,
-		struct activity *activity, int64_t now)
-{
-	if (!activity->name)
-		return;
-	if (kr_losses_since(&perfetto->losses, activity->mark)) {
-		forget(perfetto, track, activity,
-		       "not known: events were lost meanwhile");
-		return;
-	}
-	draw(perfetto, track, activity, KR_SLICE, now);
-	clear(activity);
-}
-
 /* Something that does not last. */
-static void show_instant(struct perfetto *perfetto, const struct track *track,
+static void show_instant(struct perfetto *perfetto, const struct kr_track *track,
 			 const struct kr_event *event, const char *name,
 			 const char *category, const char *args)
 {
@@ -341,33 +136,32 @@ static void show_instant(struct perfetto *perfetto, const struct track *track,
 	kr_chrome_append(perfetto->chrome, &drawn);
 }
 
-static void enter(struct perfetto *perfetto, struct track *track,
+static void enter(struct perfetto *perfetto, struct kr_track *track,
 		  const struct kr_event *event)
 {
-	struct activity *call = &track->call;
+	const struct kr_tracks *tracks = &perfetto->tracks;
+	struct kr_activity *call = &track->call;
 
-	forget(perfetto, track, call, "not in the trace");
-	begin(perfetto, call, event->name, "syscall", event->time);
+	kr_activity_cut(tracks, track, call, "not in the trace");
+	kr_activity_begin(tracks, call, event->name, "syscall", event->time);
 	append_members(call->args, "arguments", event->event, NULL);
 	call->stack = stack_of(perfetto, event->event);
-	if (!strcmp(event->name, "exit") || !strcmp(event->name, "exit_group")) {
-		draw(perfetto, track, call, KR_INSTANT, 0);
-		clear(call);
-	}
+	if (!strcmp(event->name, "exit") || !strcmp(event->name, "exit_group"))
+		kr_activity_cut(tracks, track, call, NULL);
 }
 
-static void leave(struct perfetto *perfetto, struct track *track,
+static void leave(struct perfetto *perfetto, struct kr_track *track,
 		  const struct kr_event *event)
 {
-	struct activity *call = &track->call;
+	struct kr_activity *call = &track->call;
 	char *name;
 
 	if (call->name && !strcmp(call->name, event->name)) {
 		append_result(call->args, event->event);
-		end(perfetto, track, call, event->time);
+		kr_activity_end(&perfetto->tracks, track, call, event->time);
 		return;
 	}
-	forget(perfetto, track, call, "not in the trace");
+	kr_activity_cut(&perfetto->tracks, track, call, "not in the trace");
 	append_result(perfetto->args, event->event);
 	name = g_strdup_printf("%s (exit)", event->name);
 	show_instant(perfetto, track, event, name, "syscall", perfetto->args->str);
@@ -397,28 +191,28 @@ static void switch_out(struct perfetto *perfetto, const struct kr_event *event,
 	static const char *const states[] = {
 		"runnable", "sleeping", "sleeping, not interruptible",
 	};
-	struct kr_thread key = { .trace = event->thread.trace, .tid = tid };
+	struct kr_tracks *tracks = &perfetto->tracks;
 	int64_t state = payload_number(event->event, "prev_state");
-	struct track *track;
+	struct kr_track *track;
 	char number[32];
 
 	if (event->task.tid == tid)
-		track = thread_of(perfetto, event);
+		track = kr_track_of_event(tracks, event);
 	else
-		track = g_hash_table_lookup(perfetto->tracks, &key);
+		track = kr_track_find(tracks, event->thread.trace, tid);
 	if (!track)
 		return;
-	forget(perfetto, track, &track->state, "not in the trace");
+	kr_activity_cut(tracks, track, &track->state, "not in the trace");
 	/* It does not run again. */
 	if (state >= 0 && state & STATE_EXIT)
 		return;
-	begin(perfetto, &track->state, "off CPU", "sched", event->time);
+	kr_activity_begin(tracks, &track->state, "off CPU", "sched", event->time);
 	if (event->task.tid == tid)
 		track->state.stack = stack_of(perfetto, event->event);
 	g_snprintf(number, sizeof(number), "%" PRId64, state);
-	append_arg(track->state.args, "state",
-		   state >= 0 && state < (int64_t)G_N_ELEMENTS(states) ?
-		   states[state] : number);
+	kr_append_arg(track->state.args, "state",
+		      state >= 0 && state < (int64_t)G_N_ELEMENTS(states) ?
+		      states[state] : number);
 }
 
 static void switch_threads(struct perfetto *perfetto, const struct kr_event *event,
@@ -427,29 +221,31 @@ static void switch_threads(struct perfetto *perfetto, const struct kr_event *eve
 	int64_t prev = payload_number(event->event, "prev_tid");
 	int64_t next = payload_number(event->event, "next_tid");
 	const char *comm = payload_string(event->event, "next_comm");
-	struct kr_thread key = { .trace = event->thread.trace, .tid = next };
-	struct track *cpu = cpu_track(perfetto, key.trace, number, CPUS), *thread;
+	const bt_trace *trace = event->thread.trace;
+	struct kr_tracks *tracks = &perfetto->tracks;
+	struct kr_track *cpu, *thread;
 
-	end(perfetto, cpu, &cpu->state, event->time);
+	cpu = kr_track_of_cpu(tracks, trace, number, KR_CPUS);
+	kr_activity_end(tracks, cpu, &cpu->state, event->time);
 	/* Number 0 is a CPU that is idle. */
 	if (prev > 0)
 		switch_out(perfetto, event, prev);
 	if (next <= 0)
 		return;
-	thread = g_hash_table_lookup(perfetto->tracks, &key);
+	thread = kr_track_find(tracks, trace, next);
 	if (thread) {
-		end(perfetto, thread, &thread->state, event->time);
-		set_name(thread, comm);
+		kr_activity_end(tracks, thread, &thread->state, event->time);
+		kr_track_set_name(thread, comm);
 	}
-	begin(perfetto, &cpu->state, comm, "sched", event->time);
+	kr_activity_begin(tracks, &cpu->state, comm, "sched", event->time);
 	g_string_printf(perfetto->args, "%" PRId64, next);
-	append_arg(cpu->state.args, "tid", perfetto->args->str);
+	kr_append_arg(cpu->state.args, "tid", perfetto->args->str);
 }
 
 static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 {
 	int64_t cpu = cpu_of(event->event);
-	struct track *track;
+	struct kr_track *track;
 
 	g_string_truncate(perfetto->args, 0);
 	if (!strcmp(event->name, "sched_switch") && cpu >= 0) {
@@ -457,9 +253,10 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 		return;
 	}
 	if (event->task.tid > 0)
-		track = thread_of(perfetto, event);
+		track = kr_track_of_event(&perfetto->tracks, event);
 	else
-		track = cpu_track(perfetto, event->thread.trace, cpu, NOBODY);
+		track = kr_track_of_cpu(&perfetto->tracks, event->thread.trace,
+					cpu, KR_NOBODY);
 	if (event->half == KR_ENTRY && event->task.tid > 0) {
 		enter(perfetto, track, event);
 	} else if (event->half == KR_EXIT && event->task.tid > 0) {
@@ -473,7 +270,7 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 
 static void show_loss(struct perfetto *perfetto, const struct kr_loss *loss)
 {
-	struct machine *machine = machine_of(perfetto, loss->trace);
+	struct kr_machine *machine = kr_machine_of(&perfetto->tracks, loss->trace);
 	const char *what = loss->packets ? "packets of events" : "events";
 	char *name = loss->count ?
 		     g_strdup_printf("%" PRIu64 " %s lost", loss->count, what) :
@@ -481,12 +278,12 @@ static void show_loss(struct perfetto *perfetto, const struct kr_loss *loss)
 	struct kr_chrome_event drawn = {
 		.phase = loss->timed ? KR_SLICE : KR_INSTANT, .name = name,
 		.category = "lost", .begin = loss->timed ? loss->begin : perfetto->now,
-		.end = loss->end, .pid = machine->base + LOSSES,
-		.tid = machine->base + LOSSES + 1 + loss->stream,
+		.end = loss->end, .pid = machine->base + KR_LOSSES,
+		.tid = machine->base + KR_LOSSES + 1 + loss->stream,
 	};
 
 	machine->has_losses = true;
-	kr_losses_add(&perfetto->losses, loss);
+	kr_losses_add(&perfetto->tracks.losses, loss);
 	kr_chrome_append(perfetto->chrome, &drawn);
 	g_free(name);
 }
@@ -511,79 +308,6 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 		show_event(perfetto, &event);
 }
 
-static gint compare_tracks(gconstpointer a, gconstpointer b)
-{
-	const struct track *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
-/* What has not ended in the trace. */
-static void leave_open(struct perfetto *perfetto, const struct track *track,
-		       struct activity *activity)
-{
-	if (activity->name && kr_losses_since(&perfetto->losses, activity->mark))
-		end(perfetto, track, activity, 0);
-	else if (activity->name)
-		draw(perfetto, track, activity, KR_OPEN_SLICE, 0);
-	clear(activity);
-}
-
-static void name_process(struct perfetto *perfetto, const struct machine *machine,
-			 uint64_t pid, const char *name)
-{
-	bool several = g_hash_table_size(perfetto->machines) > 1;
-	char *full = g_strdup_printf("%s%s%s", several ? machine->name : "",
-				     several ? ": " : "", name);
-
-	kr_chrome_name(perfetto->chrome, pid, -1, full);
-	g_free(full);
-}
-
-/* Name threads, and a process as its first thread is, or as any. */
-static void name_tracks(struct perfetto *perfetto, GList *tracks)
-{
-	const struct track *named = NULL;
-	GList *at;
-
-	for (at = tracks; at; at = at->next) {
-		const struct track *track = at->data;
-		uint64_t process = track->pid - track->machine->base;
-		const char *name = process == CPUS ? "CPUs" :
-				   process == NOBODY ? "threads unknown" :
-				   track->name;
-
-		if (track->name)
-			kr_chrome_name(perfetto->chrome, track->pid, track->tid,
-				       track->name);
-		if (!name || (named && named->pid == track->pid &&
-			      track->tid != track->pid))
-			continue;
-		name_process(perfetto, track->machine, track->pid, name);
-		if (process == CPUS && !(named && named->pid == track->pid))
-			kr_chrome_sort(perfetto->chrome, track->pid, -1);
-		named = track;
-	}
-}
-
-static void name_losses(struct perfetto *perfetto)
-{
-	GHashTableIter iter;
-	gpointer machine;
-
-	g_hash_table_iter_init(&iter, perfetto->machines);
-	while (g_hash_table_iter_next(&iter, NULL, &machine)) {
-		const struct machine *of = machine;
-
-		if (!of->has_losses)
-			continue;
-		name_process(perfetto, of, of->base + LOSSES, "lost events");
-		kr_chrome_sort(perfetto->chrome, of->base + LOSSES, -2);
-	}
-}
-
 /* What is missing from the picture, as an event of it at its end. */
 static void say(struct perfetto *perfetto, GPtrArray *notes, const char *note)
 {
@@ -599,25 +323,15 @@ static void say(struct perfetto *perfetto, GPtrArray *notes, const char *note)
 
 static void end_picture(struct perfetto *perfetto, enum kr_so_far so_far)
 {
-	GList *tracks = g_list_sort(g_hash_table_get_values(perfetto->tracks),
-				    compare_tracks), *at;
 	GPtrArray *notes = g_ptr_array_new();
 
-	for (at = tracks; at; at = at->next) {
-		struct track *track = at->data;
-
-		leave_open(perfetto, track, &track->call);
-		leave_open(perfetto, track, &track->state);
-	}
-	name_tracks(perfetto, tracks);
-	name_losses(perfetto);
+	kr_tracks_end(&perfetto->tracks);
 	if (so_far == KR_CUT)
 		say(perfetto, notes, kr_sink_is_cut);
-	if (tracks && !perfetto->has_stacks)
+	if (g_hash_table_size(perfetto->tracks.tracks) && !perfetto->has_stacks)
 		say(perfetto, notes, kr_sink_no_stacks);
 	kr_chrome_end(perfetto->chrome, notes);
 	g_ptr_array_unref(notes);
-	g_list_free(tracks);
 }
 
 static bool write_picture(struct kr_sink *sink, enum kr_so_far so_far)
@@ -633,8 +347,7 @@ static void free_perfetto(struct kr_sink *sink)
 {
 	struct perfetto *perfetto = (struct perfetto *)sink;
 
-	g_hash_table_destroy(perfetto->tracks);
-	g_hash_table_destroy(perfetto->machines);
+	kr_tracks_destroy(&perfetto->tracks);
 	kr_chrome_free(perfetto->chrome);
 	g_string_free(perfetto->out, TRUE);
 	g_string_free(perfetto->args, TRUE);
@@ -655,12 +368,9 @@ bt_component_class_initialize_method_status kr_perfetto_init(
 
 	(void)config;
 	(void)data;
-	perfetto->machines = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
-						   free_machine);
-	perfetto->tracks = g_hash_table_new_full(kr_hash_thread, kr_equal_threads,
-						 NULL, free_track);
 	perfetto->out = g_string_new(NULL);
 	perfetto->args = g_string_new(NULL);
 	perfetto->chrome = kr_chrome_new(perfetto->out);
+	kr_tracks_init(&perfetto->tracks, perfetto->chrome);
 	return kr_sink_init(&perfetto->sink, &ops, self, params, names, NULL);
 }
