@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Tables beside libdwarf, where an input of some bytes is a file of up to 2,000
- * FDEs: bytes are templates of functions, which are repeated in rounds with
- * other operands, as compilers do it. Small programs alone make no runs, no
- * codes of two bytes, and no area grow in the middle of an FDE.
+ * FDEs, for x86-64 or i386: bytes are templates of functions, which are repeated
+ * in rounds with other operands, as compilers do it. Small programs alone make no
+ * runs, no codes of two bytes, and no area grow in the middle of an FDE.
  *
  * All that is made is valid, so that whatever core/ leaves out is a mistake.
  * Not made is what libdwarf (20210528) gets wrong or refuses:
@@ -30,6 +30,43 @@
 /* For libdwarf each row costs the program before it: the sum of their squares. */
 #define MAX_COST	200000000ULL
 
+/*
+ * What machines differ in.
+ * @word: bytes of an address
+ * @sp: the DWARF number of the stack pointer
+ * @ra: that of the return address
+ * @nr_regs: how many can be named for a value; all below are followed
+ * @nr_all: and with some that nobody follows
+ * @saved: those that functions save
+ * @data_aligns: factors of CIEs
+ */
+struct machine {
+	u32 word;
+	u32 sp;
+	u32 ra;
+	u32 nr_regs;
+	u32 nr_all;
+	u8 saved[6];
+	u32 nr_saved;
+	s8 data_aligns[8];
+};
+
+static const struct machine x86_64 = {
+	.word = 8, .sp = 7, .ra = 16, .nr_regs = 16,
+	/* xmm0 to xmm2 */
+	.nr_all = 20,
+	.saved = { 6, 15, 14, 13, 12, 3 }, .nr_saved = 6,
+	.data_aligns = { -8, -8, -8, -4, -1, 8, 1, 3 },
+};
+
+static const struct machine i386 = {
+	.word = 4, .sp = 4, .ra = 8, .nr_regs = 8,
+	/* eflags, and what follows */
+	.nr_all = 12,
+	.saved = { 5, 7, 6, 3 }, .nr_saved = 4,
+	.data_aligns = { -4, -4, -4, -8, -1, 4, 1, 3 },
+};
+
 /* The input, and what an operand with its high bit set changes with. */
 struct input {
 	const u8 *p;
@@ -53,6 +90,7 @@ static u32 operand(struct input *in)
 /* A CFA program in the making, and what the next instruction must know. */
 struct program {
 	struct buf b;
+	const struct machine *machine;
 	const struct cie_spec *cie;
 	bool expr;
 	bool states[MAX_STATES];
@@ -87,18 +125,20 @@ static void advance(struct program *p, u32 delta)
 static void put_expr(struct program *p, struct input *in)
 {
 	struct buf e = { 0 };
-	u32 form = take(in), reg = take(in) % 16;
+	const struct machine *m = p->machine;
+	u32 form = take(in), reg = take(in) % m->nr_regs;
 	s32 off = (s32)(s8)take(in) * 8 + (s32)(form & 8 ? in->round : 0);
 
 	switch (form & 7) {
 	case 0:
-		buf_uint(&e, DW_OP_breg7, 1);
-		buf_sleb(&e, 8);
+		buf_uint(&e, DW_OP_breg0 + m->sp, 1);
+		buf_sleb(&e, m->word);
 		/* Nearly what a PLT has is something else. */
-		buf_put(&e, (const u8[]){ DW_OP_breg16, 0,
+		buf_put(&e, (const u8[]){ (u8)(DW_OP_breg0 + m->ra), 0,
 			form & 8 ? DW_OP_lit7 : DW_OP_lit15, DW_OP_and,
-			(u8)(DW_OP_lit0 + reg), DW_OP_ge, DW_OP_lit3, DW_OP_shl,
-			DW_OP_plus }, 9);
+			(u8)(DW_OP_lit0 + reg), DW_OP_ge,
+			(m->word == 8) ^ (form >> 4 & 1) ? DW_OP_lit3 : DW_OP_lit2,
+			DW_OP_shl, DW_OP_plus }, 9);
 		break;
 	case 1:
 		buf_uint(&e, DW_OP_const2s, 1);
@@ -130,12 +170,18 @@ static void put_expr(struct program *p, struct input *in)
 }
 
 /* A register in place of which nothing else than itself may be. */
-static u32 reg_of(struct input *in)
+static u32 reg_of(const struct program *p, struct input *in)
 {
-	u32 reg = operand(in) % 20;
+	u32 reg = operand(in) % p->machine->nr_all;
 
-	/* The CFA is rsp; xmm0 to xmm2 stand for all that nobody follows. */
-	return reg == 7 ? 16 : reg;
+	/* The CFA is the stack pointer. */
+	return reg == p->machine->sp ? p->machine->ra : reg;
+}
+
+/* A register that has a value. */
+static u32 value_reg(const struct program *p, struct input *in)
+{
+	return operand(in) % p->machine->nr_regs;
 }
 
 static void cfa_op(struct program *p, struct input *in, u32 op)
@@ -147,16 +193,16 @@ static void cfa_op(struct program *p, struct input *in, u32 op)
 	case 0:
 		p->expr = false;
 		put(p, DW_CFA_def_cfa);
-		buf_uleb(&p->b, operand(in) % 16);
-		buf_uleb(&p->b, 8 * (operand(in) + 1));
+		buf_uleb(&p->b, value_reg(p, in));
+		buf_uleb(&p->b, p->machine->word * (operand(in) + 1));
 		break;
 	case 1:
 		put(p, DW_CFA_def_cfa_register);
-		buf_uleb(&p->b, operand(in) % 16);
+		buf_uleb(&p->b, value_reg(p, in));
 		break;
 	case 2:
 		put(p, DW_CFA_def_cfa_offset);
-		buf_uleb(&p->b, 8 * (operand(in) + 1));
+		buf_uleb(&p->b, p->machine->word * (operand(in) + 1));
 		break;
 	case 3:
 		put(p, DW_CFA_def_cfa_offset);
@@ -176,12 +222,12 @@ static void rare_op(struct program *p, struct input *in, u32 op)
 	case 1:
 	case 2:
 		put(p, op == 1 ? DW_CFA_expression : DW_CFA_val_expression);
-		buf_uleb(&p->b, reg_of(in));
+		buf_uleb(&p->b, reg_of(p, in));
 		put_expr(p, in);
 		break;
 	case 3:
 		put(p, DW_CFA_val_offset);
-		buf_uleb(&p->b, reg_of(in));
+		buf_uleb(&p->b, reg_of(p, in));
 		buf_uleb(&p->b, operand(in));
 		break;
 	case 4:
@@ -191,13 +237,13 @@ static void rare_op(struct program *p, struct input *in, u32 op)
 		break;
 	case 5:
 		put(p, DW_CFA_offset_extended_sf);
-		buf_uleb(&p->b, reg_of(in));
+		buf_uleb(&p->b, reg_of(p, in));
 		buf_sleb(&p->b, (s32)operand(in) - 64);
 		break;
 	case 6:
 		put(p, DW_CFA_register);
-		buf_uleb(&p->b, reg_of(in));
-		buf_uleb(&p->b, operand(in) % 16);
+		buf_uleb(&p->b, reg_of(p, in));
+		buf_uleb(&p->b, value_reg(p, in));
 		break;
 	case 7:
 		put(p, DW_CFA_GNU_args_size);
@@ -206,7 +252,7 @@ static void rare_op(struct program *p, struct input *in, u32 op)
 	case 8:
 		p->expr = false;
 		put(p, DW_CFA_def_cfa_sf);
-		buf_uleb(&p->b, operand(in) % 16);
+		buf_uleb(&p->b, value_reg(p, in));
 		buf_sleb(&p->b, (s32)operand(in) - 8);
 		break;
 	case 9:
@@ -217,11 +263,11 @@ static void rare_op(struct program *p, struct input *in, u32 op)
 		break;
 	case 10:
 		put(p, DW_CFA_restore_extended);
-		buf_uleb(&p->b, reg_of(in));
+		buf_uleb(&p->b, reg_of(p, in));
 		break;
 	case 11:
 		put(p, DW_CFA_offset_extended);
-		buf_uleb(&p->b, reg_of(in));
+		buf_uleb(&p->b, reg_of(p, in));
 		buf_uleb(&p->b, operand(in));
 		break;
 	default:
@@ -232,8 +278,8 @@ static void rare_op(struct program *p, struct input *in, u32 op)
 /* Registers are pushed, or popped, in as many rows. */
 static void pushes(struct program *p, struct input *in, bool pop)
 {
-	static const u8 regs[] = { 6, 15, 14, 13, 12, 3 };
-	u32 n = operand(in) % 7, i, k;
+	const struct machine *m = p->machine;
+	u32 n = operand(in) % (m->nr_saved + 1), i, k;
 
 	if (p->expr)
 		return;
@@ -241,9 +287,9 @@ static void pushes(struct program *p, struct input *in, bool pop)
 		k = pop ? n - 1 - i : i;
 		advance(p, 1 + (k && k < 5));
 		put(p, DW_CFA_def_cfa_offset);
-		buf_uleb(&p->b, 8 * (pop ? k + 1 : k + 2));
+		buf_uleb(&p->b, m->word * (pop ? k + 1 : k + 2));
 		if (!pop) {
-			put(p, (u8)(DW_CFA_offset | regs[k]));
+			put(p, (u8)(DW_CFA_offset | m->saved[k]));
 			buf_uleb(&p->b, k + 2);
 		}
 	}
@@ -269,19 +315,19 @@ static void one_op(struct program *p, struct input *in)
 		cfa_op(p, in, op - 8);
 		break;
 	case 12 ... 14:
-		put(p, (u8)(DW_CFA_offset | reg_of(in)));
+		put(p, (u8)(DW_CFA_offset | reg_of(p, in)));
 		buf_uleb(&p->b, operand(in));
 		break;
 	case 15:
-		put(p, (u8)(DW_CFA_restore | reg_of(in)));
+		put(p, (u8)(DW_CFA_restore | reg_of(p, in)));
 		break;
 	case 16:
 		put(p, DW_CFA_undefined);
-		buf_uleb(&p->b, reg_of(in));
+		buf_uleb(&p->b, reg_of(p, in));
 		break;
 	case 17:
 		put(p, DW_CFA_same_value);
-		buf_uleb(&p->b, reg_of(in));
+		buf_uleb(&p->b, reg_of(p, in));
 		break;
 	case 18:
 		if (p->nr_states == MAX_STATES)
@@ -327,35 +373,35 @@ static void some_ops(struct program *p, struct input *in)
 	in->round = round;
 }
 
-static void make_cies(struct buf *eh, struct cie_spec *cies, u32 *at, u32 n,
-		      struct input *in)
+static void make_cies(struct buf *eh, const struct machine *m,
+		      struct cie_spec *cies, u32 *at, u32 n, struct input *in)
 {
 	static const char *const augs[] = { "zR", "zRS", "", "zPLR" };
 	static const u32 encs[] = {
 		0, DW_EH_PE_pcrel | DW_EH_PE_sdata8, DW_EH_PE_udata4,
 		DW_EH_PE_pcrel | DW_EH_PE_sdata4,
 	};
-	static const s8 data_aligns[] = { -8, -8, -8, -4, -1, 8, 1, 3 };
-	struct program p = { 0 };
+	struct program p = { .machine = m };
 	u32 i, flags, count;
 
 	for (i = 0; i < n; i++) {
 		flags = take(in);
 		cies[i] = (struct cie_spec){
+			.word = m->word,
 			.aug = augs[flags & 3],
 			.enc = encs[flags >> 2 & 3],
 			.code_align = flags & 0x80 ? 4 : 1,
-			.data_align = data_aligns[flags >> 4 & 7],
+			.data_align = m->data_aligns[flags >> 4 & 7],
 			.version = i & 1 ? 3 : 1,
 			.lsda_enc = DW_EH_PE_omit,
 		};
 		p.cie = &cies[i];
 		put(&p, DW_CFA_def_cfa);
-		buf_uleb(&p.b, 7);
-		buf_uleb(&p.b, 8);
+		buf_uleb(&p.b, m->sp);
+		buf_uleb(&p.b, m->word);
 		put(&p, DW_CFA_offset_extended_sf);
-		buf_uleb(&p.b, 16);
-		buf_sleb(&p.b, -8 / cies[i].data_align);
+		buf_uleb(&p.b, m->ra);
+		buf_sleb(&p.b, -(s64)m->word / cies[i].data_align);
 		/* More, but no row. */
 		for (count = take(in) % 4; count; count--)
 			rare_op(&p, in, 1 + take(in) % 6);
@@ -368,12 +414,13 @@ static void make_cies(struct buf *eh, struct cie_spec *cies, u32 *at, u32 n,
 }
 
 /* One function by the template at @in, which is then behind it. */
-static bool make_fde(struct buf *eh, const struct cie_spec *cies, const u32 *at,
-		     u32 nr_cies, struct input *in, u64 *addr)
+static bool make_fde(struct buf *eh, const struct machine *m,
+		     const struct cie_spec *cies, const u32 *at, u32 nr_cies,
+		     struct input *in, u64 *addr)
 {
 	u32 cie = operand(in) % nr_cies, tail = operand(in), gap = operand(in);
 	u32 n = take(in) % 64;
-	struct program p = { .cie = &cies[cie] };
+	struct program p = { .machine = m, .cie = &cies[cie] };
 	u64 len;
 	bool fits;
 
@@ -397,18 +444,22 @@ static bool make_fde(struct buf *eh, const struct cie_spec *cies, const u32 *at,
 	return fits;
 }
 
-/* Return: how many FDEs. */
-static u32 make_eh_frame(struct buf *eh, const u8 *data, size_t size)
+/* Return: how many FDEs, and for which @machine. */
+static u32 make_eh_frame(struct buf *eh, const struct machine **machine,
+			 const u8 *data, size_t size)
 {
 	struct input in = { .p = data, .end = data + size };
-	u32 nr_cies = 1 + take(&in) % MAX_CIES, rounds = take(&in) + 1;
+	u32 head = take(&in), nr_cies = 1 + (head & 0x7f) % MAX_CIES;
+	const struct machine *m = head & 0x80 ? &i386 : &x86_64;
+	u32 rounds = take(&in) + 1;
 	u32 period = take(&in) + 1, i, n = 0, at[MAX_CIES];
 	struct cie_spec cies[MAX_CIES];
 	bool backwards = period & 1;
 	u64 addr = BUILD_TEXT, part;
 	const u8 *templates;
 
-	make_cies(eh, cies, at, nr_cies, &in);
+	*machine = m;
+	make_cies(eh, m, cies, at, nr_cies, &in);
 	templates = in.p;
 	/* By halves: the second one lies first. */
 	part = BUILD_TEXT + TEXT_LEN / 2;
@@ -418,7 +469,7 @@ static u32 make_eh_frame(struct buf *eh, const u8 *data, size_t size)
 		in.p = templates;
 		in.round = i % period;
 		while (in.p < in.end) {
-			if (make_fde(eh, cies, at, nr_cies, &in, &addr)) {
+			if (make_fde(eh, m, cies, at, nr_cies, &in, &addr)) {
 				if (++n == MAX_FDES || in.cost > MAX_COST)
 					return n;
 				continue;
@@ -447,17 +498,19 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct rows_stats stats = { 0 };
 	struct elf_layout layout;
 	struct elf_spec spec = { .text_len = TEXT_LEN };
+	const struct machine *machine;
 	struct buf eh = { 0 }, file = { 0 };
 	char path[32];
 	u32 nr_fdes;
 	int fd;
 
-	nr_fdes = make_eh_frame(&eh, data, size);
+	nr_fdes = make_eh_frame(&eh, &machine, data, size);
 	if (!nr_fdes) {
 		buf_free(&eh);
 		return 0;
 	}
 	spec.eh_frame = &eh;
+	spec.word = machine->word;
 	build_elf(&file, &spec, &layout);
 	/* FUZZ_KEEP=FILE: for a look with readelf --debug-dump=frames-interp. */
 	if (getenv("FUZZ_KEEP"))

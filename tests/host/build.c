@@ -63,11 +63,11 @@ void buf_set32(struct buf *b, u32 pos, u32 value)
 	memcpy(b->bytes + pos, &value, 4);
 }
 
-void build_encoded(struct buf *b, u32 enc, u64 value, u64 vaddr)
+void build_encoded(struct buf *b, u32 enc, u32 word, u64 value, u64 vaddr)
 {
 	if ((enc & 0x70) == DW_EH_PE_aligned) {
-		buf_align(b, 8, 0);
-		buf_uint(b, value, 8);
+		buf_align(b, word, 0);
+		buf_uint(b, value, word);
 		return;
 	}
 	if ((enc & 0x70) == DW_EH_PE_pcrel)
@@ -87,9 +87,17 @@ void build_encoded(struct buf *b, u32 enc, u64 value, u64 vaddr)
 	case DW_EH_PE_sdata4:
 		buf_uint(b, value, 4);
 		break;
+	case DW_EH_PE_absptr:
+		buf_uint(b, value, word);
+		break;
 	default:
 		buf_uint(b, value, 8);
 	}
+}
+
+static u32 word_of(const struct cie_spec *spec)
+{
+	return spec->word ? spec->word : 8;
 }
 
 /* A record's length is known at its end. */
@@ -135,10 +143,10 @@ static void augmentation(struct buf *b, const struct cie_spec *spec,
 		} else if (*aug == 'P') {
 			buf_uint(&data, spec->personality_enc, 1);
 			if ((spec->personality_enc & 0x70) == DW_EH_PE_aligned)
-				while ((vaddr + 1 + data.len) % 8)
+				while ((vaddr + 1 + data.len) % word_of(spec))
 					buf_uint(&data, 0, 1);
 			build_encoded(&data, spec->personality_enc & 0x0f,
-				      BUILD_TEXT, vaddr);
+				      word_of(spec), BUILD_TEXT, vaddr);
 		}
 	}
 	for (i = 0; i < spec->aug_extra; i++)
@@ -151,24 +159,26 @@ static void augmentation(struct buf *b, const struct cie_spec *spec,
 u32 build_cie(struct buf *b, const struct cie_spec *spec)
 {
 	const char *aug = spec->aug ? spec->aug : "zR";
-	struct prog instrs = spec->instrs.bytes ? spec->instrs : ENTRY;
-	u32 pos = begin(b, spec->is_64bit);
+	u32 pos = begin(b, spec->is_64bit), word = word_of(spec);
 	u32 version = spec->version ? spec->version : 1;
+	u32 ra = spec->ra ? spec->ra : word == 8 ? 16 : 8;
+	struct prog instrs = spec->instrs.bytes ? spec->instrs :
+			     word == 8 ? ENTRY : ENTRY_I386;
 
 	/* The CIE ID has 4 bytes in .eh_frame, 64-bit records included. */
 	buf_uint(b, 0, 4);
 	buf_uint(b, version, 1);
 	buf_put(b, aug, (u32)strlen(aug) + 1);
 	if (!strncmp(aug, "eh", 2))
-		buf_uint(b, 0x1234, 8);
+		buf_uint(b, 0x1234, word);
 	if (version >= 4)
-		buf_uint(b, 0x0008, 2);
+		buf_uint(b, word, 2);
 	buf_uleb(b, spec->code_align ? spec->code_align : 1);
-	buf_sleb(b, spec->data_align ? spec->data_align : -8);
+	buf_sleb(b, spec->data_align ? spec->data_align : -(s64)word);
 	if (version == 1)
-		buf_uint(b, spec->ra ? spec->ra : 16, 1);
+		buf_uint(b, ra, 1);
 	else
-		buf_uleb(b, spec->ra ? spec->ra : 16);
+		buf_uleb(b, ra);
 	if (*aug == 'z')
 		augmentation(b, spec, aug, BUILD_EH + b->len);
 	buf_put(b, instrs.bytes, instrs.len);
@@ -183,8 +193,8 @@ u32 build_fde(struct buf *b, const struct cie_spec *spec, u32 cie, u64 start,
 	u32 pos = begin(b, spec->is_64bit), enc = fde_enc(spec);
 
 	buf_uint(b, b->len - cie, 4);
-	build_encoded(b, enc, start, BUILD_EH + b->len);
-	build_encoded(b, enc & 0x0f, len, 0);
+	build_encoded(b, enc, word_of(spec), start, BUILD_EH + b->len);
+	build_encoded(b, enc & 0x0f, word_of(spec), len, 0);
 	if (*aug == 'z') {
 		if (strchr(aug, 'L') && spec->lsda_enc != DW_EH_PE_omit) {
 			buf_uleb(b, 4);

@@ -35,6 +35,8 @@ struct prog {
 
 /* What gcc says at a function's entry: CFA = rsp+8, RA at CFA-8. */
 #define ENTRY		PROG(DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1)
+/* The same of i386: CFA = esp+4, RA at CFA-4. */
+#define ENTRY_I386	PROG(DW_CFA_def_cfa, 4, 4, DW_CFA_offset | 8, 1)
 
 /* Where the sections of a test's file are in memory. */
 #define BUILD_TEXT	0x1000ULL
@@ -43,19 +45,21 @@ struct prog {
 
 /**
  * struct cie_spec - a CIE; 0 and NULL mean what compilers write
+ * @word: bytes of an address: 8; or 4: it is of a file for i386
  * @version: 1
  * @aug: "zR"
  * @code_align: 1
- * @data_align: -8
- * @ra: 16
+ * @data_align: minus a word
+ * @ra: 16; of i386: 8
  * @enc: of addresses; DW_EH_PE_pcrel | DW_EH_PE_sdata4; 0x100: DW_EH_PE_absptr
  * @personality_enc: of "P"
  * @lsda_enc: of "L"
  * @is_64bit: a 64-bit length
  * @aug_extra: bytes of augmentation data that no letter accounts for
- * @instrs: initial instructions; ENTRY if .bytes is NULL
+ * @instrs: initial instructions; ENTRY or ENTRY_I386 if .bytes is NULL
  */
 struct cie_spec {
+	u32 word;
 	u32 version;
 	const char *aug;
 	u64 code_align;
@@ -78,12 +82,13 @@ void build_terminator(struct buf *b);
 /* One CIE of the usual kind and one FDE. */
 void build_one(struct buf *b, u64 start, u64 len, struct prog instrs);
 
-/* Append @value at its file address @vaddr as @enc says. */
-void build_encoded(struct buf *b, u32 enc, u64 value, u64 vaddr);
+/* Append @value at its file address @vaddr as @enc says; an address has @word bytes. */
+void build_encoded(struct buf *b, u32 enc, u32 word, u64 value, u64 vaddr);
 
 /**
  * struct elf_spec - an ELF file around an .eh_frame
  * @eh_frame: the section
+ * @word: bytes of an address: 8; or 4: a file for i386; 0: 8
  * @no_hdr: no .eh_frame_hdr and no PT_GNU_EH_FRAME
  * @no_sections: no section headers
  * @no_build_id: no note
@@ -92,6 +97,7 @@ void build_encoded(struct buf *b, u32 enc, u64 value, u64 vaddr);
  */
 struct elf_spec {
 	const struct buf *eh_frame;
+	u32 word;
 	bool no_hdr;
 	bool no_sections;
 	bool no_build_id;
@@ -101,12 +107,12 @@ struct elf_spec {
 
 /* Where a file's parts are, for the test that is to damage one. */
 struct elf_layout {
-	u32 phdrs;	/* Elf64_Phdr: text, data, eh_frame_hdr, note */
+	u32 phdrs;	/* text, data, eh_frame_hdr, note */
 	u32 nr_phdrs;
 	u32 eh_frame;
 	u32 eh_frame_hdr;
 	u32 note;
-	u32 shdrs;	/* Elf64_Shdr: null, text, eh_frame, strings … */
+	u32 shdrs;	/* null, text, eh_frame, strings … */
 	u32 nr_shdrs;
 	u32 strings;
 };

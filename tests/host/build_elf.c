@@ -20,20 +20,81 @@ static u32 name_of(const char *section)
 	abort();
 }
 
-static void put_section(struct buf *b, const char *name, u32 type, u32 flags,
+/* Headers are made as ELFCLASS64 has them; ELFCLASS32 has the same in fewer bytes. */
+static u32 put_ehdr(u8 *to, u32 word, const Elf64_Ehdr *from)
+{
+	Elf32_Ehdr ehdr = {
+		.e_type = from->e_type,
+		.e_machine = from->e_machine,
+		.e_version = from->e_version,
+		.e_entry = (Elf32_Addr)from->e_entry,
+		.e_phoff = (Elf32_Off)from->e_phoff,
+		.e_shoff = (Elf32_Off)from->e_shoff,
+		.e_ehsize = sizeof(ehdr),
+		.e_phentsize = sizeof(Elf32_Phdr),
+		.e_phnum = from->e_phnum,
+		.e_shentsize = sizeof(Elf32_Shdr),
+		.e_shnum = from->e_shnum,
+		.e_shstrndx = from->e_shstrndx,
+	};
+
+	if (word == 8) {
+		memcpy(to, from, sizeof(*from));
+		return sizeof(*from);
+	}
+	memcpy(ehdr.e_ident, from->e_ident, sizeof(ehdr.e_ident));
+	ehdr.e_ident[EI_CLASS] = ELFCLASS32;
+	ehdr.e_machine = EM_386;
+	memcpy(to, &ehdr, sizeof(ehdr));
+	return sizeof(ehdr);
+}
+
+static u32 put_phdr(u8 *to, u32 word, const Elf64_Phdr *from)
+{
+	const Elf32_Phdr phdr = {
+		.p_type = from->p_type,
+		.p_offset = (Elf32_Off)from->p_offset,
+		.p_vaddr = (Elf32_Addr)from->p_vaddr,
+		.p_filesz = (Elf32_Word)from->p_filesz,
+		.p_memsz = (Elf32_Word)from->p_memsz,
+		.p_flags = from->p_flags,
+		.p_align = (Elf32_Word)from->p_align,
+	};
+
+	if (word == 8) {
+		memcpy(to, from, sizeof(*from));
+		return sizeof(*from);
+	}
+	memcpy(to, &phdr, sizeof(phdr));
+	return sizeof(phdr);
+}
+
+static void put_section(struct buf *b, u32 word, const char *name, u32 type, u32 flags,
 			u64 vaddr, u32 off, u32 len)
 {
 	const Elf64_Shdr shdr = {
-		.sh_name = name_of(name),
+		.sh_name = *name ? name_of(name) : 0,
 		.sh_type = type,
 		.sh_flags = flags,
 		.sh_addr = vaddr,
 		.sh_offset = off,
 		.sh_size = len,
-		.sh_addralign = 8,
+		.sh_addralign = type == SHT_NULL ? 0 : 8,
+	};
+	const Elf32_Shdr shdr32 = {
+		.sh_name = shdr.sh_name,
+		.sh_type = type,
+		.sh_flags = flags,
+		.sh_addr = (Elf32_Addr)vaddr,
+		.sh_offset = off,
+		.sh_size = len,
+		.sh_addralign = (Elf32_Word)shdr.sh_addralign,
 	};
 
-	buf_put(b, &shdr, sizeof(shdr));
+	if (word == 8)
+		buf_put(b, &shdr, sizeof(shdr));
+	else
+		buf_put(b, &shdr32, sizeof(shdr32));
 }
 
 static void put_note(struct buf *b)
@@ -74,7 +135,7 @@ static void buf_nops(struct buf *b, u32 len)
 void build_elf(struct buf *b, const struct elf_spec *spec,
 	       struct elf_layout *l)
 {
-	const u32 eh_len = spec->eh_frame->len;
+	const u32 eh_len = spec->eh_frame->len, word = spec->word ? spec->word : 8;
 	const u32 text_len = spec->text_len ? spec->text_len : PAGE;
 	const u32 data = PAGE + text_len;
 	const u64 delta = BUILD_EH - data;
@@ -85,7 +146,6 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_entry = BUILD_TEXT,
-		.e_phoff = sizeof(ehdr),
 		.e_ehsize = sizeof(ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
 		.e_shentsize = sizeof(Elf64_Shdr),
@@ -97,12 +157,11 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = data,
 		  .p_vaddr = BUILD_EH, .p_align = PAGE },
 	};
-	u32 n = 2, hdr_len;
+	u32 n = 2, i, at, hdr_len;
 
 	memset(l, 0, sizeof(*l));
-	l->phdrs = sizeof(ehdr);
-	buf_put(b, &ehdr, sizeof(ehdr));
-	buf_put(b, phdrs, sizeof(phdrs));
+	/* The headers' page is filled at the end. */
+	buf_uint(b, 0, 1);
 	buf_align(b, PAGE, 0);
 	buf_nops(b, text_len);
 
@@ -136,26 +195,27 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 	phdrs[1].p_memsz = phdrs[1].p_filesz;
 
 	if (!spec->no_sections) {
-		Elf64_Shdr null = { 0 };
-
 		l->strings = b->len;
 		buf_put(b, strings, sizeof(strings));
 		buf_align(b, 8, 0);
 		l->shdrs = b->len;
 		l->nr_shdrs = 4;
-		buf_put(b, &null, sizeof(null));
-		put_section(b, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
+		put_section(b, word, "", SHT_NULL, 0, 0, 0, 0);
+		put_section(b, word, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
 			    BUILD_TEXT, PAGE, text_len);
-		put_section(b, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, BUILD_EH,
+		put_section(b, word, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, BUILD_EH,
 			    l->eh_frame, eh_len);
-		put_section(b, ".shstrtab", SHT_STRTAB, 0, 0, l->strings,
+		put_section(b, word, ".shstrtab", SHT_STRTAB, 0, 0, l->strings,
 			    sizeof(strings));
 		ehdr.e_shoff = l->shdrs;
 		ehdr.e_shnum = 4;
 		ehdr.e_shstrndx = 3;
 	}
 	l->nr_phdrs = n;
+	l->phdrs = word == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+	ehdr.e_phoff = l->phdrs;
 	ehdr.e_phnum = (Elf64_Half)n;
-	memcpy(b->bytes, &ehdr, sizeof(ehdr));
-	memcpy(b->bytes + l->phdrs, phdrs, n * sizeof(phdrs[0]));
+	at = put_ehdr(b->bytes, word, &ehdr);
+	for (i = 0; i < n; i++)
+		at += put_phdr(b->bytes + at, word, &phdrs[i]);
 }

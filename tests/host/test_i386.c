@@ -17,14 +17,8 @@ enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, EIP };
 /* Where code is that no file covers, so that its bytes are the test's: in the stack. */
 #define CODE	200
 
-static const struct cie_spec usual = {
-	.data_align = -4, .ra = EIP,
-	.instrs = PROG(DW_CFA_def_cfa, ESP, 4, DW_CFA_offset | EIP, 1),
-};
-static const struct cie_spec signal_frame = {
-	.data_align = -4, .ra = EIP, .aug = "zRS",
-	.instrs = PROG(DW_CFA_def_cfa, ESP, 4, DW_CFA_offset | EIP, 1),
-};
+static const struct cie_spec usual = { .word = 4 };
+static const struct cie_spec signal_frame = { .word = 4, .aug = "zRS" };
 
 static struct host_table table;
 static struct buf eh;
@@ -312,53 +306,20 @@ static void test_capacity(void **state)
 	assert_stop(result.stop, CAPACITY);
 }
 
-/* A file: its header, two program headers, text and .eh_frame; no sections. */
-static void build_file(struct buf *b, u8 class, u16 machine)
-{
-	const u32 off = 0x1000;
-	Elf32_Ehdr ehdr = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, class,
-			     ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = machine, .e_version = EV_CURRENT,
-		.e_entry = BUILD_TEXT, .e_phoff = sizeof(ehdr),
-		.e_shoff = 0x2000 + 0x100, .e_ehsize = sizeof(ehdr),
-		.e_phentsize = sizeof(Elf32_Phdr), .e_phnum = 2,
-		.e_shentsize = sizeof(Elf32_Shdr), .e_shnum = 3, .e_shstrndx = 2,
-	};
-	const Elf32_Phdr phdrs[2] = {
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = off,
-		  .p_vaddr = BUILD_TEXT, .p_filesz = off, .p_memsz = off },
-		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 2 * off,
-		  .p_vaddr = BUILD_EH, .p_filesz = 0x100, .p_memsz = 0x100 },
-	};
-	const Elf32_Shdr shdrs[3] = {
-		{ .sh_type = SHT_NULL },
-		{ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
-		  .sh_addr = BUILD_EH, .sh_offset = 2 * off, .sh_size = eh.len },
-		{ .sh_name = 1, .sh_type = SHT_STRTAB,
-		  .sh_offset = 0x2100 + sizeof(shdrs), .sh_size = 11 },
-	};
-
-	buf_put(b, &ehdr, sizeof(ehdr));
-	buf_put(b, phdrs, sizeof(phdrs));
-	buf_align(b, off, 0);
-	buf_uint(b, 0, 1);
-	buf_align(b, off, 0);
-	buf_put(b, eh.bytes, eh.len);
-	buf_align(b, 0x100, 0);
-	buf_put(b, shdrs, sizeof(shdrs));
-	buf_put(b, "\0.eh_frame", 11);
-}
-
+/* A file of this class and for this machine, or its first @cut bytes. */
 static int load(u8 class, u16 machine, u32 cut)
 {
+	const struct elf_spec spec = { .eh_frame = &eh, .word = 4 };
+	struct elf_layout layout;
 	struct buf b = { 0 };
 	int ret;
 
 	host_table_free(&table);
 	buf_free(&eh);
 	add(&usual, 1, PROG(DW_CFA_def_cfa_offset, 12));
-	build_file(&b, class, machine);
+	build_elf(&b, &spec, &layout);
+	b.bytes[EI_CLASS] = class;
+	((Elf32_Ehdr *)b.bytes)->e_machine = machine;
 	ret = host_load_bytes(&table, b.bytes, cut ? cut : b.len, HOST_EXACT);
 	buf_free(&b);
 	return ret;
