@@ -220,13 +220,19 @@ static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 	return ret == 1 ? 0 : ret;
 }
 
+/* Return: whether a step has looked at enough records, of which @budget were left. */
+static bool batch_done(const struct kuw_compile *c, u32 budget)
+{
+	return !budget || c->batch_bytes >= KUW_BATCH_BYTES;
+}
+
 static int scan(struct kuw_compile *c)
 {
 	u32 budget = KUW_BATCH_FDES, next;
 	int ret;
 
 	while (c->pos < c->eh_frame.len) {
-		if (!budget--)
+		if (batch_done(c, budget--))
 			return KUW_AGAIN;
 		ret = scan_one(c, c->pos, &next);
 		if (ret == -EBADMSG) {
@@ -281,7 +287,7 @@ static int read_header(struct kuw_compile *c)
 	count = min_t(u64, count, kuw_left(&cur) / 8);
 	kuw_bytes(&cur, c->pos * 8ULL);
 	for (; c->pos < count; c->pos++) {
-		if (!budget--) {
+		if (batch_done(c, budget--)) {
 			c->phase = PHASE_HEADER;
 			return KUW_AGAIN;
 		}
@@ -425,10 +431,11 @@ static int put_rows(struct kuw_compile *c)
 	const struct kuw_tree tree = kuw_runs_tree(c);
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem;
 	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *to = rows + c->nr_placed;
+	const u64 *enough = to + KUW_BATCH_ROWS;
 	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES), off;
 	int ret = KUW_AGAIN;
 
-	for (; c->pos < end; c->pos++) {
+	for (; c->pos < end && to < enough; c->pos++) {
 		if (!rows_room(c, to - rows)) {
 			ret = -ENOSPC;
 			break;
@@ -453,6 +460,7 @@ int kuw_compile_step(struct kuw_compile *c)
 
 	if (c->areas[KUW_AREA_HASH].bytes >= 4ULL * sizeof(u32) << c->hash_bits)
 		kuw_intern_rehash(c);
+	c->batch_bytes = 0;
 	switch (c->phase) {
 	case PHASE_INIT:
 		ret = kuw_intern_init(c);

@@ -260,6 +260,7 @@ struct kuw_compile {
 	u32 exprs_len;
 	u32 hash_bits;
 	u32 program_bits;
+	u32 batch_bytes;
 	u32 signal;
 	bool unsorted;
 	u32 chunk;

@@ -39,7 +39,10 @@ static u32 rule_hash(u64 cfa, u32 regs, u32 signal)
 	return (h ^ h >> 29) * KUW_MIX >> 32;
 }
 
-/* Slots hold number + 1; half of them stay empty, so a probe ends soon. */
+/*
+ * Slots hold number + 1; half of them stay empty, so a probe ends soon. Those that
+ * collide here have collided in the smaller hash: they are KUW_MAX_PROBES at most.
+ */
 static u32 *free_slot(struct kuw_compile *c, bool rules, u32 hash)
 {
 	u32 *slots = hash_slots(c, rules), at = slot_of(c, hash);
@@ -92,7 +95,7 @@ static bool same_regs(const u64 *a, const u64 *b)
 static int intern_regs(struct kuw_compile *c, const u64 *reg, u32 *number)
 {
 	struct kuw_regset *regs = c->areas[KUW_AREA_REGS].mem;
-	u32 *slots, hash = regs_hash(reg), at;
+	u32 *slots, hash = regs_hash(reg), at, tries = KUW_MAX_PROBES;
 
 	if (!hash_room(c))
 		return -ENOSPC;
@@ -102,6 +105,8 @@ static int intern_regs(struct kuw_compile *c, const u64 *reg, u32 *number)
 		if (regs[*number].hash == hash &&
 		    same_regs(regs[*number].reg, reg))
 			return 0;
+		if (!--tries)
+			return -E2BIG;
 	}
 	if (c->nr_regs == KUW_MAX_RULES)
 		return -E2BIG;
@@ -154,7 +159,7 @@ int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc)
 static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem, *rule;
-	u32 *slots, at;
+	u32 *slots, at, tries = KUW_MAX_PROBES;
 
 	if (!hash_room(c))
 		return -ENOSPC;
@@ -166,6 +171,8 @@ static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
 		if (rule->cfa == cfa && rule->regs == regs &&
 		    rule->signal == c->signal)
 			return 0;
+		if (!--tries)
+			return -E2BIG;
 	}
 	if (c->nr_rules == KUW_MAX_RULES)
 		return -E2BIG;

@@ -30,10 +30,17 @@
  * a row may cost.
  */
 #define KUW_MAX_ROWS		(1u << 26)
+/* Bytes of one CFA program, which is run in one piece; seen: 60,755. */
+#define KUW_MAX_PROGRAM		(1u << 18)
 /* Nested DW_CFA_remember_state; seen: 1, and 5,000 in a test suite. */
 #define KUW_MAX_STATES		8192
 /* Distinct rules of one file; seen: 883 without callee-saved registers. */
 #define KUW_MAX_RULES		65535
+/* Of these, and of the registers' rules, how many are looked at to find one by its
+ * hash, half of which is empty; seen: 26. Who made a file for it could have thousands
+ * compared for each instruction.
+ */
+#define KUW_MAX_PROBES		256
 /* Ways to begin a run of rows; seen: 6,000. They have 16 bits. */
 #define KUW_MAX_RUN_NODES	65535
 /* Of these, how many are looked at that have the same hash; seen: 7. */
@@ -60,9 +67,12 @@
  * 65,530 by default, and each entry costs 40 bytes.
  */
 #define KUW_MAX_MAPPINGS	65536
-/* FDEs compiled between two returns to the caller, who may want to reschedule
- * or be killed: well below a millisecond.
+/* FDEs compiled, bytes of programs run, and rows put in order between two returns to
+ * the caller, who may want to reschedule or be killed: of a usual file well below a
+ * millisecond.
  */
 #define KUW_BATCH_FDES		256
+#define KUW_BATCH_BYTES		(1u << 16)
+#define KUW_BATCH_ROWS		(1u << 16)
 
 #endif /* KUW_LIMITS_H */

@@ -97,29 +97,23 @@ static void test_far(void **state)
 	assert_int_equal(cfa_at(U32_MAX), -1);
 }
 
-/* More blocks than are written at once, and more steps than are needed. */
-static void test_steps(void **state)
+/* Compile once more, by hand: the same comes out. Return: steps, but for growth. */
+static u32 steps(void)
 {
-	struct kuw_image image = { .elf = &table.elf };
-	struct kuw_compile *c;
-	u32 cie = build_cie(&eh, &usual), i;
+	struct kuw_image image = { .elf = &table.elf, .eh_frame = table.eh_frame };
+	struct kuw_compile *c = malloc(sizeof(*c));
+	u32 n = 0, i;
 	int ret;
 
-	for (i = 0; i < 200; i++)
-		put_fde(&usual, cie, i << KUW_BLOCK_SHIFT, 0x20, 16 + 8 * (i % 7));
-	assert_int_equal(compile(200 << KUW_BLOCK_SHIFT, true), 0);
-	for (i = 0; i < 200; i++)
-		assert_int_equal(cfa_at((i << KUW_BLOCK_SHIFT) + 0x1f),
-				 16 + 8 * (i % 7));
-	image.eh_frame = table.eh_frame;
-	c = malloc(sizeof(*c));
 	assert_non_null(c);
 	kuw_compile_init(c, &image);
 	while ((ret = kuw_compile_step(c)) > 0) {
 		struct kuw_area *area = &c->areas[c->grow];
 
-		if (ret != KUW_GROW)
+		if (ret != KUW_GROW) {
+			n++;
 			continue;
+		}
 		area->mem = realloc(area->mem, c->grow_bytes);
 		assert_non_null(area->mem);
 		area->bytes = c->grow_bytes;
@@ -131,6 +125,109 @@ static void test_steps(void **state)
 	for (i = 0; i < KUW_NR_AREAS; i++)
 		free(c->areas[i].mem);
 	free(c);
+	return n;
+}
+
+/* More blocks than are written at once, and more steps than are needed. */
+static void test_steps(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), i;
+
+	for (i = 0; i < 200; i++)
+		put_fde(&usual, cie, i << KUW_BLOCK_SHIFT, 0x20, 16 + 8 * (i % 7));
+	assert_int_equal(compile(200 << KUW_BLOCK_SHIFT, true), 0);
+	for (i = 0; i < 200; i++)
+		assert_int_equal(cfa_at((i << KUW_BLOCK_SHIFT) + 0x1f),
+				 16 + 8 * (i % 7));
+	assert_true(steps() > 3);
+}
+
+/* A program of @len bytes that says nothing, but the CFA at its end. */
+static struct prog long_program(struct buf *p, u32 len, u32 cfa)
+{
+	while (p->len < len - 3)
+		buf_uint(p, DW_CFA_nop, 1);
+	buf_put(p, (const u8[]){ DW_CFA_def_cfa, 7, (u8)cfa }, 3);
+	return (struct prog){ p->bytes, p->len };
+}
+
+/* Programs are run whole, so that one that is too long is none; its neighbours stay. */
+static void test_long_program(void **state)
+{
+	struct cie_spec spec = { 0 };
+	struct buf p = { 0 };
+	u32 cie = build_cie(&eh, &usual);
+
+	/* What fills the record up to 8 bytes is of the program. */
+	build_fde(&eh, &usual, cie, BUILD_TEXT, 0x20,
+		  long_program(&p, KUW_MAX_PROGRAM - 8, 16));
+	build_fde(&eh, &usual, cie, BUILD_TEXT + 0x100, 0x20,
+		  long_program(&p, KUW_MAX_PROGRAM + 1, 24));
+	put_fde(&usual, cie, 0x200, 0x20, 32);
+	spec.instrs = (struct prog){ p.bytes, p.len };
+	put_fde(&spec, build_cie(&eh, &spec), 0x300, 0x20, 40);
+	buf_free(&p);
+	assert_int_equal(compile(0x1000, true), 0);
+	assert_int_equal(table.table->nr_bad, 2);
+	assert_int_equal(cfa_at(0), 16);
+	assert_int_equal(cfa_at(0x100), -1);
+	assert_int_equal(cfa_at(0x200), 32);
+	assert_int_equal(cfa_at(0x300), -1);
+}
+
+/* A step ends after so many bytes of programs, however few FDEs that are. */
+static void test_long_programs(void **state)
+{
+	const u32 n = 40, len = KUW_BATCH_BYTES / 2;
+	struct cie_spec spec = { 0 };
+	struct buf p = { 0 };
+	u32 cies[2], i;
+
+	spec.instrs = long_program(&p, len, 8);
+	/* Both have the same place among those that are remembered. */
+	cies[0] = build_cie(&eh, &spec);
+	while ((eh.len - cies[0]) % (4 * KUW_CIE_SLOTS))
+		build_cie(&eh, &usual);
+	cies[1] = build_cie(&eh, &spec);
+	for (i = 0; i < n; i++)
+		put_fde(&spec, cies[i % 2], i * 0x20, 0x20, 16 + 8 * i);
+	assert_int_equal(compile(0x1000, true), 0);
+	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+	drop(NULL);
+	cies[0] = build_cie(&eh, &usual);
+	for (i = 0; i < n; i++)
+		build_fde(&eh, &usual, cies[0], BUILD_TEXT + i * 0x20, 0x20,
+			  spec.instrs);
+	buf_free(&p);
+	assert_int_equal(compile(0x1000, true), 0);
+	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+}
+
+/* The same where rows are put in order: many of a few FDEs. */
+static void test_many_rows(void **state)
+{
+	const u32 n = 12, rows = KUW_BATCH_ROWS / 2;
+	u32 cie = build_cie(&eh, &usual), i, few;
+	struct buf p = { 0 };
+
+	for (i = 0; i < rows; i++)
+		buf_put(&p, (const u8[]){ DW_CFA_def_cfa_offset, i & 1 ? 16 : 24,
+			DW_CFA_advance_loc | 17 }, 3);
+	for (i = 0; i < n; i++)
+		build_fde(&eh, &usual, cie, BUILD_TEXT + i * rows * 17, rows * 17,
+			  (struct prog){ p.bytes, i ? 3 : p.len });
+	assert_int_equal(compile(n * rows * 17, true), 0);
+	few = steps();
+	drop(NULL);
+	cie = build_cie(&eh, &usual);
+	for (i = 0; i < n; i++)
+		build_fde(&eh, &usual, cie, BUILD_TEXT + i * rows * 17, rows * 17,
+			  (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	assert_int_equal(compile(n * rows * 17, true), 0);
+	assert_int_equal(table.table->nr_rows, n * rows);
+	/* Each program is a step of its own, and of the rows two FDEs are one. */
+	assert_true(steps() > few + n - 2 + n / 2 - 2);
 }
 
 /* .eh_frame_hdr of all @n FDEs; the records of most lie behind a terminator. */
@@ -188,17 +285,22 @@ static void test_bad_header(void **state)
 	}
 }
 
-/* One FDE; @one puts an instruction for its i-th row. */
+/* @one puts an instruction for the i-th row; a program may not be of any length. */
 static void build_rows(u32 n, void (*one)(struct buf *p, u32 i))
 {
+	u32 cie = build_cie(&eh, &usual), first = 0, i;
 	struct buf p = { 0 };
-	u32 i;
 
 	for (i = 0; i < n; i++) {
 		one(&p, i);
 		buf_uint(&p, DW_CFA_advance_loc | 1, 1);
+		if (i + 1 < n && (i + 1) % 1000)
+			continue;
+		build_fde(&eh, &usual, cie, BUILD_TEXT + first, i + 1 - first,
+			  (struct prog){ p.bytes, p.len });
+		first = i + 1;
+		p.len = 0;
 	}
-	build_one(&eh, BUILD_TEXT, n, (struct prog){ p.bytes, p.len });
 	buf_free(&p);
 }
 
@@ -238,6 +340,68 @@ static void test_register_sets(void **state)
 {
 	build_rows(KUW_MAX_RULES, put_distinct_reg);
 	assert_int_equal(compile(1 << 20, true), -E2BIG);
+}
+
+static u32 collisions[KUW_MAX_PROBES + 1];
+
+/*
+ * Offsets of @n states that all have one slot of a hash of 2^12: of the sets in
+ * which rbx is CFA-8*i; or, by @rule, of the rules of one set whose CFA is rsp+8*i.
+ * As core/intern.c has them.
+ */
+static void collide(u32 n, bool rule)
+{
+	u32 i, k, slot = 0, found = 0;
+	u64 h, reg;
+
+	for (i = 0; found < n; i++) {
+		if (rule) {
+			h = kuw_loc_pack(KUW_REG, KUW_RSP, 0, 8 * (s32)i) * KUW_MIX;
+			h = (h ^ h >> 29) * KUW_MIX;
+		} else {
+			for (h = 0, k = 0; k < KUW_NR_REGS; k++) {
+				reg = kuw_loc_pack(KUW_SAME, 0, (u8)k, 0);
+				if (k == KUW_RBX)
+					reg = kuw_loc_pack(KUW_CFA_PLUS, 0, KUW_RBX,
+							   -8 * (s32)i);
+				if (k == KUW_RA)
+					reg = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, -8);
+				h = (h ^ reg) * KUW_MIX;
+			}
+		}
+		if (!i)
+			slot = h >> 32 & 0xfff;
+		if ((h >> 32 & 0xfff) == slot)
+			collisions[found++] = i;
+	}
+}
+
+static void put_colliding_reg(struct buf *p, u32 i)
+{
+	put_distinct_reg(p, collisions[i]);
+}
+
+static void put_colliding_cfa(struct buf *p, u32 i)
+{
+	put_cfa(p, 8 * collisions[i]);
+}
+
+/* Who writes a file for the hash gets no table, and not the time of many comparisons. */
+static void test_collisions(void **state)
+{
+	/* Others may have come to a slot behind theirs. */
+	static const u32 few = KUW_MAX_PROBES - 8, many = KUW_MAX_PROBES + 1;
+	u32 rule;
+
+	for (rule = 0; rule < 2; rule++) {
+		collide(many, rule);
+		drop(NULL);
+		build_rows(few, rule ? put_colliding_cfa : put_colliding_reg);
+		assert_int_equal(compile(1 << 20, true), 0);
+		drop(NULL);
+		build_rows(many, rule ? put_colliding_cfa : put_colliding_reg);
+		assert_int_equal(compile(1 << 20, true), -E2BIG);
+	}
 }
 
 /* One in each FDE: what runs again because an area grew is stored once more. */
@@ -294,10 +458,14 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_same_begin),
 	TEST(test_far),
 	TEST(test_steps),
+	TEST(test_long_program),
+	TEST(test_long_programs),
+	TEST(test_many_rows),
 	TEST(test_header),
 	TEST(test_bad_header),
 	TEST(test_rules),
 	TEST(test_register_sets),
+	TEST(test_collisions),
 	TEST(test_expressions),
 	TEST(test_advance),
 };
