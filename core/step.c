@@ -119,10 +119,11 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 		loc = &ext->locs[i];
 		has_sp |= loc->target == KUW_RSP;
 		/* vfork() has popped the return address; an interrupted
-		 * function can have, and its caller cannot once more.
+		 * function can have, and its caller cannot once more. A
+		 * signal frame has been pushed.
 		 */
 		may_stay |= loc->target == KUW_RA && loc->how == KUW_REG &&
-			    w->inner;
+			    w->inner && !ext->signal;
 	}
 	stop = loc_value(w, table, &ext->locs[0], NULL, &cfa);
 	if (stop)

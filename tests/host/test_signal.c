@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Walks through signal frames, with and without CFI for the restorer. */
+#include <dwarf.h>
 #include "test.h"
 #include "program.h"
 #include "limits.h"
@@ -123,6 +124,27 @@ static void test_loop(void **state)
 	assert_int_equal(s->result.count, 2 * (KUW_MAX_STACK_SWITCHES + 1));
 }
 
+/*
+ * The same of one that does not move: its return address is in a register, as in
+ * vfork(), whose stack pointer may stay where it is.
+ */
+static void test_loop_in_place(void **state)
+{
+	const struct cie_spec spec = { .aug = "zRS" };
+	struct buf b = { 0 };
+
+	drop(NULL);
+	build_fde(&b, &spec, build_cie(&b, &spec), BUILD_TEXT, 0x100,
+		  PROG(DW_CFA_def_cfa_offset, 0, DW_CFA_register, KUW_RA, KUW_RBX));
+	s = synth_new(&b);
+	buf_free(&b);
+	s->regs.ip = SYNTH_IP(0x10);
+	s->regs.r[KUW_RBX] = SYNTH_IP(0x10);
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, CFA_BACK);
+	assert_int_equal(s->result.count, KUW_MAX_STACK_SWITCHES + 1);
+}
+
 static void test_bad_context(void **state)
 {
 	begin_handler(KUW_PORT_USER_END, SYNTH_SP(90), 0);
@@ -209,6 +231,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_nested),
 	TEST(test_alternate_stack),
 	TEST(test_loop),
+	TEST(test_loop_in_place),
 	TEST(test_bad_context),
 	TEST(test_restorer),
 	TEST(test_restorer_context),
