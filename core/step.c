@@ -194,10 +194,13 @@ static u32 step_vsyscall(struct kuw_state *w)
  */
 static bool restore_ra(struct kuw_state *w)
 {
-	const struct kuw_mapping *m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
+	const struct kuw_mapping *m;
 	u64 ra;
 
-	if (w->inner || !m || m->kind != KUW_MAPPING_URETPROBE)
+	if (w->inner)
+		return false;
+	m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
+	if (!m || m->kind != KUW_MAPPING_URETPROBE)
 		return false;
 	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		return false;
@@ -223,9 +226,10 @@ u32 kuw_step(struct kuw_state *w)
 	/* Whether the CFA moves up cannot be said any more. */
 	if (!(w->regs.known & 1u << KUW_RSP))
 		return KUNWIND_STOP_REG_UNKNOWN;
+	/* First: the byte before the trampoline may be another file's. */
+	if (restore_ra(w))
+		return KUW_STEPPED;
 	if (!m) {
-		if (restore_ra(w))
-			return KUW_STEPPED;
 		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN &&
 		    w->regs.word == KUW_WORD)
 			ret = step_vsyscall(w);

@@ -121,6 +121,9 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 
 	if (w->pc - in->lo >= in->len && !find_cover(w->map, w->pc, in))
 		return NULL;
+	/* What is mapped behind it may be the trampoline of uretprobes. */
+	if (unlikely(w->pc + 1 - in->lo == in->len))
+		return NULL;
 	rule = kuw_table_look(in->table, in->blocks, w->pc - in->text);
 	if (kuw_rule_kind(rule) == KUW_KIND_RSP)
 		what = KUW_MEMO_RSP;

@@ -388,6 +388,25 @@ static void test_uretprobe_full(void **state)
 	kuw_port_uretprobe_slot = 0;
 }
 
+/* The trampoline's first byte is behind the last one of a file's mapping. */
+static void test_uretprobe_adjacent(void **state)
+{
+	/* Of a file without a rule there, and with one. */
+	begin(P_RSP);
+	map_trampoline(s->map->mappings[0].end);
+	program_push(s, 0, s->map->mappings[1].start);
+	kuw_port_uretprobe_slot = SYNTH_SP(0);
+	kuw_port_uretprobe_ra = P_RA(P_START);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_START));
+	begin(P_RSP);
+	s->map->mappings[0].end = P_BEGIN(P_RSP) + P_LEN;
+	map_trampoline(s->map->mappings[0].end);
+	program_push(s, 0, s->map->mappings[1].start, 0x7000000000);
+	kuw_port_uretprobe_ra = P_RA(P_RSP);
+	program_check(s, NO_MAPPING, P_RA(P_RSP), P_RA(P_RSP), 0x7000000000);
+	kuw_port_uretprobe_slot = 0;
+}
+
 /* Interrupted in the trampoline, and what the kernel knows is no address. */
 static void test_uretprobe_bad(void **state)
 {
@@ -609,6 +628,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_null_frame_pointer),
 	TEST(test_uretprobe),
 	TEST(test_uretprobe_full),
+	TEST(test_uretprobe_adjacent),
 	TEST(test_uretprobe_bad),
 	TEST(test_ra_expression),
 	TEST(test_guess),
