@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "test.h"
 #include "synth.h"
+#include "limits.h"
 
 #define RSP	7
 
@@ -505,6 +506,67 @@ static void test_no_memory(void **state)
 	assert_true(allowed >= KUW_NR_AREAS - 1);
 }
 
+/*
+ * More pairs of rows than are looked at that have one hash, as core/compile.h has it:
+ * those that are too many are no runs, and no mistake either.
+ */
+static void test_run_collisions(void **state)
+{
+	/* How many slots there are for so many rows. */
+	const u32 slots = 1024, nr_rules = 64, uses = 10;
+	u32 pairs[KUW_MAX_RUN_TRIES + 8][3], n = 0, cie, delta, a, b, i;
+	const u32 nr_pairs = ARRAY_SIZE(pairs);
+	struct buf p = { 0 };
+
+	for (i = 0; n < nr_pairs && i < nr_rules * nr_rules * KUW_RUN_NEAR; i++) {
+		u64 hash;
+
+		a = i % nr_rules + 1;
+		b = i / nr_rules % nr_rules + 1;
+		delta = i / nr_rules / nr_rules + 1;
+		hash = (a * KUW_MIX ^ (delta << 16 | b)) * KUW_MIX;
+		if (a == b || (hash >> 32) % slots)
+			continue;
+		pairs[n][0] = delta;
+		pairs[n][1] = a;
+		pairs[n++][2] = b;
+	}
+	assert_int_equal(n, nr_pairs);
+	drop(NULL);
+	cie = build_cie(&eh, &usual);
+	/* Rules have the numbers of their first rows; rows as long are in no run. */
+	for (i = 1; i <= nr_rules; i++)
+		buf_put(&p, (const u8[]){ DW_CFA_def_cfa_offset, (u8)i,
+			DW_CFA_advance_loc | 32 }, 3);
+	build_fde(&eh, &usual, cie, BUILD_TEXT, nr_rules * 32,
+		  (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	for (i = 0; i < uses * nr_pairs; i++) {
+		const u32 *pair = pairs[i % nr_pairs];
+
+		build_fde(&eh, &usual, cie, BUILD_TEXT + 0x1000 + i * 0x40, 0x40,
+			  PROG(DW_CFA_def_cfa_offset, 100, DW_CFA_advance_loc | 16,
+			       DW_CFA_def_cfa_offset, (u8)pair[1],
+			       (u8)(DW_CFA_advance_loc | pair[0]),
+			       DW_CFA_def_cfa_offset, (u8)pair[2],
+			       DW_CFA_advance_loc | 3,
+			       DW_CFA_def_cfa_offset, 100));
+	}
+	compile();
+	/* Each of them would be one. */
+	assert_in_range(table.table->nr_runs, KUW_MAX_RUN_TRIES / 2, nr_pairs - 1);
+	for (i = 0; i < uses * nr_pairs; i++) {
+		const u32 *pair = pairs[i % nr_pairs], at = 0x1000 + i * 0x40;
+
+		assert_int_equal(cfa_at(at + 15), 100);
+		assert_int_equal(cfa_at(at + 16), pair[1]);
+		assert_int_equal(cfa_at(at + 15 + pair[0]), pair[1]);
+		assert_int_equal(cfa_at(at + 16 + pair[0]), pair[2]);
+		assert_int_equal(cfa_at(at + 18 + pair[0]), pair[2]);
+		assert_int_equal(cfa_at(at + 19 + pair[0]), 100);
+	}
+}
+
 #define TEST(name)	cmocka_unit_test_teardown(name, drop)
 
 static const struct CMUnitTest tests[] = {
@@ -528,6 +590,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_cut),
 	TEST(test_flips),
 	TEST(test_no_memory),
+	TEST(test_run_collisions),
 };
 
 TEST_MAIN(tests)

@@ -277,6 +277,11 @@ static void test_rt_restorer(void **state)
 	stack[3] = 4;
 	walk(RA(F_ESP));
 	expect(STACK_FAULT, RA(F_ESP), SP(CODE));
+	/* And none at all: the stack ends before. */
+	regs.r[KUW_RSP] = SP(WORDS - 2);
+	stack[WORDS - 2] = SP(CODE);
+	walk(RA(F_ESP));
+	expect(STACK_FAULT, RA(F_ESP), SP(CODE));
 }
 
 /* A file of the other kind is no code of the program: its rules are not applied. */

@@ -477,13 +477,13 @@ static void test_guess_leaf(void **state)
 #define TEXT_LEN	0x100
 #define TEXT_IP(off)	(SYNTH_SP(TEXT_AT) + (off))
 
-static void begin_text(void)
+static void begin_text_of(struct prog prog)
 {
 	struct kuw_mapping *m;
 	struct buf b = { 0 };
 
 	drop(NULL);
-	build_one(&b, BUILD_TEXT, TEXT_LEN, PROG(DW_CFA_nop));
+	build_one(&b, BUILD_TEXT, TEXT_LEN, prog);
 	s = synth_new(&b);
 	buf_free(&b);
 	m = &s->map->mappings[0];
@@ -491,6 +491,11 @@ static void begin_text(void)
 	m->start = TEXT_IP(0);
 	m->end = TEXT_IP(2 * TEXT_LEN);
 	s->regs.ip = TEXT_IP(8);
+}
+
+static void begin_text(void)
+{
+	begin_text_of(PROG(DW_CFA_nop));
 }
 
 /*
@@ -546,12 +551,17 @@ static void test_no_call(void **state)
  * An FDE that ends where a syscall instruction begins, as clone()'s: the last row
  * holds there, but for the child.
  */
-static void begin_clone(const char *insn, u64 rax)
+static void put_clone(const char *insn, u64 rax)
 {
-	begin_text();
 	memcpy(&s->stack[TEXT_AT + TEXT_LEN / 8], insn, KUW_SYSCALL_LEN);
 	s->regs.ip = TEXT_IP(TEXT_LEN + KUW_SYSCALL_LEN);
 	s->regs.r[0] = rax;
+}
+
+static void begin_clone(const char *insn, u64 rax)
+{
+	begin_text();
+	put_clone(insn, rax);
 }
 
 static void test_clone(void **state)
@@ -570,6 +580,38 @@ static void test_clone(void **state)
 	begin_clone("\x0f\x0b", 1234);
 	program_push(s, 0, caller);
 	program_check(s, NO_RULE, ip);
+	/* A last row that is a rule in full is not one of clone()'s. */
+	begin_text_of(PROG(DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0, DW_OP_lit8,
+			   DW_OP_plus));
+	put_clone("\x0f\x05", 1234);
+	program_push(s, 0, caller);
+	program_check(s, NO_RULE, ip);
+}
+
+/* A signal came there: whose system call it is, the interrupted rax tells. */
+static void test_clone_interrupted(void **state)
+{
+	const u64 caller = TEXT_IP(TEXT_LEN + 0x80), ip = TEXT_IP(TEXT_LEN + 2);
+	const u64 restorer = SYNTH_SP(TEXT_AT + 100);
+	struct kuw_mapping *m;
+
+	begin_clone("\x0f\x05", 0);
+	m = &s->map->mappings[s->map->count++];
+	*m = (struct kuw_mapping){
+		.start = restorer - 8, .end = restorer + 16,
+		.kind = KUW_MAPPING_NO_TABLE,
+	};
+	/* mov $15,%rax; syscall */
+	memcpy(&s->stack[TEXT_AT + 100], "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
+	s->regs.ip = TEXT_IP(8);
+	program_push(s, 0, restorer);
+	program_signal(s, 1, ip, SYNTH_SP(90), 0);
+	program_push(s, 90, caller);
+	s->stack[1 + 144 / 8] = 1234;
+	program_check(s, COMPLETE, TEXT_IP(8), restorer, ip, caller);
+	assert_int_equal(s->result.proven, 3);
+	s->stack[1 + 144 / 8] = 0;
+	program_check(s, COMPLETE, TEXT_IP(8), restorer, ip);
 }
 
 /* A call of a null pointer, or of any other place without code. */
@@ -635,6 +677,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_guess_leaf),
 	TEST(test_no_call),
 	TEST(test_clone),
+	TEST(test_clone_interrupted),
 	TEST(test_bad_call),
 	TEST(test_vsyscall),
 };
