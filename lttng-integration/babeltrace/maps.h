@@ -12,6 +12,8 @@ struct kr_spaces;
 enum kr_maps_event {
 	KR_MAPS_NONE,
 	KR_MAPS_MAP,
+	KR_MAPS_DUMPED,
+	KR_MAPS_DUMP_END,
 	KR_MAPS_UNMAP,
 	KR_MAPS_FORK,
 	KR_MAPS_EXIT,
@@ -20,8 +22,22 @@ enum kr_maps_event {
 /* Return: which of these the events of a class are. */
 enum kr_maps_event kr_maps_event_of(const bt_event_class *class);
 
+/* Return: whether a trace can have a state dump: its end is KR_MAPS_DUMP_END. */
+bool kr_maps_can_be_dumped(const bt_trace_class *class);
+
+/* Return: whether an event is about what was mapped before, and not all is known of. */
+bool kr_maps_need_past(enum kr_maps_event what, const bt_event *event,
+		       struct kr_spaces *spaces);
+
 /* Apply an event. One that lacks a field, or has it of another type, is none. */
 void kr_maps_apply(enum kr_maps_event what, const bt_event *event,
 		   struct kr_spaces *spaces, struct kr_modules *modules);
+
+/*
+ * What an event says of the time before it, if it is the first one that says
+ * anything of these addresses: @past is for as long as nothing was said.
+ */
+void kr_maps_recall(enum kr_maps_event what, const bt_event *event,
+		    struct kr_spaces *past, struct kr_modules *modules);
 
 #endif /* KR_MAPS_H */

@@ -25,10 +25,10 @@ static const struct {
 		"stacks do not say their address space",
 		"addresses are shown plain",
 	},
-	[KR_UNKNOWN_SPACE] = {
-		"stack is of an address space that the trace does not tell of",
-		"stacks are of address spaces that the trace does not tell of",
-		"addresses are shown plain; a session begins with a state dump, and what comes before its end may be of such",
+	[KR_UNTOLD] = {
+		"stack has addresses that the trace does not tell of",
+		"stacks have addresses that the trace does not tell of",
+		"they are shown plain; what was mapped before is in the state dump that a session begins with, in its first part if it rotated, and in those that lttng regenerate statedump asks for",
 	},
 	[KR_LOST] = {
 		"event was lost when the trace was recorded",

@@ -220,9 +220,13 @@ static const char *unmapped(uint64_t address)
 	return "[anon]";
 }
 
-/* Return: how many frames they are; *@call says whether the next is a call's. */
+/*
+ * Return: how many frames they are; *@call says whether the next is a call's, and
+ * *@untold is set if the trace does not tell what is at the address.
+ */
 static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
-		     uint64_t address, bool *call, struct found *found)
+		     uint64_t address, bool *call, bool *untold,
+		     struct found *found)
 {
 	const struct kr_mapping *mapping =
 		kr_spaces_find(resolver->spaces, space, address);
@@ -231,9 +235,11 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 	if (!mapping && *call)
 		mapping = kr_spaces_find(resolver->spaces, space, address - 1);
 	*found = (struct found) { .address = address, .module = "" };
-	if (!mapping) {
-		if (kr_spaces_know(resolver->spaces, space))
+	if (!mapping || !mapping->module) {
+		if (!mapping && kr_spaces_whole(resolver->spaces, space))
 			found->module = unmapped(address);
+		else
+			*untold = true;
 		*call = true;
 		return 1;
 	}
@@ -290,34 +296,47 @@ static bool is_early(const bt_field *stop)
 		       KUNWIND_STOP_NOT_COVERED;
 }
 
+static uint64_t space_of(const struct kr_context *context, const bt_field *from)
+{
+	const bt_field *number = at(from, context->space);
+
+	return number ? bt_field_integer_unsigned_get_value(number) : 0;
+}
+
+bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
+		    const bt_field *from)
+{
+	return !whole_length(at(from, context->user)) ||
+	       !space_of(context, from) || is_early(at(from, context->stop)) ||
+	       kr_spaces_whole(spaces, space_of(context, from));
+}
+
 bool kr_resolve(struct kr_resolver *resolver,
 		const struct kr_context *context, const bt_field *from,
 		bt_field *to)
 {
-	const bt_field *user, *kernel, *number;
+	const bt_field *user, *kernel;
 	uint64_t nr_user, nr_kernel, space, total, i, j;
 	bt_field *stack;
 	struct found *found;
-	bool call = false, done = true;
+	bool call = false, untold = false, done = true;
 
 	if (context->stack < 0)
 		return true;
 	user = at(from, context->user);
 	kernel = at(from, context->kernel);
-	number = at(from, context->space);
-	space = number ? bt_field_integer_unsigned_get_value(number) : 0;
+	space = space_of(context, from);
 	nr_user = whole_length(user);
 	nr_kernel = whole_length(kernel);
 	resolver->stacks += !!nr_user;
-	if (nr_user && !space)
-		kr_note(resolver->notes, KR_NO_SPACE, NULL);
-	else if (nr_user && !kr_spaces_know(resolver->spaces, space) &&
-		 !is_early(at(from, context->stop)))
-		kr_note(resolver->notes, KR_UNKNOWN_SPACE, NULL);
-
 	found = g_new(struct found, nr_user);
 	for (total = nr_kernel, i = 0; i < nr_user; i++)
-		total += find(resolver, space, element(user, i), &call, &found[i]);
+		total += find(resolver, space, element(user, i), &call, &untold,
+			      &found[i]);
+	if (nr_user && !space)
+		kr_note(resolver->notes, KR_NO_SPACE, NULL);
+	else if (untold && !is_early(at(from, context->stop)))
+		kr_note(resolver->notes, KR_UNTOLD, NULL);
 	stack = bt_field_structure_borrow_member_field_by_index(to, context->stack);
 	done = !bt_field_array_dynamic_set_length(stack, total);
 	for (i = 0; i < nr_kernel && done; i++)

@@ -48,6 +48,10 @@ struct kr_resolver {
 	uint64_t stacks;
 };
 
+/* Return: whether the stack of an event is of a space of which all is known. */
+bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
+		    const bt_field *from);
+
 /* Return: false if memory ran out. */
 bool kr_resolve(struct kr_resolver *resolver,
 		const struct kr_context *context, const bt_field *from,

@@ -2,42 +2,71 @@
 /* The address spaces of a trace: a sorted array of mappings each. */
 #include "space.h"
 
-/* @last: consecutive stacks are mostly of one space. */
-struct kr_spaces {
-	GHashTable *arrays;
-	uint64_t last;
-	GArray *last_array;
+/**
+ * struct space - what is known of an address space
+ * @array: struct kr_mapping
+ * @whole: there is nothing that is not known
+ */
+struct space {
+	GArray *array;
+	bool whole;
 };
+
+/**
+ * struct kr_spaces - all of a trace
+ * @spaces: struct space by number
+ * @last: consecutive stacks are mostly of one space
+ * @last_space: what was found then
+ */
+struct kr_spaces {
+	GHashTable *spaces;
+	uint64_t last;
+	struct space *last_space;
+};
+
+static void free_space(gpointer data)
+{
+	struct space *space = data;
+
+	g_array_unref(space->array);
+	g_free(space);
+}
 
 struct kr_spaces *kr_spaces_new(void)
 {
 	struct kr_spaces *spaces = g_new0(struct kr_spaces, 1);
 
-	spaces->arrays = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-					       (GDestroyNotify)g_array_unref);
+	spaces->spaces = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+					       free_space);
 	return spaces;
 }
 
 void kr_spaces_free(struct kr_spaces *spaces)
 {
-	g_hash_table_destroy(spaces->arrays);
+	g_hash_table_destroy(spaces->spaces);
 	g_free(spaces);
 }
 
-static GArray *find_array(struct kr_spaces *spaces, uint64_t space)
+static struct space *find_space(struct kr_spaces *spaces, uint64_t number)
 {
-	if (!spaces->last_array || spaces->last != space) {
-		spaces->last = space;
-		spaces->last_array = g_hash_table_lookup(spaces->arrays, &space);
+	if (!spaces->last_space || spaces->last != number) {
+		spaces->last = number;
+		spaces->last_space = g_hash_table_lookup(spaces->spaces, &number);
 	}
-	return spaces->last_array;
+	return spaces->last_space;
 }
 
-static void set_array(struct kr_spaces *spaces, uint64_t space, GArray *array)
+static struct space *obtain_space(struct kr_spaces *spaces, uint64_t number)
 {
-	spaces->last_array = NULL;
-	g_hash_table_replace(spaces->arrays, g_memdup2(&space, sizeof(space)),
-			     array);
+	struct space *space = find_space(spaces, number);
+
+	if (space)
+		return space;
+	space = g_new0(struct space, 1);
+	space->array = g_array_new(FALSE, FALSE, sizeof(struct kr_mapping));
+	g_hash_table_insert(spaces->spaces, g_memdup2(&number, sizeof(number)),
+			    space);
+	return space;
 }
 
 static struct kr_mapping *mapping_at(GArray *array, guint i)
@@ -95,60 +124,119 @@ static guint cut(GArray *array, uint64_t start, uint64_t end)
 	return first;
 }
 
-void kr_spaces_map(struct kr_spaces *spaces, uint64_t space,
-		   const struct kr_mapping *mapping)
+static void map(GArray *array, const struct kr_mapping *mapping)
 {
-	GArray *array;
-
-	if (mapping->start >= mapping->end)
-		return;
-	array = find_array(spaces, space);
-	if (!array) {
-		array = g_array_new(FALSE, FALSE, sizeof(struct kr_mapping));
-		set_array(spaces, space, array);
-	}
 	g_array_insert_vals(array, cut(array, mapping->start, mapping->end),
 			    mapping, 1);
 }
 
-void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t space, uint64_t start,
+void kr_spaces_map(struct kr_spaces *spaces, uint64_t number,
+		   const struct kr_mapping *mapping)
+{
+	if (mapping->start < mapping->end)
+		map(obtain_space(spaces, number)->array, mapping);
+}
+
+/* What is already there stays. */
+static void fill(GArray *array, const struct kr_mapping *mapping)
+{
+	struct kr_mapping piece = *mapping;
+	guint i = first_behind(array, piece.start);
+
+	while (piece.start < mapping->end) {
+		const struct kr_mapping *next =
+			i < array->len ? mapping_at(array, i) : NULL;
+		uint64_t behind = next ? next->end : mapping->end;
+
+		piece.offset = mapping->offset + (piece.start - mapping->start);
+		piece.end = next ? MIN(next->start, mapping->end) : mapping->end;
+		if (piece.start < piece.end)
+			g_array_insert_val(array, i++, piece);
+		piece.start = behind;
+		i++;
+	}
+}
+
+void kr_spaces_fill(struct kr_spaces *spaces, uint64_t number,
+		    const struct kr_mapping *mapping)
+{
+	fill(obtain_space(spaces, number)->array, mapping);
+}
+
+void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t number, uint64_t start,
 		     uint64_t end)
 {
-	GArray *array = find_array(spaces, space);
+	struct space *space = find_space(spaces, number);
 
-	if (array && start < end)
-		cut(array, start, end);
+	if (space && start < end)
+		cut(space->array, start, end);
 }
 
 void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child)
 {
-	GArray *array = find_array(spaces, parent);
-
-	if (array && parent != child)
-		set_array(spaces, child, g_array_copy(array));
-}
-
-void kr_spaces_exit(struct kr_spaces *spaces, uint64_t space)
-{
-	spaces->last_array = NULL;
-	g_hash_table_remove(spaces->arrays, &space);
-}
-
-bool kr_spaces_know(struct kr_spaces *spaces, uint64_t space)
-{
-	return find_array(spaces, space);
-}
-
-const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,
-					uint64_t address)
-{
-	GArray *array = find_array(spaces, space);
+	const struct space *from = find_space(spaces, parent);
+	struct space *to;
 	guint i;
 
-	if (!array)
+	if (!from || parent == child)
+		return;
+	to = obtain_space(spaces, child);
+	for (i = 0; i < from->array->len; i++) {
+		const struct kr_mapping *mapping = mapping_at(from->array, i);
+
+		if (mapping->module)
+			map(to->array, mapping);
+		else
+			fill(to->array, mapping);
+	}
+	to->whole |= from->whole;
+}
+
+void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from)
+{
+	GHashTableIter iter;
+	gpointer number, other;
+	guint i;
+
+	g_hash_table_iter_init(&iter, from->spaces);
+	while (g_hash_table_iter_next(&iter, &number, &other)) {
+		const struct space *theirs = other;
+		struct space *ours = obtain_space(spaces, *(uint64_t *)number);
+
+		for (i = 0; i < theirs->array->len; i++)
+			fill(ours->array, mapping_at(theirs->array, i));
+		ours->whole |= theirs->whole;
+	}
+}
+
+void kr_spaces_exit(struct kr_spaces *spaces, uint64_t number)
+{
+	spaces->last_space = NULL;
+	g_hash_table_remove(spaces->spaces, &number);
+}
+
+void kr_spaces_set_whole(struct kr_spaces *spaces, uint64_t number)
+{
+	obtain_space(spaces, number)->whole = true;
+}
+
+bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t number)
+{
+	const struct space *space = find_space(spaces, number);
+
+	return space && space->whole;
+}
+
+const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t number,
+					uint64_t address)
+{
+	const struct space *space = find_space(spaces, number);
+	guint i;
+
+	if (!space)
 		return NULL;
-	i = first_behind(array, address);
-	if (i == array->len || mapping_at(array, i)->start > address)
+	i = first_behind(space->array, address);
+	if (i == space->array->len || mapping_at(space->array, i)->start > address)
 		return NULL;
-	return mapping_at(array, i);
+	return mapping_at(space->array, i);
 }

@@ -18,7 +18,7 @@ struct kr_spaces;
  * @start: its first address
  * @end: the first one behind it
  * @offset: what of @module is at @start, in bytes
- * @module: the file
+ * @module: the file; NULL: something of which nobody tells
  */
 struct kr_mapping {
 	uint64_t start;
@@ -36,14 +36,22 @@ void kr_spaces_map(struct kr_spaces *spaces, uint64_t space,
 void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t space, uint64_t start,
 		     uint64_t end);
 
+/* The same, but what was there stays. */
+void kr_spaces_fill(struct kr_spaces *spaces, uint64_t space,
+		    const struct kr_mapping *mapping);
+
 /* The child begins with its parent's mappings. */
 void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child);
 
 /* The number will not come again. */
 void kr_spaces_exit(struct kr_spaces *spaces, uint64_t space);
 
-/* Return: whether anything was said of a space, and it has not exited. */
-bool kr_spaces_know(struct kr_spaces *spaces, uint64_t space);
+/* Fill in what others know. */
+void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from);
+
+/* Whether all of a space is known, so that other addresses lie in no file. */
+void kr_spaces_set_whole(struct kr_spaces *spaces, uint64_t space);
+bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t space);
 
 /* Return: what is mapped at an address, until the next change; or NULL. */
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,

@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <string.h>
 #include "event.h"
+#include "history.h"
 #include "kernel.h"
 #include "maps.h"
 #include "message.h"
@@ -15,7 +16,6 @@
 #include "notes.h"
 #include "plugin.h"
 #include "resolve.h"
-#include "space.h"
 #include "symbolize.h"
 
 struct component {
@@ -24,30 +24,54 @@ struct component {
 	struct kr_kernel *kernel;
 };
 
-/* @spaces: struct kr_spaces by bt_trace. @maps: how many events of kunwind. */
+/* Messages that wait for a state dump; it comes within milliseconds. */
+#define MAX_WAITING	50000
+
+/**
+ * struct iterator - a message iterator
+ * @self: itself
+ * @component: whose it is
+ * @upstream: where messages come from
+ * @mirror: what its own refer to
+ * @histories: struct kr_history by bt_trace
+ * @modules: the files of all traces
+ * @notes: what is missing
+ * @resolver: of the stack at hand
+ * @maps: how many events of kunwind there were
+ * @queue: bt_message; those before @next were handled, those before @seen noticed
+ * @awaiting: how many histories wait
+ * @end: how @upstream has ended, or OK
+ * @error: of that
+ */
 struct iterator {
 	bt_self_message_iterator *self;
 	struct component *component;
 	bt_message_iterator *upstream;
 	struct kr_mirror *mirror;
-	GHashTable *spaces;
+	GHashTable *histories;
 	struct kr_modules *modules;
 	struct kr_notes *notes;
 	struct kr_resolver resolver;
 	uint64_t maps;
+	GPtrArray *queue;
+	guint next;
+	guint seen;
+	guint awaiting;
+	bt_message_iterator_next_status end;
+	const bt_error *error;
 };
 
-static struct kr_spaces *spaces_of(struct iterator *it, const bt_event *event)
+static struct kr_history *history_of(struct iterator *it, const bt_event *event)
 {
 	const bt_trace *trace = bt_stream_borrow_trace_const(
 		bt_event_borrow_stream_const(event));
-	struct kr_spaces *spaces = g_hash_table_lookup(it->spaces, trace);
+	struct kr_history *history = g_hash_table_lookup(it->histories, trace);
 
-	if (!spaces) {
-		spaces = kr_spaces_new();
-		g_hash_table_insert(it->spaces, (void *)trace, spaces);
+	if (!history) {
+		history = kr_history_new();
+		g_hash_table_insert(it->histories, (void *)trace, history);
 	}
-	return spaces;
+	return history;
 }
 
 static bool copy_event(const bt_event *from, bt_event *to)
@@ -59,6 +83,7 @@ static bool copy_event(const bt_event *from, bt_event *to)
 	       kr_copy_field(bt_event_borrow_payload_field_const(from),
 			     bt_event_borrow_payload_field(to));
 }
+
 static bt_message *handle_event(struct iterator *it, const bt_message *in)
 {
 	const bt_event *from = bt_message_event_borrow_event_const(in);
@@ -75,7 +100,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 	if (!out)
 		return NULL;
 	to = bt_message_event_borrow_event(out);
-	resolver->spaces = spaces_of(it, from);
+	resolver->spaces = history_of(it, from)->spaces;
 	if (class->maps) {
 		kr_maps_apply(class->maps, from, resolver->spaces, it->modules);
 		it->maps++;
@@ -108,7 +133,7 @@ static void say_notes(struct iterator *it)
 {
 	if (it->resolver.stacks && !it->maps) {
 		kr_notes_forget(it->notes, KR_NO_SPACE);
-		kr_notes_forget(it->notes, KR_UNKNOWN_SPACE);
+		kr_notes_forget(it->notes, KR_UNTOLD);
 		kr_note_many(it->notes, KR_NO_MAPS, it->resolver.stacks);
 	}
 	if (bt_component_get_logging_level(bt_self_component_as_component(
@@ -119,48 +144,141 @@ static void say_notes(struct iterator *it)
 	it->maps = 0;
 }
 
+static void settle_all(struct iterator *it)
+{
+	GHashTableIter iter;
+	gpointer history;
+
+	g_hash_table_iter_init(&iter, it->histories);
+	while (g_hash_table_iter_next(&iter, NULL, &history))
+		if (((struct kr_history *)history)->awaited)
+			kr_history_settle(history);
+	it->awaiting = 0;
+}
+
+static void notice(struct iterator *it, const bt_message *message)
+{
+	const struct kr_event_class *class;
+	struct kr_history *history;
+	const bt_event *event;
+
+	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
+		return;
+	event = bt_message_event_borrow_event_const(message);
+	history = history_of(it, event);
+	if (!history->past)
+		return;
+	class = kr_mirror_event_class(it->mirror,
+				      bt_event_borrow_class_const(event));
+	if (!class)
+		return;
+	it->awaiting -= history->awaited;
+	kr_history_notice(history, message, class, it->modules);
+	it->awaiting += history->awaited;
+}
+
+static bt_message_iterator_next_status pull(struct iterator *it)
+{
+	bt_message_iterator_next_status status;
+	bt_message_array_const in;
+	uint64_t i, n;
+
+	if (it->end)
+		return it->end;
+	if (it->error)
+		bt_current_thread_move_error(it->error);
+	status = bt_message_iterator_next(it->upstream, &in, &n);
+	/* source.ctf.fs leaves one that it will only tell of next time. */
+	it->error = bt_current_thread_take_error();
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		for (i = 0; i < n; i++)
+			g_ptr_array_add(it->queue, (gpointer)in[i]);
+	else if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN)
+		it->end = status;
+	return status;
+}
+
+/* Return: OK when the next message of the queue may be handled. */
+static bt_message_iterator_next_status advance(struct iterator *it)
+{
+	bt_message_iterator_next_status status;
+
+	while (it->awaiting || it->next == it->seen) {
+		if (it->next == it->queue->len) {
+			g_ptr_array_set_size(it->queue, 0);
+			it->next = 0;
+			it->seen = 0;
+		}
+		if (it->seen < it->queue->len) {
+			notice(it, g_ptr_array_index(it->queue, it->seen++));
+			if (it->seen - it->next == MAX_WAITING)
+				settle_all(it);
+			continue;
+		}
+		if (bt_self_message_iterator_is_interrupted(it->self))
+			return BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN;
+		status = pull(it);
+		if (it->end && it->next < it->seen)
+			settle_all(it);
+		else if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+			return status;
+	}
+	return BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
+}
+
 bt_message_iterator_class_next_method_status kr_symbolize_next(
 	bt_self_message_iterator *self, bt_message_array_const out,
 	uint64_t capacity, uint64_t *count)
 {
 	struct iterator *it = bt_self_message_iterator_get_data(self);
 	bt_message_iterator_next_status status;
-	bt_message_array_const in;
-	const bt_error *error;
-	uint64_t i, n;
-	bool all;
 
-	(void)capacity;
-	status = bt_message_iterator_next(it->upstream, &in, &n);
-	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
-		say_notes(it);
-	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
-		return (bt_message_iterator_class_next_method_status)status;
-	/* source.ctf.fs leaves one that it will only tell of next time. */
-	error = bt_current_thread_take_error();
-	for (i = 0; i < n; i++) {
-		out[i] = handle(it, in[i]);
-		if (!out[i])
+	for (*count = 0; *count < capacity; ++*count) {
+		const bt_message *in;
+
+		status = advance(it);
+		if (status)
 			break;
-	}
-	all = i == n;
-	if (error)
-		bt_current_thread_move_error(error);
-	if (!all) {
-		while (i-- > 0)
-			bt_message_put_ref(out[i]);
+		in = g_ptr_array_index(it->queue, it->next++);
+		out[*count] = handle(it, in);
+		bt_message_put_ref(in);
+		if (out[*count])
+			continue;
+		while (*count)
+			bt_message_put_ref(out[--*count]);
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self,
 			"kunwind: a message cannot be copied: out of memory");
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
 	}
-	for (i = 0; i < n; i++)
-		bt_message_put_ref(in[i]);
-	*count = n;
-	return all ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
-		     BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
+	if (*count)
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
+		say_notes(it);
+	if (it->error)
+		bt_current_thread_move_error(it->error);
+	it->error = NULL;
+	return (bt_message_iterator_class_next_method_status)status;
 }
+
+static void empty_queue(struct iterator *it)
+{
+	for (; it->next < it->queue->len; it->next++)
+		bt_message_put_ref(g_ptr_array_index(it->queue, it->next));
+	g_ptr_array_set_size(it->queue, 0);
+	it->next = 0;
+	it->seen = 0;
+	it->awaiting = 0;
+	it->end = BT_MESSAGE_ITERATOR_NEXT_STATUS_OK;
+	if (it->error)
+		bt_error_release(it->error);
+	it->error = NULL;
+}
+
 static void free_iterator(struct iterator *it)
 {
-	g_hash_table_destroy(it->spaces);
+	empty_queue(it);
+	g_ptr_array_unref(it->queue);
+	g_hash_table_destroy(it->histories);
 	kr_mirror_free(it->mirror);
 	bt_message_iterator_put_ref(it->upstream);
 	kr_modules_free(it->modules);
@@ -192,8 +310,9 @@ bt_message_iterator_class_initialize_method_status kr_symbolize_init_iterator(
 	it->upstream = upstream;
 	it->mirror = kr_mirror_new(
 		bt_self_component_filter_as_self_component(component->self));
-	it->spaces = g_hash_table_new_full(NULL, NULL, NULL,
-					   (GDestroyNotify)kr_spaces_free);
+	it->queue = g_ptr_array_new();
+	it->histories = g_hash_table_new_full(NULL, NULL, NULL,
+					      (GDestroyNotify)kr_history_free);
 	it->notes = kr_notes_new();
 	it->modules = kr_modules_new(component->sysroot, it->notes);
 	it->resolver.kernel = component->kernel;
@@ -224,7 +343,8 @@ kr_symbolize_seek(bt_self_message_iterator *self)
 {
 	struct iterator *it = bt_self_message_iterator_get_data(self);
 
-	g_hash_table_remove_all(it->spaces);
+	empty_queue(it);
+	g_hash_table_remove_all(it->histories);
 	kr_mirror_rewind(it->mirror);
 	it->resolver.stacks = 0;
 	it->maps = 0;

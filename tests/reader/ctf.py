@@ -91,6 +91,8 @@ event { name = "kunwind_exit"; id = 3; stream_id = 1;
 	fields := struct { uint64_t space; }; };
 event { name = "kunwind_statedump_map"; id = 4; stream_id = 1;
 """ + MAP_FIELDS + """};
+event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
+	fields := struct { int32_t error; }; };
 """
 
 OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT = range(5)
@@ -168,6 +170,10 @@ class Trace:
         self.time += 1000
         return self.time
 
+    def wait(self, seconds):
+        """Nothing happens."""
+        self.time += seconds * 1000000000
+
     def stack(self, addresses, space=1, stop="COMPLETE", name="prog", tid=7,
               kernel=()):
         """The context of an event."""
@@ -209,6 +215,14 @@ class Trace:
     def exit(self, space):
         """A space ends."""
         self.maps.add(3, self._now(), struct.pack("<Q", space))
+
+    def vdso(self, space=1):
+        """What every program has: all that is mapped is told."""
+        self.map("[vdso]", 0x7fff00000000, 0x7fff00002000, space=space)
+
+    def dump_end(self):
+        """The state dump is whole."""
+        self.maps.add(5, self._now(), struct.pack("<i", 0))
 
     def close(self):
         """The trace is whole."""

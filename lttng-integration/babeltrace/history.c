@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What a trace tells of the time before its state dump. */
+#include <glib.h>
+#include "history.h"
+#include "maps.h"
+#include "mirror.h"
+#include "resolve.h"
+#include "space.h"
+
+/*
+ * How long after the first event a dump may end, in nanoseconds of the trace.
+ * kunwind's part comes first, and waits for 2 s at most.
+ */
+#define PATIENCE	G_GINT64_CONSTANT(5000000000)
+
+struct kr_history *kr_history_new(void)
+{
+	struct kr_history *history = g_new0(struct kr_history, 1);
+
+	history->spaces = kr_spaces_new();
+	history->past = kr_spaces_new();
+	history->until = INT64_MAX;
+	return history;
+}
+
+void kr_history_free(struct kr_history *history)
+{
+	kr_spaces_free(history->spaces);
+	if (history->past)
+		kr_spaces_free(history->past);
+	g_free(history);
+}
+
+void kr_history_settle(struct kr_history *history)
+{
+	kr_spaces_add(history->spaces, history->past);
+	kr_spaces_free(history->past);
+	history->past = NULL;
+	history->awaited = false;
+}
+
+static int64_t time_of(const bt_message *message)
+{
+	int64_t time = 0;
+
+	if (bt_message_event_borrow_stream_class_default_clock_class_const(message))
+		(void)bt_clock_snapshot_get_ns_from_origin(
+			bt_message_event_borrow_default_clock_snapshot_const(message),
+			&time);
+	return time;
+}
+
+/* Return: whether the event is about something that was mapped before. */
+static bool needs_past(const struct kr_history *history, const bt_event *event,
+		       const struct kr_event_class *class)
+{
+	const struct kr_context *context = &class->stream_class->context;
+
+	if (class->maps)
+		return kr_maps_need_past(class->maps, event, history->spaces);
+	return context->stack >= 0 &&
+	       !kr_resolve_can(history->spaces, context,
+			       bt_event_borrow_common_context_field_const(event));
+}
+
+void kr_history_notice(struct kr_history *history, const bt_message *message,
+		       const struct kr_event_class *class,
+		       struct kr_modules *modules)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	int64_t now;
+
+	if (!history->past)
+		return;
+	now = time_of(message);
+	if (history->until == INT64_MAX) {
+		history->until = now + PATIENCE;
+		if (!kr_maps_can_be_dumped(bt_stream_class_borrow_trace_class_const(
+				bt_event_class_borrow_stream_class_const(
+					bt_event_borrow_class_const(event)))))
+			history->until = INT64_MIN;
+	}
+	if (now > history->until || class->maps == KR_MAPS_DUMP_END) {
+		kr_history_settle(history);
+		return;
+	}
+	kr_maps_recall(class->maps, event, history->past, modules);
+	if (!history->awaited)
+		history->awaited = needs_past(history, event, class);
+}
