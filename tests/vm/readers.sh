@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Names where a trace is not read from its begin to its end: before its state dump, live, and in the parts of a session that rotates.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+
+kunwind=$BUILT/source/tools/kunwind/kunwind
+export BABELTRACE_PLUGIN_PATH=$BUILT/source/lttng-integration/babeltrace/.libs
+cd "$SCRATCH" || exit
+untold='addresses that the trace does not tell of'
+
+# Makes system calls all its life, which begins before any session.
+perl -e 'select undef, undef, undef, 0.0005 while 1' &
+program=$!
+lttng-relayd --daemonize --output="$SCRATCH/relay"
+trap 'kill "$program" "$(pidof -s lttng-relayd)"' EXIT
+
+# prepare SESSION OPTION...: the program's calls with their stacks, and what the addresses mean.
+prepare() {
+	lttng create "$@" &&
+		lttng enable-channel --kernel --session="$1" --subbuf-size=1M --num-subbuf=8 stacks &&
+		lttng enable-event --kernel --session="$1" --channel=stacks --syscall --filter="\$ctx.pid == $program" --all &&
+		lttng add-context --kernel --session="$1" --channel=stacks --type=procname --type=pid --type=tid --type=callstack-user &&
+		lttng enable-channel --kernel --session="$1" maps &&
+		lttng enable-event --kernel --session="$1" --channel=maps 'kunwind_*'
+}
+
+# names TEXT: there are many stacks, and each is from a function of libc that has a name up to the program's begin.
+names() {
+	awk '
+		function done() { if (n && !(call && begin)) bad++; stacks += n > 0; n = call = begin = 0 }
+		/^[^ ]/ { done(); next }
+		{ n++ }
+		/^    [a-z0-9_]*select[0-9]*\+.*  libc\.so\.6/ { call = 1 }
+		/^    perl\+/ || /  perl$/ { begin = call }
+		END { done(); print stacks + 0 " stacks, " bad + 0 " without names"; exit !(stacks >= 20 && !bad) }' "$1"
+}
+
+# reported TRACE: all its stacks have names, and nothing is missing.
+reported() {
+	"$kunwind" report "$1" >report.text 2>report.said || return
+	names report.text || { tail -n 20 report.text; return 1; }
+	! grep "$untold" report.said
+}
+
+# early TRACE: it has stacks before the state dump's end.
+early() {
+	babeltrace2 "$1" | awk '
+		/kunwind_statedump_end/ { over = 1 }
+		/ syscall_/ && !over { n++ }
+		END { print n + 0 " events before the end of the dump"; exit !(n && over) }'
+}
+
+from_the_middle() {
+	prepare middle --output="$SCRATCH/middle" && lttng start middle && sleep 0.5 && lttng destroy middle
+}
+
+# until_there FILE PATTERN: a line that matches appears.
+until_there() {
+	local tries
+	for ((tries = 0; tries < 600; tries++)); do
+		grep -q "$2" "$1" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# view NAME: shows the live session while it goes on.
+view() {
+	babeltrace2 --input-format=lttng-live "net://localhost/host/$(hostname)/live" --component=names:filter.kunwind.symbolize \
+		--component=text:sink.kunwind.text >"$1.text" 2>"$1.said" &
+	viewer=$!
+}
+
+# A viewer that waits for the session sees its state dump.
+live() {
+	view live
+	prepare live --live=1000000 --set-url=net://localhost && lttng start live && until_there live.text '  libc\.so\.6$'
+}
+
+# One that comes later does not, until there is another one.
+late() {
+	kill "$viewer"
+	wait "$viewer"
+	view late
+	until_there late.text '^    0x' && lttng regenerate statedump --session=live && until_there late.text '  libc\.so\.6$' &&
+		lttng destroy live && wait "$viewer"
+}
+
+rotating() {
+	prepare rotating --output="$SCRATCH/rotating" && lttng start rotating && sleep 0.5 && lttng rotate rotating && sleep 0.5 &&
+		lttng rotate rotating && lttng regenerate statedump --session=rotating && sleep 0.5 && lttng destroy rotating &&
+		parts=("$SCRATCH"/rotating/archives/*-[012]) && ((${#parts[@]} == 3))
+}
+
+# nothing_told TRACE: the report says what is missing, and invents nothing.
+nothing_told() {
+	"$kunwind" report "$1" >report.text 2>report.said && grep "$untold" report.said && fails grep '\[anon\]\|libc' report.text
+}
+
+events() {
+	babeltrace2 "$1" | grep -c ' syscall_'
+}
+
+all_parts() {
+	local sum=0 part
+	for part in "${parts[@]}"; do
+		sum=$((sum + $(events "$part")))
+	done
+	echo "$sum events in all parts, $(events rotating) in the session"
+	((sum > 0 && sum == $(events rotating)))
+}
+
+ok "a session begins while a program runs" from_the_middle
+ok "it has stacks before its state dump" early middle
+ok "all have names" reported middle
+ok "a live session has names while it goes on" live
+ok "a viewer that comes later has them after another state dump" late
+ok "and to the session's end" names <(awk '/libc/ { from = 1 } from' late.text)
+ok "a session rotates" rotating
+ok "its first part has names by itself" reported "${parts[0]-}"
+ok "its second part says what is missing" nothing_told "${parts[1]-}"
+ok "its third part has names after another state dump" reported "${parts[2]-}"
+ok "read together, all have names" reported rotating
+ok "and nothing is missing or there twice" all_parts
+done_testing
