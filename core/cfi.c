@@ -577,12 +577,8 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		.in = instrs, .loc = *loc, .end = end,
 		.words_end = c->eh_frame.bytes + c->eh_frame.len - (sizeof(u32) - 1),
 	};
-	u32 len = kuw_left(&instrs);
 	bool usual;
 
-	if (len > KUW_MAX_PROGRAM)
-		return -EOPNOTSUPP;
-	c->batch_bytes += len;
 	/* What offsets are learnt for. */
 	usual = initial && cie->code_align == 1 && cie->data_align == -(s64)c->eh_frame.word &&
 		c->eh_frame.len >= sizeof(u32);

@@ -71,6 +71,7 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 		return slot;
 	slot->pos = pos;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
+	c->batch_bytes += slot->cie.len;
 	if (slot->err)
 		return slot;
 	memset(&slot->initial, 0, sizeof(slot->initial));
@@ -99,6 +100,7 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 		return record.next ? -EINVAL : -EBADMSG;
 	if (!ret)
 		return -ENODATA;
+	c->batch_bytes += kuw_left(&record.body);
 	if (record.cie == KUW_IS_CIE)
 		return 1;
 	*slot = get_cie(c, record.cie);

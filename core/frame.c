@@ -109,8 +109,11 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	u64 ra;
 	u8 version;
 
-	if (kuw_read_record(section, pos, &record) != 1 ||
-	    record.cie != KUW_IS_CIE)
+	memset(cie, 0, sizeof(*cie));
+	if (kuw_read_record(section, pos, &record) != 1)
+		return -EINVAL;
+	cie->len = kuw_left(c);
+	if (record.cie != KUW_IS_CIE)
 		return -EINVAL;
 	version = kuw_u8(c);
 	if (version != 1 && version != 3 && version != 4)
@@ -120,7 +123,6 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		;
 	if (c->bad)
 		return -EINVAL;
-	memset(cie, 0, sizeof(*cie));
 	if (aug[0] == 'e' && aug[1] == 'h') {
 		/* g++ 2: a pointer to the exception table comes first. */
 		read_address(c, section);

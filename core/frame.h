@@ -5,6 +5,7 @@
 
 #include "arch/i386.h"
 #include "cursor.h"
+#include "limits.h"
 
 /* Pointer encodings (LSB Core 10.5.1). */
 #define DW_EH_PE_absptr		0x00
@@ -66,6 +67,7 @@ struct kuw_record {
  * @enc: DW_EH_PE of the addresses in its FDEs
  * @augmented: its FDEs have augmentation data ("z")
  * @signal: its FDEs are signal frames ("S")
+ * @len: bytes of its record; of a damaged one, too
  */
 struct kuw_cie {
 	struct kuw_cur instrs;
@@ -74,6 +76,7 @@ struct kuw_cie {
 	u8 enc;
 	bool augmented;
 	bool signal;
+	u32 len;
 };
 
 /**
@@ -108,7 +111,8 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
  * @record: the answer
  *
  * Return: 1 for a record, 0 for a terminator (@next is then set alone),
- *	-EINVAL if it is damaged; @next is then 0 if its length is.
+ *	-EINVAL if it is damaged, or too long; @next is then 0 if its length is
+ *	damaged.
  */
 static inline int kuw_read_record(const struct kuw_section *section, u32 pos,
 				  struct kuw_record *record)
@@ -133,6 +137,8 @@ static inline int kuw_read_record(const struct kuw_section *section, u32 pos,
 		return -EINVAL;
 	c.end = c.p + len;
 	record->next = c.end - section->bytes;
+	if (len > KUW_MAX_RECORD)
+		return -EINVAL;
 	id_pos = c.p - section->bytes;
 	id = kuw_u32(&c);
 	/* A CIE pointer is the distance back from itself. */

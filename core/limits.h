@@ -30,8 +30,8 @@
  * a row may cost.
  */
 #define KUW_MAX_ROWS		(1u << 26)
-/* Bytes of one CFA program, which is run in one piece; seen: 60,755. */
-#define KUW_MAX_PROGRAM		(1u << 18)
+/* Bytes of a CIE or FDE, which is looked at in one piece; seen: 60,768. */
+#define KUW_MAX_RECORD		(1u << 18)
 /* Nested DW_CFA_remember_state; seen: 1, and 5,000 in a test suite. */
 #define KUW_MAX_STATES		8192
 /* Distinct rules of one file; seen: 883 without callee-saved registers. */
@@ -67,9 +67,9 @@
  * 65,530 by default, and each entry costs 40 bytes.
  */
 #define KUW_MAX_MAPPINGS	65536
-/* FDEs compiled, bytes of programs run, and rows put in order between two returns to
- * the caller, who may want to reschedule or be killed: of a usual file well below a
- * millisecond.
+/* Records and bytes of them that are looked at, and rows put in order, between two
+ * returns to the caller, who may want to reschedule or be killed: of a usual file well
+ * below a millisecond.
  */
 #define KUW_BATCH_FDES		256
 #define KUW_BATCH_BYTES		(1u << 16)

@@ -142,7 +142,7 @@ static void test_steps(void **state)
 	assert_true(steps() > 3);
 }
 
-/* A program of @len bytes that says nothing, but the CFA at its end. */
+/* A program of @len bytes that says nothing but the CFA, at its end. */
 static struct prog long_program(struct buf *p, u32 len, u32 cfa)
 {
 	while (p->len < len - 3)
@@ -151,53 +151,72 @@ static struct prog long_program(struct buf *p, u32 len, u32 cfa)
 	return (struct prog){ p->bytes, p->len };
 }
 
-/* Programs are run whole, so that one that is too long is none; its neighbours stay. */
-static void test_long_program(void **state)
+/* A record is looked at in one piece: if it is too long, its neighbours stay. */
+static void test_long_record(void **state)
 {
 	struct cie_spec spec = { 0 };
 	struct buf p = { 0 };
 	u32 cie = build_cie(&eh, &usual);
 
-	/* What fills the record up to 8 bytes is of the program. */
+	/* Before the program there are some bytes, and behind it are some, too. */
 	build_fde(&eh, &usual, cie, BUILD_TEXT, 0x20,
-		  long_program(&p, KUW_MAX_PROGRAM - 8, 16));
+		  long_program(&p, KUW_MAX_RECORD - 32, 16));
 	build_fde(&eh, &usual, cie, BUILD_TEXT + 0x100, 0x20,
-		  long_program(&p, KUW_MAX_PROGRAM + 1, 24));
+		  long_program(&p, KUW_MAX_RECORD, 24));
 	put_fde(&usual, cie, 0x200, 0x20, 32);
 	spec.instrs = (struct prog){ p.bytes, p.len };
 	put_fde(&spec, build_cie(&eh, &spec), 0x300, 0x20, 40);
 	buf_free(&p);
 	assert_int_equal(compile(0x1000, true), 0);
-	assert_int_equal(table.table->nr_bad, 2);
+	/* The FDE, the CIE, and the FDE of that. */
+	assert_int_equal(table.table->nr_bad, 3);
 	assert_int_equal(cfa_at(0), 16);
 	assert_int_equal(cfa_at(0x100), -1);
 	assert_int_equal(cfa_at(0x200), 32);
 	assert_int_equal(cfa_at(0x300), -1);
 }
 
-/* A step ends after so many bytes of programs, however few FDEs that are. */
-static void test_long_programs(void **state)
+/* FDEs of two CIEs in turn, which have one place among those that are remembered. */
+static void build_in_turn(const struct cie_spec *spec, u32 n)
 {
-	const u32 n = 40, len = KUW_BATCH_BYTES / 2;
-	struct cie_spec spec = { 0 };
-	struct buf p = { 0 };
 	u32 cies[2], i;
 
-	spec.instrs = long_program(&p, len, 8);
-	/* Both have the same place among those that are remembered. */
-	cies[0] = build_cie(&eh, &spec);
+	drop(NULL);
+	cies[0] = build_cie(&eh, spec);
 	while ((eh.len - cies[0]) % (4 * KUW_CIE_SLOTS))
 		build_cie(&eh, &usual);
-	cies[1] = build_cie(&eh, &spec);
+	cies[1] = build_cie(&eh, spec);
 	for (i = 0; i < n; i++)
-		put_fde(&spec, cies[i % 2], i * 0x20, 0x20, 16 + 8 * i);
+		put_fde(spec, cies[i % 2], i * 0x20, 0x20, 16 + 8 * i);
 	assert_int_equal(compile(0x1000, true), 0);
+}
+
+/* A step ends after so many bytes of records, however few FDEs that are. */
+static void test_long_records(void **state)
+{
+	const u32 n = 40, len = KUW_BATCH_BYTES / 2;
+	struct buf p = { 0 }, aug = { 0 };
+	struct cie_spec spec = { 0 };
+	u32 cie, i;
+
+	/* Programs of CIEs, and their augmentations. */
+	spec.instrs = long_program(&p, len, 8);
+	build_in_turn(&spec, n);
 	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+	buf_put(&aug, "zR", 2);
+	while (aug.len < len)
+		buf_uint(&aug, '?', 1);
+	buf_uint(&aug, 0, 1);
+	spec = (struct cie_spec){ .aug = (char *)aug.bytes };
+	build_in_turn(&spec, n);
+	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+	buf_free(&aug);
+	/* And programs of FDEs. */
 	drop(NULL);
-	cies[0] = build_cie(&eh, &usual);
+	cie = build_cie(&eh, &usual);
 	for (i = 0; i < n; i++)
-		build_fde(&eh, &usual, cies[0], BUILD_TEXT + i * 0x20, 0x20,
-			  spec.instrs);
+		build_fde(&eh, &usual, cie, BUILD_TEXT + i * 0x20, 0x20,
+			  (struct prog){ p.bytes, p.len });
 	buf_free(&p);
 	assert_int_equal(compile(0x1000, true), 0);
 	assert_true(steps() > n * len / KUW_BATCH_BYTES);
@@ -458,8 +477,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_same_begin),
 	TEST(test_far),
 	TEST(test_steps),
-	TEST(test_long_program),
-	TEST(test_long_programs),
+	TEST(test_long_record),
+	TEST(test_long_records),
 	TEST(test_many_rows),
 	TEST(test_header),
 	TEST(test_bad_header),
