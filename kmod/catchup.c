@@ -62,17 +62,9 @@ void kw_space_describe(const struct kw_space *space,
 }
 
 /*
- * Whether another task than the space's own took a snapshot and left something out,
- * such as a file whose server may hang. Such a one does not count as having caught
- * up, so that the space's own task, which is about to, takes another.
- */
-static bool is_partial(const struct kw_space *space, const struct kw_snapshot *snap)
-{
-	return snap->map.incomplete && space->mm != current->mm;
-}
-
-/*
- * Put @snap in the place of @old, to which the caller has a reference.
+ * Put @snap in the place of @old, to which the caller has a reference. One that
+ * skipped a file does not count as having caught up, so that the space's own task,
+ * which may wait for it, takes another.
  *
  * Return: false if something was mapped since the snapshot was begun, so that it
  * may have what is no longer there; or if a fork was faster.
@@ -88,7 +80,7 @@ static bool publish(struct kw_space *space, struct kw_snapshot *old,
 	       rcu_access_pointer(space->snap) == old;
 	if (fits) {
 		replace(space, snap);
-		if (!is_partial(space, snap))
+		if (!snap->skipped)
 			atomic64_set_release(&space->done, begun);
 	}
 	raw_spin_unlock(&space->snap_lock);
@@ -129,7 +121,7 @@ static bool knows_of(const struct kw_space *space, s64 event)
  * Take snapshots until nothing was mapped while one was taken. That ends: who maps
  * something has to catch up, and waits for our lock, before he can map more.
  */
-static int take_latest(struct kw_space *space, struct mm_struct *mm)
+static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wait)
 {
 	struct kw_snapshot *old, *snap;
 	bool published;
@@ -138,15 +130,20 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm)
 	for (;;) {
 		begun = atomic64_read(&space->wanted);
 		old = kw_space_snapshot(space);
-		snap = kw_snapshot_take(mm, old);
+		snap = kw_snapshot_take(mm, old, may_wait);
 		if (IS_ERR(snap)) {
 			kw_snapshot_put(old);
 			kw_count(map_failures);
+			kw_retry_failed(&space->retry);
 			return PTR_ERR(snap);
 		}
 		kw_count(map_builds);
+		if (snap->starved)
+			kw_retry_failed(&space->retry);
+		else
+			kw_retry_succeeded(&space->retry);
 		/* Its own tasks have begun to do better, or already have. */
-		if (old && is_partial(space, snap)) {
+		if (old && snap->skipped) {
 			kw_snapshot_put(old);
 			kw_snapshot_put(snap);
 			return 0;
@@ -185,9 +182,33 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
 		return 0;
 	if (mutex_lock_killable(&space->lock))
 		return -EINTR;
-	ret = knows_of(space, event) ? 0 : take_latest(space, mm);
+	ret = knows_of(space, event) ? 0 : take_latest(space, mm, true);
 	mutex_unlock(&space->lock);
 	return ret;
+}
+
+/**
+ * kw_space_retry() - try again what failed for want of memory, if it is time
+ * @space: the space
+ * @mm: its mm, whose users the caller holds
+ *
+ * A task that has mapped nothing does not wait for a file server, nor for who may be
+ * waiting for one with the lock.
+ *
+ * Context: process context, sleeps; no lock of memory management may be held.
+ */
+void kw_space_retry(struct kw_space *space, struct mm_struct *mm)
+{
+	might_sleep();
+	if (!mutex_trylock(&space->lock))
+		return;
+	if (kw_retry_is_due(&space->retry)) {
+		kw_count(map_retries);
+		/* So that no other task thinks it due meanwhile. */
+		kw_retry_failed(&space->retry);
+		take_latest(space, mm, false);
+	}
+	mutex_unlock(&space->lock);
 }
 
 /*
@@ -226,7 +247,7 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline)
 	if (ret)
 		goto put;
 	if (!knows_of(space, atomic64_read(&space->wanted)))
-		ret = take_latest(space, mm);
+		ret = take_latest(space, mm, mm == current->mm);
 	mutex_unlock(&space->lock);
 put:
 	kw_space_put(space);
@@ -324,6 +345,8 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 		trace_kunwind_fork(parent->number, child->number, parent->pid,
 				   child->pid);
 		snap = replace(child, snap);
+		if (READ_ONCE(parent->retry.at))
+			kw_retry_failed(&child->retry);
 	}
 	raw_spin_unlock(&child->snap_lock);
 	kw_snapshot_put(snap);

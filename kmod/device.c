@@ -72,6 +72,8 @@ static long do_stack(struct kunwind_consumer *c, union argument *arg,
 				atomic64_read(&c->space->wanted));
 	if (ret)
 		return ret;
+	if (kw_retry_is_due(&c->space->retry))
+		kw_space_retry(c->space, c->mm);
 	room = min_t(u64, (u64)s->capacity + s->skip, KUNWIND_MAX_FRAMES);
 	frames = kvmalloc_array(room, sizeof(*frames), GFP_KERNEL_ACCOUNT);
 	if (!frames)

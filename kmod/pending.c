@@ -21,6 +21,7 @@
  *    the last consumer waits a little until there are none.
  */
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -46,22 +47,44 @@ struct pending {
 	s64 event;
 };
 
-static void catch_up(struct callback_head *work)
+/* After an execve() or in an exit, the mm is no longer the task's. */
+static bool is_own(const struct kw_space *space)
 {
-	struct pending *p = container_of(work, struct pending, work);
-	struct mm_struct *mm = current->mm;
+	return current->mm && current->mm == space->mm &&
+	       !(current->flags & PF_EXITING) && !fatal_signal_pending(current) &&
+	       !hlist_unhashed_lockless(&space->node);
+}
 
-	/* After an execve() or in an exit, the mm is no longer the task's. */
-	if (mm && mm == p->space->mm && !(current->flags & PF_EXITING) &&
-	    !fatal_signal_pending(current) &&
-	    !hlist_unhashed_lockless(&p->space->node))
-		kw_space_catch_up(p->space, mm, p->event);
-	kw_space_put(p->space);
-	kfree(p);
+/* An item is done. */
+static void finish(struct kw_space *space)
+{
+	kw_space_put(space);
 	module_put(THIS_MODULE);
 	/* From here on only synchronize_rcu_tasks() keeps the module; no sleep. */
 	if (atomic_long_dec_and_test(&kw_gauges.pending))
 		wake_up_all(&drained);
+}
+
+static void catch_up(struct callback_head *work)
+{
+	struct pending *p = container_of(work, struct pending, work);
+	struct kw_space *space = p->space;
+
+	if (is_own(space))
+		kw_space_catch_up(space, current->mm, p->event);
+	kfree(p);
+	finish(space);
+}
+
+static void retry(struct callback_head *work)
+{
+	struct kw_space *space = container_of(work, struct kw_space, retry.work);
+
+	/* From here on another task may queue it. */
+	atomic_set_release(&space->retry.queued, 0);
+	if (is_own(space))
+		kw_space_retry(space, current->mm);
+	finish(space);
 }
 
 /**
@@ -70,7 +93,8 @@ static void catch_up(struct callback_head *work)
  * @space: the space of its mm; the item takes a reference of its own
  * @event: what to catch up with
  *
- * If it cannot be queued the space stays behind the event, and walks say so.
+ * If it cannot be queued the space stays behind the event for a while, and walks
+ * say so.
  *
  * Context: any but interrupts; preemption may be off.
  */
@@ -81,6 +105,7 @@ void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 even
 	p = kmalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!p) {
 		kw_count(allocation_failures);
+		kw_retry_failed(&space->retry);
 		return;
 	}
 	/* Fails when the module goes, and then nobody is there to want it. */
@@ -99,6 +124,31 @@ void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 even
 	module_put(THIS_MODULE);
 free:
 	kfree(p);
+}
+
+/**
+ * kw_pending_retry() - have current do what is due for a retry, in a moment
+ * @space: the space of its mm
+ *
+ * It must be about to return to user mode: a task that sleeps in a system call would
+ * keep the module from going. Nothing is allocated.
+ *
+ * Context: any, of a consumer's walk, which the module cannot go away under.
+ */
+void kw_pending_retry(struct kw_space *space)
+{
+	/* task_work_add() may take a lock of KASAN's. */
+	if (in_nmi() || (current->flags & PF_EXITING) ||
+	    atomic_xchg(&space->retry.queued, 1))
+		return;
+	/* Not if it has just been dropped. */
+	if (!refcount_inc_not_zero(&space->refs))
+		return;
+	__module_get(THIS_MODULE);
+	kw_gauge_add(pending, 1);
+	init_task_work(&space->retry.work, retry);
+	/* It fails for a task that exits. */
+	task_work_add(current, &space->retry.work, TWA_RESUME);
 }
 
 /* Wait, but not for ever, until no item is pending. */

@@ -134,20 +134,11 @@ static int list_mm(struct mm_struct *mm, struct listing *l)
 	}
 }
 
-/*
- * A file that can keep its reader waiting for ever is read by its own processes
- * only: who attaches goes on without it.
- */
-static struct kw_table *table_of(const struct found *f, struct kw_owner *owner,
-				 bool own)
+static struct kw_table *table_of(const struct found *f, struct kw_owner *owner)
 {
 	if (f->vdso)
 		return kw_table_get_vdso(f->vdso);
-	if (!f->file)
-		return NULL;
-	if (!own && kw_identity_may_hang(f->file))
-		return ERR_PTR(-EAGAIN);
-	return kw_table_get(f->file, owner);
+	return f->file ? kw_table_get(f->file, owner) : NULL;
 }
 
 /* The index of the first mapping that ends behind @addr. */
@@ -209,20 +200,27 @@ static struct kw_name *name_of(struct kw_snapshot *snap, const struct found *f,
 /*
  * A mapping whose table could not be made for want of memory, or of time, is left
  * out, so that walks say why they stop there. Any other failure costs it its table.
+ * A file that can keep its reader waiting for ever is read by who has just mapped it
+ * only: others go on without it.
  * Return: 0, or -EINTR.
  */
 static int add_mapping(struct kw_snapshot *snap, const struct found *f,
 		       const struct kw_snapshot *old, struct kw_owner *owner,
-		       bool own)
+		       bool may_wait)
 {
 	struct kw_origin *origin = &snap->origins[snap->map.count];
 	struct kuw_mapping *m = &snap->map.mappings[snap->map.count];
-	struct kw_table *t = table_of(f, owner, own);
+	struct kw_table *t;
 
+	if (!may_wait && f->file && kw_identity_may_hang(f->file)) {
+		snap->skipped = true;
+		return 0;
+	}
+	t = table_of(f, owner);
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
 	if (t == ERR_PTR(-ENOMEM) || t == ERR_PTR(-EAGAIN)) {
-		snap->map.incomplete = true;
+		snap->starved = true;
 		return 0;
 	}
 	if (IS_ERR(t))
@@ -287,7 +285,7 @@ static void free_work(struct work_struct *work)
 
 static struct kw_snapshot *take(struct mm_struct *mm,
 				const struct kw_snapshot *old,
-				struct kw_owner *owner)
+				struct kw_owner *owner, bool may_wait)
 {
 	struct kw_snapshot *snap;
 	struct listing l;
@@ -302,14 +300,13 @@ static struct kw_snapshot *take(struct mm_struct *mm,
 		ret = -ENOMEM;
 		goto clear;
 	}
-	snap->map.incomplete = l.overflow;
 	for (i = 0; i < l.count; i++) {
-		ret = add_mapping(snap, &l.found[i], old, owner,
-				  mm == current->mm);
+		ret = add_mapping(snap, &l.found[i], old, owner, may_wait);
 		if (ret)
 			goto free;
 		cond_resched();
 	}
+	snap->map.incomplete = l.overflow || snap->starved || snap->skipped;
 	listing_clear(&l);
 	return snap;
 
@@ -324,6 +321,7 @@ clear:
  * kw_snapshot_take() - the executable mappings of an mm as they are now
  * @mm: an mm whose users the caller holds
  * @old: an earlier one of the same mm, for its names; or NULL
+ * @may_wait: whether to read files that may keep their reader waiting for ever
  *
  * What it allocates is charged to the cgroup and the user of @mm's process, also
  * when another one takes the snapshot.
@@ -333,7 +331,7 @@ clear:
  * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM.
  */
 struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
-				     const struct kw_snapshot *old)
+				     const struct kw_snapshot *old, bool may_wait)
 {
 	struct mem_cgroup *before;
 	struct kw_snapshot *snap;
@@ -342,7 +340,7 @@ struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
 	might_sleep();
 	before = kw_charge_begin(mm);
 	owner = kw_owner_of(mm);
-	snap = owner ? take(mm, old, owner) : ERR_PTR(-ENOMEM);
+	snap = owner ? take(mm, old, owner, may_wait) : ERR_PTR(-ENOMEM);
 	kw_owner_put(owner);
 	kw_charge_end(before);
 	return snap;

@@ -26,13 +26,16 @@ struct kw_snapshot {
 	struct kw_snapshot *base;
 	/* One per mapping; behind @map. */
 	struct kw_origin *origins;
-	/* Of all names, while it is made. */
+	/* While it is made: of all names. */
 	u32 name_bytes;
+	/* What was left out: for want of memory; a file that may keep its reader waiting. */
+	bool starved;
+	bool skipped;
 	struct kuw_map map;
 };
 
 struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
-				     const struct kw_snapshot *old);
+				     const struct kw_snapshot *old, bool may_wait);
 struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end);
 void kw_snapshot_put(struct kw_snapshot *snap);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);

@@ -10,6 +10,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include "retry.h"
 
 struct kunwind_mapping;
 struct kw_snapshot;
@@ -50,6 +51,7 @@ struct kw_space {
 	raw_spinlock_t snap_lock;
 	/* Serialises those who take a snapshot; outside of mmap_lock. */
 	struct mutex lock;
+	struct kw_retry retry;
 	refcount_t refs;
 	/* Consumers of this mm alone; under the hash's lock. */
 	unsigned int consumers;
@@ -68,6 +70,7 @@ struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp);
 void kw_space_put(struct kw_space *space);
 enum kw_coverage kw_space_coverage(const struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event);
+void kw_space_retry(struct kw_space *space, struct mm_struct *mm);
 int kw_space_lock(struct kw_space *space, unsigned long deadline);
 int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline);
 s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,

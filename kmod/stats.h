@@ -16,6 +16,7 @@
 	X(mapping_events) \
 	X(map_builds) \
 	X(map_failures) \
+	X(map_retries) \
 	X(table_builds) \
 	X(table_failures) \
 	X(table_refusals) \

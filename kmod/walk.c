@@ -18,6 +18,7 @@
 #include "limits.h"
 #include "memo.h"
 #include "owner.h"
+#include "pending.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
@@ -172,11 +173,20 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 		result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
 
+/*
+ * Whether current will soon be back in user mode. In a system call that has not
+ * returned, it may sleep for ever: the entry sets ax so, and the exit to the result.
+ */
+static bool is_returning(const struct pt_regs *regs)
+{
+	return (long)regs->orig_ax < 0 || (long)regs->ax != -ENOSYS;
+}
+
 /* Return: the number of the space, or 0. */
 static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
-	const struct kw_space *space;
+	struct kw_space *space;
 	u64 number = 0;
 
 	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
@@ -197,6 +207,8 @@ static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 		preempt_disable();
 		pagefault_disable();
 		walk_space(space, regs, frames, capacity, result);
+		if (kw_retry_is_due(&space->retry) && is_returning(regs))
+			kw_pending_retry(space);
 		pagefault_enable();
 		preempt_enable();
 	} else {

@@ -293,19 +293,20 @@ static int call_through(void *handle, bool must_be_whole)
 	return called_status;
 }
 
-/*
- * A file whose table could not be made has none until something executable is
- * mapped again (Documentation/statistics.md).
- */
-static void map_something(void)
+/* What could not be made for want of memory is, a second later (kmod/retry.c). */
+static int call_when_whole(void *handle)
 {
-	int fd = open(copy, O_RDONLY | O_CLOEXEC);
-	void *at = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	unsigned int round;
 
-	if (at == MAP_FAILED)
-		err(2, "mmap");
-	munmap(at, PAGE);
-	close(fd);
+	for (round = 0; round < 50; round++) {
+		if (call_through(handle, false) != FAILED_ONCE)
+			return WRONG;
+		if (!answer.error &&
+		    answer.request.stack.stop == KUNWIND_STOP_COMPLETE)
+			break;
+		usleep(100000);
+	}
+	return call_through(handle, true);
 }
 
 static int do_load(unsigned int nth)
@@ -325,9 +326,8 @@ static int do_load(unsigned int nth)
 	}
 	status = call_through(handle, false);
 	failed = disarm();
-	map_something();
 	if (status == FAILED_ONCE)
-		status = call_through(handle, true);
+		status = call_when_whole(handle);
 	dlclose(handle);
 	close(fd);
 	return status == FAILED_ONCE ? round_end(failed) : status;

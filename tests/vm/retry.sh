@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Want of memory passes: a library that got no table has one soon after there is room, though its process maps nothing more.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+
+nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+chmod 755 "$SCRATCH"
+install -m 644 "$TOP/tests/subjects/map-files.py" "$SCRATCH/map-files.py"
+install -m 755 "$BUILT/source/tests/ioctl/starve" "$SCRATCH/starve"
+glib=$(find /usr/lib -name 'libglib-2.0.so.0')
+for number in {0..60}; do
+	cp -- "$glib" "$SCRATCH/$number.so"
+done
+
+# begin NAME WORD COMMAND...: a user's process, which says WORD when it is ready; the descriptor input[NAME] is its input.
+declare -A input
+begin() {
+	local name=$1 word=$2 opened
+	shift 2
+	rm -f "$SCRATCH/$name"
+	mkfifo "$SCRATCH/$name"
+	"${nobody[@]}" "$@" <"$SCRATCH/$name" >"$SCRATCH/$name.said" 2>&1 &
+	exec {opened}>"$SCRATCH/$name"
+	input[$name]=$opened
+	said "$name" "$word"
+}
+
+# end NAME: of its input.
+end() {
+	local opened=${input[$1]}
+	exec {opened}>&-
+}
+
+# said NAME WORD: it does so soon, as the last thing.
+said() {
+	local round
+	for ((round = 0; round < 600; round++)); do
+		[[ $(tail -n 1 "$SCRATCH/$1.said") != "$2" ]] || return 0
+		sleep 0.1
+	done
+	tail "$SCRATCH/$1.said"
+	return 1
+}
+
+# fill: the user's part of the budget has no room for one more.
+fill() {
+	local refused
+	refused=$(<"$figures/table_refusals")
+	begin filler mapped python3 -S "$SCRATCH/map-files.py" "$SCRATCH"/{1..60}.so &&
+		(($(<"$figures/table_refusals") > refused))
+}
+
+# reload OPTION...: kunwind.ko anew.
+reload() {
+	modprobe -r kunwind-lttng kunwind && modprobe kunwind "$@"
+}
+
+# Who opens the device.
+ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
+ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so" --device
+ok "its user has no room for one more table" fill
+echo >&"${input[starved]}"
+ok "it asks for a stack, which ends early" said starved INCOMPLETE_MAP
+end filler
+ok "its stacks are whole when there is room" said starved COMPLETE
+ok "none was wrong" fails grep -q wrong "$SCRATCH/starved.said"
+end starved
+wait
+ok "nothing is left" nothing_left
+
+# Who is traced, and the child that shares its snapshot.
+session() {
+	lttng create retry --output="$SCRATCH/trace" &&
+		lttng enable-event --kernel --session=retry --syscall getppid --filter="\$ctx.procname == \"starve\"" &&
+		lttng add-context --kernel --session=retry --type=pid --type=callstack-user &&
+		lttng start retry
+}
+
+# stacks: a line for each, with the process and whether it is whole.
+stacks() {
+	babeltrace2 "$SCRATCH/trace" | sed -nE 's/.* pid = ([0-9]+).*(0xF{16}).*/\1 cut/p; t; s/.* pid = ([0-9]+).*/\1 whole/p'
+}
+
+# first_are WORD, last_are WORD: of both processes.
+first_are() {
+	[[ $(stacks | sort -s -u -k 1,1 | tee /dev/stderr | cut -d' ' -f2) == "$1"$'\n'"$1" ]]
+}
+
+last_are() {
+	[[ $(stacks | tac | sort -s -u -k 1,1 | tee /dev/stderr | cut -d' ' -f2) == "$1"$'\n'"$1" ]]
+}
+
+ok "kunwind takes a budget of 3 MiB, for the whole system" reload table_budget_mb=3
+modprobe kunwind-lttng
+ok "a session begins" session
+ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so"
+ok "its user has no room for one more table" fill
+echo "# tables have $(<"$figures/table_bytes") bytes"
+echo >&"${input[starved]}"
+sleep 2
+end filler
+sleep 10
+ok "the session ends" lttng destroy retry
+end starved
+wait
+ok "at first the stacks of both processes end early" first_are cut
+ok "their last ones are whole" last_are whole
+echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_retries") retries"
+ok "nothing is left" nothing_left
+ok "kunwind takes its own budget again" reload
+modprobe kunwind-lttng
+done_testing
