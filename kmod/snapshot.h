@@ -24,6 +24,8 @@ struct kw_snapshot {
 	struct rcu_work rwork;
 	/* What it was cut from, which has the origins' references; or NULL. */
 	struct kw_snapshot *base;
+	/* Of this and all that it was cut from, but the first. */
+	size_t cut_bytes;
 	/* One per mapping; behind @map. */
 	struct kw_origin *origins;
 	/* While it is made: of all names. */

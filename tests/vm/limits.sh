@@ -42,7 +42,7 @@ end_mapping() {
 }
 
 chmod 755 "$SCRATCH"
-install -m 644 "$map" "$SCRATCH/map-files.py"
+install -m 644 "$map" "$TOP/tests/subjects/replace-files.py" "$SCRATCH"
 for number in {1..16}; do
 	cp -- "$crypto" "$SCRATCH/$number.so"
 done
@@ -56,6 +56,13 @@ ok "some of them were refused" [ "$(figure table_refusals)" -gt 0 ]
 ok "the user has half of the budget and no more" [ "$(figure table_bytes)" -lt $((700 << 10)) ]
 ok "others' stacks are whole meanwhile" "$BUILT/source/tests/soak/storm" spawn 1
 end_mapping
+
+# Each mapping that is replaced has its snapshot copied, and the copies stay until the system call is over.
+replaced() {
+	replaced=$("${nobody[@]}" python3 -S "$SCRATCH/replace-files.py" 2000 "$SCRATCH"/{1,2}.so) && ((replaced < 100))
+}
+ok "2,000 mappings that are replaced at once are not copied 2,000 times" replaced
+echo "# $replaced maps behind them"
 
 # What nobody maps any more goes first, when memory is wanted.
 before=$(figure table_bytes)
