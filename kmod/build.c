@@ -43,29 +43,28 @@ struct build {
 	struct kuw_compile compile;
 };
 
-/* Return: false if there is no room for @bytes more in the budget. */
-static bool charge(struct kw_owner *owner, size_t bytes)
-{
-	size_t limit = kw_owner_limit(owner, kw_build_budget);
-
-	if (owner && atomic_long_add_return(bytes, &owner->build_bytes) > limit)
-		goto refuse;
-	kw_gauge_add(build_bytes, bytes);
-	if (kw_gauge(build_bytes) <= kw_build_budget)
-		return true;
-	kw_gauge_sub(build_bytes, bytes);
-refuse:
-	if (owner)
-		atomic_long_sub(bytes, &owner->build_bytes);
-	kw_count(table_refusals);
-	return false;
-}
-
 static void uncharge(struct kw_owner *owner, size_t bytes)
 {
 	if (owner)
 		atomic_long_sub(bytes, &owner->build_bytes);
 	kw_gauge_sub(build_bytes, bytes);
+}
+
+/* Return: false if there is no room for @bytes more in the budget. */
+static bool charge(struct kw_owner *owner, size_t bytes)
+{
+	size_t own = 0, all;
+
+	if (owner)
+		own = atomic_long_add_return(bytes, &owner->build_bytes);
+	kw_gauge_add(build_bytes, bytes);
+	all = kw_gauge(build_bytes);
+	if (all <= kw_build_budget &&
+	    own <= kw_owner_limit(owner, kw_build_budget, all - min(all, own)))
+		return true;
+	uncharge(owner, bytes);
+	kw_count(table_refusals);
+	return false;
 }
 
 static void *area_alloc(struct build *b, size_t bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The cache of tables: a hash by file identity, an LRU list of what no snapshot
- * uses, a budget of bytes, of which one user may have half, and a shrinker. One
+ * uses, a budget of bytes, of which a user may have a part, and a shrinker. One
  * spinlock covers all of it; nothing is allocated, read or freed under it.
  */
 #include <linux/fs.h>
@@ -73,29 +73,46 @@ static void free_all(struct list_head *victims)
 		table_free(t);
 }
 
+static void lru_add(struct kw_table *t)
+{
+	lockdep_assert_held(&cache_lock);
+	list_add_tail(&t->lru, &lru);
+	lru_bytes += cost(t);
+	if (t->owner) {
+		list_add_tail(&t->owner_lru, &t->owner->lru);
+		t->owner->lru_bytes += cost(t);
+	}
+}
+
 static void lru_del(struct kw_table *t)
 {
 	lockdep_assert_held(&cache_lock);
 	list_del_init(&t->lru);
 	lru_bytes -= cost(t);
+	if (t->owner) {
+		list_del_init(&t->owner_lru);
+		t->owner->lru_bytes -= cost(t);
+	}
 }
 
-/*
- * Take the least recently used out of the cache, of one owner or of all (NULL),
- * until @bytes are found.
- */
+/* The least recently used of one owner, or of all (NULL). */
+static struct kw_table *oldest(const struct kw_owner *owner)
+{
+	lockdep_assert_held(&cache_lock);
+	if (owner)
+		return list_first_entry_or_null(&owner->lru, struct kw_table,
+						owner_lru);
+	return list_first_entry_or_null(&lru, struct kw_table, lru);
+}
+
+/* Take what oldest() says out of the cache until @bytes are found. */
 static size_t evict(size_t bytes, const struct kw_owner *owner,
 		    struct list_head *victims)
 {
-	struct kw_table *t, *next;
+	struct kw_table *t;
 	size_t found = 0;
 
-	lockdep_assert_held(&cache_lock);
-	list_for_each_entry_safe(t, next, &lru, lru) {
-		if (found >= bytes)
-			break;
-		if (owner && t->owner != owner)
-			continue;
+	while (found < bytes && (t = oldest(owner))) {
 		lru_del(t);
 		hlist_del_init(&t->node);
 		list_add(&t->lru, victims);
@@ -120,6 +137,16 @@ static bool fit(size_t used, size_t limit, const struct kw_owner *owner,
 	return used - found <= limit;
 }
 
+/* What a user may have in all, with what nobody uses of it. */
+static size_t limit_of(const struct kw_owner *owner)
+{
+	size_t used = kw_gauge(table_bytes) - lru_bytes;
+	size_t own = atomic_long_read(&owner->table_bytes) - owner->lru_bytes;
+
+	lockdep_assert_held(&cache_lock);
+	return kw_owner_limit(owner, kw_table_budget, used - min(used, own));
+}
+
 /* Make room for @bytes more. Return: false if the tables in use fill the budget. */
 static bool charge(struct kw_owner *owner, size_t bytes)
 {
@@ -130,8 +157,7 @@ static bool charge(struct kw_owner *owner, size_t bytes)
 	spin_lock(&cache_lock);
 	if (owner)
 		fits = fit(atomic_long_read(&owner->table_bytes) + bytes,
-			   kw_owner_limit(owner, kw_table_budget), owner, &victims,
-			   &evicted);
+			   limit_of(owner), owner, &victims, &evicted);
 	fits = fits && fit(kw_gauge(table_bytes) + bytes - evicted,
 			   kw_table_budget, NULL, &victims, &evicted);
 	if (fits) {
@@ -155,9 +181,9 @@ static size_t room(const struct kw_owner *owner)
 	used = kw_gauge(table_bytes) - lru_bytes;
 	left = limit - min(limit, used);
 	if (owner) {
-		limit = kw_owner_limit(owner, kw_table_budget);
-		used = atomic_long_read(&owner->table_bytes);
-		left = min(left, limit - min(limit, used - min(used, lru_bytes)));
+		limit = limit_of(owner);
+		used = atomic_long_read(&owner->table_bytes) - owner->lru_bytes;
+		left = min(left, limit - min(limit, used));
 	}
 	spin_unlock(&cache_lock);
 	return left;
@@ -177,6 +203,7 @@ static struct kw_table *table_alloc(const struct kw_identity *id,
 		return NULL;
 	}
 	INIT_LIST_HEAD(&t->lru);
+	INIT_LIST_HEAD(&t->owner_lru);
 	INIT_HLIST_NODE(&t->node);
 	init_completion(&t->done);
 	t->id = *id;
@@ -231,8 +258,7 @@ void kw_table_put(struct kw_table *t)
 			hlist_del_init(&t->node);
 			gone = true;
 		} else if (!gone) {
-			list_add_tail(&t->lru, &lru);
-			lru_bytes += cost(t);
+			lru_add(t);
 		}
 	}
 	spin_unlock(&cache_lock);

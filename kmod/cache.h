@@ -22,12 +22,13 @@ struct vdso_image;
  * else without one. Freed by the last kw_table_put() if it is not in the cache,
  * else by eviction: budget, shrinker, or the last consumer's end.
  *
- * @refs, @node and @lru are under the cache's lock; @error and @table are
+ * @refs, @node and both lists are under the cache's lock; @error and @table are
  * written by the builder before @done.
  */
 struct kw_table {
 	struct hlist_node node;
 	struct list_head lru;
+	struct list_head owner_lru;
 	struct kw_identity id;
 	unsigned int refs;
 	int error;

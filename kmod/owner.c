@@ -89,6 +89,7 @@ struct kw_owner *kw_owner_of(struct mm_struct *mm)
 		return NULL;
 	}
 	fresh->uid = uid;
+	INIT_LIST_HEAD(&fresh->lru);
 	owner = find_or_add(uid, fresh);
 	if (owner != fresh)
 		kfree(fresh);

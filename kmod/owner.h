@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/gfp.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/uidgid.h>
 
 struct mem_cgroup;
@@ -31,6 +32,9 @@ struct kw_owner {
 	/* Of the gauges of these names, his part. */
 	atomic_long_t table_bytes;
 	atomic_long_t build_bytes;
+	/* Of his tables, those that nobody uses; under the cache's lock. */
+	struct list_head lru;
+	size_t lru_bytes;
 };
 
 struct kw_owner *kw_owner_of(struct mm_struct *mm);
@@ -41,12 +45,17 @@ void kw_owner_put(struct kw_owner *owner);
  * kw_owner_limit() - what of a budget one user may have
  * @owner: the user, or NULL for the kernel itself
  * @budget: the budget, in bytes
+ * @others: what all others use of it
  *
- * Half of it, so that no user without privilege keeps others from having tables.
+ * Half of what they leave: users without privilege, however many work together,
+ * always leave something to others, and two of them a quarter.
  */
-static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget)
+static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
+				    size_t others)
 {
-	return !owner || uid_eq(owner->uid, GLOBAL_ROOT_UID) ? budget : budget / 2;
+	if (!owner || uid_eq(owner->uid, GLOBAL_ROOT_UID))
+		return budget;
+	return (budget - min(budget, others)) / 2;
 }
 
 struct mem_cgroup *kw_charge_begin(struct mm_struct *mm);

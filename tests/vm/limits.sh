@@ -9,8 +9,10 @@ set -uo pipefail
 
 map=$TOP/tests/subjects/map-files.py
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+another=(setpriv --reuid 65533 --regid 65533 --clear-groups)
 large=$(find /usr/lib -name '*.so*' -type f -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
 crypto=$(find /usr/lib -name 'libcrypto.so.3')
+small=$(find /usr/lib -name 'liblzma.so.5')
 
 # reload OPTION...: kunwind.ko anew.
 reload() {
@@ -46,6 +48,9 @@ install -m 644 "$map" "$TOP/tests/subjects/replace-files.py" "$SCRATCH"
 for number in {1..16}; do
 	cp -- "$crypto" "$SCRATCH/$number.so"
 done
+for number in {1..100}; do
+	cp -- "$small" "$SCRATCH/$number.small"
+done
 
 # A budget of 1 MiB, which one user wants to fill.
 ok "kunwind takes a budget of 1 MiB" reload table_budget_mb=1
@@ -55,7 +60,12 @@ echo "# $(figure tables) tables, $(figure table_bytes) bytes, $(figure table_ref
 ok "some of them were refused" [ "$(figure table_refusals)" -gt 0 ]
 ok "the user has half of the budget and no more" [ "$(figure table_bytes)" -lt $((700 << 10)) ]
 ok "others' stacks are whole meanwhile" "$BUILT/source/tests/soak/storm" spawn 1
-end_mapping
+first=$mapping
+ok "another user maps many files, too" begin_mapping more "${another[@]}" python3 -S "$SCRATCH/map-files.py" "$SCRATCH"/*.small
+echo "# $(figure tables) tables, $(figure table_bytes) bytes, $(figure table_refusals) refused"
+ok "together they leave some of the budget" [ "$(figure table_bytes)" -lt $((900 << 10)) ]
+exec {mapping}>&- {first}>&-
+wait
 
 # Each mapping that is replaced has its snapshot copied, and the copies stay until the system call is over.
 replaced() {
