@@ -18,8 +18,8 @@
 #include "owner.h"
 #include "stats.h"
 
-/* Bytes read at a time: how long a fatal signal may have to wait. */
-#define READ_CHUNK	SZ_1M
+/* Bytes read or copied at a time: how long others, and a fatal signal, may have to wait. */
+#define CHUNK	SZ_1M
 /* The smallest area, so that small files do not grow theirs step by step. */
 #define MIN_AREA	4096u
 /*
@@ -104,7 +104,7 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		n = kernel_read(src->file, to, min_t(u32, len, READ_CHUNK), &pos);
+		n = kernel_read(src->file, to, min_t(u32, len, CHUNK), &pos);
 		/*
 		 * Whatever the reason, it says nothing about the bytes: another
 		 * opener of the file may be able to read it. (O_DIRECT: -EINVAL.)
@@ -153,6 +153,18 @@ static int read_range(struct build *b, const struct kuw_range *range, u8 **bytes
 	return read_bytes(b->src, *bytes, range->off, range->len);
 }
 
+/* An area may have most of the budget. */
+static void copy_area(u8 *to, const u8 *from, u64 bytes)
+{
+	u64 done, n;
+
+	for (done = 0; done < bytes; done += n) {
+		n = min_t(u64, bytes - done, CHUNK);
+		memcpy(to + done, from + done, n);
+		cond_resched();
+	}
+}
+
 static int grow(struct build *b)
 {
 	struct kuw_compile *c = &b->compile;
@@ -167,7 +179,7 @@ static int grow(struct build *b)
 	if (!mem)
 		return -ENOMEM;
 	if (area->mem) {
-		memcpy(mem, area->mem, area->bytes);
+		copy_area(mem, area->mem, area->bytes);
 		area_free(b, area->mem, area->bytes);
 	}
 	area->mem = mem;
