@@ -24,7 +24,7 @@ struct kuw_cfi {
 
 /**
  * kuw_cfi_run() - run a program
- * @c: takes rows (kuw_compile_row()), expressions and remembered states
+ * @c: takes rows (kuw_compile_append()), expressions and remembered states
  * @cfi: the state; at the end: that of the last row
  * @initial: what DW_CFA_restore restores; NULL while a CIE's own program runs,
  *	which makes no rows
