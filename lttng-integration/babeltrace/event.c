@@ -17,15 +17,6 @@ gboolean kr_equal_threads(gconstpointer a, gconstpointer b)
 	return x->trace == y->trace && x->tid == y->tid;
 }
 
-const char *kr_machine(const bt_trace *trace)
-{
-	const bt_value *name =
-		bt_trace_borrow_environment_entry_value_by_name_const(trace,
-								      "hostname");
-
-	return name && bt_value_is_string(name) ? bt_value_string_get(name) : "";
-}
-
 static enum kr_half half_of(const char *event, const char **name)
 {
 	if (g_str_has_prefix(event, "compat_"))

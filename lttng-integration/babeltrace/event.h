@@ -24,9 +24,6 @@ struct kr_thread {
 guint kr_hash_thread(gconstpointer thread);
 gboolean kr_equal_threads(gconstpointer a, gconstpointer b);
 
-/* Return: the name of the machine that a trace is of; "" if it does not say. */
-const char *kr_machine(const bt_trace *trace);
-
 /**
  * struct kr_event - an event
  * @event: of the trace

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "event.h"
 #include "flamegraph.h"
+#include "machine.h"
 #include "page.h"
 #include "profile.h"
 #include "sink.h"
@@ -28,6 +29,7 @@ enum format {
  * @format: enum format
  * @count: enum kr_weight
  * @profile: the stacks
+ * @machines: where they were recorded
  * @calls: struct call of each thread that is in one, by struct kr_thread
  * @losses: what was lost so far
  * @lost: events that were
@@ -43,6 +45,7 @@ struct flamegraph {
 	int format;
 	int count;
 	struct kr_profile *profile;
+	struct kr_machines *machines;
 	GHashTable *calls;
 	struct kr_losses losses;
 	uint64_t lost;
@@ -95,8 +98,9 @@ static uint32_t count_event(struct flamegraph *graph, const struct kr_event *eve
 		g_snprintf(number, sizeof(number), "%" PRId64, event->task.pid);
 		name = number;
 	}
-	kind = kr_profile_kind(graph->profile, name, kr_machine(event->thread.trace),
-			       event->name);
+	kind = kr_profile_kind(graph->profile, name,
+		kr_machine_of(graph->machines, event->thread.trace)->name,
+		event->name);
 	sample = kr_profile_sample(graph->profile, kind,
 				   kr_profile_node(graph->profile, &stack));
 	kr_profile_add(graph->profile, sample, KR_EVENTS, 1);
@@ -239,6 +243,7 @@ static void free_graph(struct kr_sink *sink)
 
 	g_hash_table_destroy(graph->calls);
 	kr_profile_free(graph->profile);
+	kr_machines_free(graph->machines);
 	g_free(graph);
 }
 
@@ -269,6 +274,7 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	(void)config;
 	(void)data;
 	graph->profile = kr_profile_new();
+	graph->machines = kr_machines_new();
 	graph->calls = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, NULL,
 					     free_call);
 	return kr_sink_init(&graph->sink, &ops, self, params, names, read_params);

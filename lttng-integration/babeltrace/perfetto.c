@@ -270,7 +270,9 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 
 static void show_loss(struct perfetto *perfetto, const struct kr_loss *loss)
 {
-	struct kr_machine *machine = kr_machine_of(&perfetto->tracks, loss->trace);
+	struct kr_machine *machine =
+		kr_machine_of(perfetto->tracks.machines, loss->trace);
+	uint64_t pid = kr_tracks_base(machine) + KR_LOSSES;
 	const char *what = loss->packets ? "packets of events" : "events";
 	char *name = loss->count ?
 		     g_strdup_printf("%" PRIu64 " %s lost", loss->count, what) :
@@ -278,8 +280,7 @@ static void show_loss(struct perfetto *perfetto, const struct kr_loss *loss)
 	struct kr_chrome_event drawn = {
 		.phase = loss->timed ? KR_SLICE : KR_INSTANT, .name = name,
 		.category = "lost", .begin = loss->timed ? loss->begin : perfetto->now,
-		.end = loss->end, .pid = machine->base + KR_LOSSES,
-		.tid = machine->base + KR_LOSSES + 1 + loss->stream,
+		.end = loss->end, .pid = pid, .tid = pid + 1 + loss->stream,
 	};
 
 	machine->has_losses = true;

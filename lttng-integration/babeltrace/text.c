@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "event.h"
 #include "format.h"
+#include "machine.h"
 #include "safe.h"
 #include "sink.h"
 #include "stack.h"
@@ -32,6 +33,7 @@ enum when {
  * @sink: what all sinks have
  * @color: enum when
  * @colors: of the text
+ * @machines: if there are several, each line says on which it was
  * @order: how many calls were entered
  * @calls: struct call of each thread that is in one, by struct kr_thread
  * @out: what is to be written
@@ -40,6 +42,7 @@ struct text {
 	struct kr_sink sink;
 	int color;
 	const struct kr_colors *colors;
+	struct kr_machines *machines;
 	uint64_t order;
 	GHashTable *calls;
 	GString *out;
@@ -97,6 +100,11 @@ static void append_head(struct text *text, GString *to,
 
 	append_time(to, event->time, colors);
 	g_string_append(to, colors->task);
+	if (text->machines->machines->len > 1) {
+		kr_safe_append(to, kr_machine_of(text->machines,
+						 event->thread.trace)->name);
+		g_string_append(to, ": ");
+	}
 	kr_safe_append(to, event->task.procname);
 	if (event->task.tid >= 0)
 		g_string_append_printf(to, "[%" PRId64 "]", event->task.tid);
@@ -202,6 +210,10 @@ static void show_message(struct kr_sink *sink, const bt_message *message)
 	const bt_field *payload;
 	struct kr_event event;
 
+	/* All streams begin before the first event, unless the trace is live. */
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_STREAM_BEGINNING)
+		(void)kr_machine_of(text->machines, bt_stream_borrow_trace_const(
+			bt_message_stream_beginning_borrow_stream_const(message)));
 	if (!kr_event_of_message(message, &event))
 		return;
 	switch (event.half) {
@@ -256,6 +268,7 @@ static void free_text(struct kr_sink *sink)
 
 	g_hash_table_destroy(text->calls);
 	g_string_free(text->out, TRUE);
+	kr_machines_free(text->machines);
 	g_free(text);
 }
 
@@ -285,6 +298,7 @@ bt_component_class_initialize_method_status kr_text_init(
 	text->calls = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, NULL,
 					    free_call);
 	text->out = g_string_new(NULL);
+	text->machines = kr_machines_new();
 	status = kr_sink_init(&text->sink, &ops, self, params, names, read_params);
 	if (status == BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK)
 		text->colors = kr_colors(text->color == ALWAYS ||

@@ -27,19 +27,10 @@ static void free_track(gpointer data)
 	g_free(track);
 }
 
-static void free_machine(gpointer data)
-{
-	struct kr_machine *machine = data;
-
-	g_free(machine->name);
-	g_free(machine);
-}
-
 void kr_tracks_init(struct kr_tracks *tracks, struct kr_chrome *chrome)
 {
 	tracks->chrome = chrome;
-	tracks->machines = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
-						 free_machine);
+	tracks->machines = kr_machines_new();
 	tracks->tracks = g_hash_table_new_full(kr_hash_thread, kr_equal_threads,
 					       NULL, free_track);
 }
@@ -47,22 +38,12 @@ void kr_tracks_init(struct kr_tracks *tracks, struct kr_chrome *chrome)
 void kr_tracks_destroy(struct kr_tracks *tracks)
 {
 	g_hash_table_destroy(tracks->tracks);
-	g_hash_table_destroy(tracks->machines);
+	kr_machines_free(tracks->machines);
 }
 
-struct kr_machine *kr_machine_of(struct kr_tracks *tracks, const bt_trace *trace)
+uint64_t kr_tracks_base(const struct kr_machine *machine)
 {
-	const char *name = kr_machine(trace);
-	struct kr_machine *machine = g_hash_table_lookup(tracks->machines, name);
-
-	if (!machine) {
-		machine = g_new0(struct kr_machine, 1);
-		machine->name = g_strdup(name);
-		machine->base = (uint64_t)MACHINE_PIDS *
-				g_hash_table_size(tracks->machines);
-		g_hash_table_insert(tracks->machines, machine->name, machine);
-	}
-	return machine;
+	return (uint64_t)MACHINE_PIDS * machine->number;
 }
 
 static struct kr_track *track_of(struct kr_tracks *tracks, struct kr_thread key)
@@ -72,7 +53,7 @@ static struct kr_track *track_of(struct kr_tracks *tracks, struct kr_thread key)
 	if (!track) {
 		track = g_new0(struct kr_track, 1);
 		track->key = key;
-		track->machine = kr_machine_of(tracks, key.trace);
+		track->machine = kr_machine_of(tracks->machines, key.trace);
 		g_hash_table_add(tracks->tracks, track);
 	}
 	return track;
@@ -99,8 +80,8 @@ struct kr_track *kr_track_of_event(struct kr_tracks *tracks,
 {
 	struct kr_track *track = track_of(tracks, event->thread);
 
-	track->tid = track->machine->base + event->task.tid;
-	track->pid = track->machine->base +
+	track->tid = kr_tracks_base(track->machine) + event->task.tid;
+	track->pid = kr_tracks_base(track->machine) +
 		     (event->task.pid < 0 ? KR_NOBODY : event->task.pid);
 	kr_track_set_name(track, event->task.procname);
 	return track;
@@ -112,7 +93,7 @@ struct kr_track *kr_track_of_cpu(struct kr_tracks *tracks, const bt_trace *trace
 	struct kr_thread key = { .trace = trace, .tid = -1 - process - cpu };
 	struct kr_track *track = track_of(tracks, key);
 
-	track->pid = track->machine->base + process;
+	track->pid = kr_tracks_base(track->machine) + process;
 	track->tid = track->pid + 1 + cpu;
 	if (!track->name)
 		track->name = cpu < 0 ? g_strdup("some CPU") :
@@ -201,7 +182,7 @@ static void name_process(const struct kr_tracks *tracks,
 			 const struct kr_machine *machine, uint64_t pid,
 			 const char *name)
 {
-	bool several = g_hash_table_size(tracks->machines) > 1;
+	bool several = tracks->machines->machines->len > 1;
 	char *full = g_strdup_printf("%s%s%s", several ? machine->name : "",
 				     several ? ": " : "", name);
 
@@ -217,7 +198,7 @@ static void name_tracks(const struct kr_tracks *tracks, GList *sorted)
 
 	for (at = sorted; at; at = at->next) {
 		const struct kr_track *track = at->data;
-		uint64_t process = track->pid - track->machine->base;
+		uint64_t process = track->pid - kr_tracks_base(track->machine);
 		const char *name = process == KR_CPUS ? "CPUs" :
 				   process == KR_NOBODY ? "threads unknown" :
 				   track->name;
@@ -237,17 +218,17 @@ static void name_tracks(const struct kr_tracks *tracks, GList *sorted)
 
 static void name_losses(const struct kr_tracks *tracks)
 {
-	GHashTableIter iter;
-	gpointer machine;
+	const GPtrArray *machines = tracks->machines->machines;
+	guint i;
 
-	g_hash_table_iter_init(&iter, tracks->machines);
-	while (g_hash_table_iter_next(&iter, NULL, &machine)) {
-		const struct kr_machine *of = machine;
+	for (i = 0; i < machines->len; i++) {
+		const struct kr_machine *machine = g_ptr_array_index(machines, i);
+		uint64_t pid = kr_tracks_base(machine) + KR_LOSSES;
 
-		if (!of->has_losses)
+		if (!machine->has_losses)
 			continue;
-		name_process(tracks, of, of->base + KR_LOSSES, "lost events");
-		kr_chrome_sort(tracks->chrome, of->base + KR_LOSSES, -2);
+		name_process(tracks, machine, pid, "lost events");
+		kr_chrome_sort(tracks->chrome, pid, -2);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "event.h"
+#include "machine.h"
 
 struct kr_chrome;
 
@@ -37,18 +38,6 @@ struct kr_activity {
 };
 
 /**
- * struct kr_machine - where a trace was recorded
- * @name: of it
- * @base: is added to the numbers of its processes and threads
- * @has_losses: some of its events were lost
- */
-struct kr_machine {
-	char *name;
-	uint64_t base;
-	bool has_losses;
-};
-
-/**
  * struct kr_track - a thread or a CPU
  * @key: its number within its trace; that of a CPU is negative
  * @machine: on which it runs
@@ -71,13 +60,13 @@ struct kr_track {
 /**
  * struct kr_tracks - all of them
  * @chrome: where they are drawn
- * @machines: struct kr_machine by name
+ * @machines: on which they run
  * @tracks: struct kr_track by struct kr_thread
  * @losses: what was lost so far
  */
 struct kr_tracks {
 	struct kr_chrome *chrome;
-	GHashTable *machines;
+	struct kr_machines *machines;
 	GHashTable *tracks;
 	struct kr_losses losses;
 };
@@ -85,7 +74,8 @@ struct kr_tracks {
 void kr_tracks_init(struct kr_tracks *tracks, struct kr_chrome *chrome);
 void kr_tracks_destroy(struct kr_tracks *tracks);
 
-struct kr_machine *kr_machine_of(struct kr_tracks *tracks, const bt_trace *trace);
+/* Return: what is added to the numbers of a machine's processes and threads. */
+uint64_t kr_tracks_base(const struct kr_machine *machine);
 
 /* Return: the track of a thread that was met before, or NULL. */
 struct kr_track *kr_track_find(const struct kr_tracks *tracks,

@@ -6,6 +6,7 @@ are wrong, and a million events in seconds.
 """
 import os
 import struct
+import uuid
 
 STOPS = ["COMPLETE", "CAPACITY", "MAX_FRAMES", "NO_USER", "NOT_COVERED",
          "NO_MAPPING", "NO_TABLE", "NO_RULE", "STACK_FAULT"]
@@ -23,7 +24,7 @@ trace {{
 	packet.header := struct {{ uint32_t magic; uint32_t stream_id; }};
 }};
 env {{ hostname = "{hostname}"; domain = "kernel"; }};
-clock {{ name = monotonic; freq = 1000000000; offset = 1700000000000000000; }};
+clock {{ name = monotonic; {boot}freq = 1000000000; offset = 1700000000000000000; }};
 typealias integer {{
 	size = 64; align = 8; signed = false; map = clock.monotonic.value;
 }} := clock_t;
@@ -150,7 +151,8 @@ class Stream:
 class Trace:
     """A trace in a new folder."""
 
-    def __init__(self, path, maps=True, end=True, kernel=False, hostname="test"):
+    def __init__(self, path, maps=True, end=True, kernel=False, hostname="test",
+                 boot=None):
         os.makedirs(path)
         self.time = 0
         self.has_end = end
@@ -159,6 +161,7 @@ class Trace:
         with open(os.path.join(path, "metadata"), "w", encoding="ascii") as file:
             file.write(METADATA.format(
                 hostname=hostname,
+                boot='uuid = "%s"; ' % uuid.UUID(int=boot) if boot else "",
                 kernel=KERNEL if kernel else "",
                 end=END.format(stops=stops) if end else ""))
             if maps:

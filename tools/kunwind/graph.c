@@ -159,6 +159,9 @@ static bool add_source(bt_graph *graph, const bt_component_class_source *class,
 	for (i = 0; i < folders->len; i++)
 		(void)bt_value_array_append_string_element(inputs,
 			g_ptr_array_index(folders, i));
+	/* Without it, clocks of several machines, or boots, are an error. */
+	(void)bt_value_map_insert_bool_entry(params,
+		"force-clock-class-origin-unix-epoch", BT_TRUE);
 	done = !bt_graph_add_source_component(graph, class, group, params,
 					      BT_LOGGING_LEVEL_NONE, &source) &&
 	       connect_source(graph, source, muxer);
