@@ -166,13 +166,74 @@ static bool descend(struct search *search, Dwarf_Die *parent, unsigned int depth
 	return false;
 }
 
+/* Where a function is declared, which its other DIEs refer to. */
+static void to_declaration(Dwarf_Die *die)
+{
+	static const unsigned int attrs[] = {
+		DW_AT_abstract_origin, DW_AT_specification,
+	};
+	Dwarf_Attribute attr;
+	Dwarf_Die next;
+	size_t i;
+
+	for (i = 0; i < G_N_ELEMENTS(attrs); i++)
+		if (dwarf_formref_die(dwarf_attr(die, attrs[i], &attr), &next))
+			*die = next;
+}
+
+static void append_scope(GString *to, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+		g_string_append(to, name ?: "(anonymous namespace)");
+		g_string_append(to, "::");
+		break;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		if (name)
+			g_string_append_printf(to, "%s::", name);
+		break;
+	}
+}
+
+/*
+ * The namespaces and classes that a function is declared in. DIEs know no parents, but
+ * they are in the order of the file: the parent is the last one that begins before.
+ */
+static void append_scopes(GString *to, Dwarf_Die *function)
+{
+	Dwarf_Off wanted = dwarf_dieoffset(function);
+	unsigned int depth, dies = 0;
+	Dwarf_Die at, next;
+
+	if (!dwarf_diecu(function, &at, NULL, NULL))
+		return;
+	for (depth = 0; depth < MAX_DEPTH; depth++) {
+		if (dwarf_child(&at, &next))
+			return;
+		do
+			at = next;
+		while (!dwarf_siblingof(&at, &next) &&
+		       dwarf_dieoffset(&next) <= wanted && ++dies < MAX_DIES);
+		if (dies >= MAX_DIES || dwarf_dieoffset(&at) >= wanted)
+			return;
+		append_scope(to, &at);
+	}
+}
+
+/* Templates of types that have no linkage, such as a lambda's, have no linkage name. */
 static const char *die_name(GStringChunk *strings, Dwarf_Die *die)
 {
 	static const unsigned int attrs[] = {
-		DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name,
+		DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
 	};
 	Dwarf_Attribute attr;
+	Dwarf_Die declared = *die;
 	const char *name;
+	GString *scoped;
 	size_t i;
 
 	for (i = 0; i < G_N_ELEMENTS(attrs); i++) {
@@ -180,7 +241,16 @@ static const char *die_name(GStringChunk *strings, Dwarf_Die *die)
 		if (name)
 			return intern_demangled(strings, name);
 	}
-	return "";
+	name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
+	if (!name)
+		return "";
+	scoped = g_string_new(NULL);
+	to_declaration(&declared);
+	append_scopes(scoped, &declared);
+	g_string_append(scoped, name);
+	name = intern_demangled(strings, scoped->str);
+	g_string_free(scoped, TRUE);
+	return name;
 }
 
 static void set_line(struct kr_frame *frame, GStringChunk *strings,
