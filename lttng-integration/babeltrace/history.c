@@ -50,6 +50,15 @@ static int64_t time_of(const bt_message *message)
 	return time;
 }
 
+static bool has_dump(const bt_event *event)
+{
+	const bt_stream_class *class = bt_event_class_borrow_stream_class_const(
+		bt_event_borrow_class_const(event));
+
+	return kr_maps_can_be_dumped(
+		bt_stream_class_borrow_trace_class_const(class));
+}
+
 /* Return: whether the event is about something that was mapped before. */
 static bool needs_past(const struct kr_history *history, const bt_event *event,
 		       const struct kr_event_class *class)
@@ -73,13 +82,8 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 	if (!history->past)
 		return;
 	now = time_of(message);
-	if (history->until == INT64_MAX) {
-		history->until = now + PATIENCE;
-		if (!kr_maps_can_be_dumped(bt_stream_class_borrow_trace_class_const(
-				bt_event_class_borrow_stream_class_const(
-					bt_event_borrow_class_const(event)))))
-			history->until = INT64_MIN;
-	}
+	if (history->until == INT64_MAX)
+		history->until = has_dump(event) ? now + PATIENCE : INT64_MIN;
 	if (now > history->until || class->maps == KR_MAPS_DUMP_END) {
 		kr_history_settle(history);
 		return;

@@ -25,7 +25,8 @@ struct kr_spaces;
  * @past: what was mapped when the trace began, as far as events were noticed; NULL:
  *	  no more will be known of that
  * @awaited: the end of the dump must be noticed before more is applied
- * @until: it does not come later, in nanoseconds; INT64_MAX before the first event
+ * @until: it does not come later, in nanoseconds; INT64_MIN: there is none;
+ *	   INT64_MAX: before the first event
  */
 struct kr_history {
 	struct kr_spaces *spaces;
