@@ -128,7 +128,7 @@ static inline u32 kuw_memo_hash(const struct kuw_memo *memo, u64 pc)
 }
 
 /* Return: the entry of @pc, or NULL. */
-static inline const struct kuw_memo_entry *
+static __always_inline const struct kuw_memo_entry *
 kuw_memo_find(struct kuw_memo *memo, u64 pc, u32 epoch)
 {
 	struct kuw_memo_entry *entries = kuw_memo_entries(memo), *entry;

@@ -144,19 +144,21 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 }
 
 /*
- * Follow frames from that of @entry on, as long as the memo knows the next one by
- * its place. Return: KUW_STEPPED, or the stop reason.
+ * Follow frames from that of *@at on, as long as the memo knows the next one. Return:
+ * KUW_STEPPED and at *@at its entry, which is NULL or of the outermost frame; or the
+ * stop reason.
  */
-static noinline u32 follow(struct fast *w, const struct kuw_memo_entry *entry)
+static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 {
+	const struct kuw_memo_entry *entry = *at;
 	const u64 user_end = KUW_PORT_USER_END;
-	u64 *out = w->out, *last = w->last;
+	u64 *out = w->out, *last = w->last, pc;
 	struct kuw_frame f = w->f;
 	u32 ret, epoch = w->epoch;
 
 	/* No call of a function from here to kuw_port_close(). */
 	kuw_port_open();
-	do {
+	for (;;) {
 		ret = kuw_apply(kuw_memo_what(entry, epoch) ? f.bp : f.sp,
 				entry->cfa * (s64)KUW_WORD,
 				entry->rbp * (s64)KUW_WORD, KUW_WORD, user_end,
@@ -168,13 +170,24 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry *entry)
 			break;
 		}
 		*out++ = f.ip;
-		entry++;
 		/* A return address can be the first byte of the next function
 		 * after a call that does not return.
 		 */
-	} while (likely(entry->pc == f.ip - 1 &&
-			kuw_memo_what(entry, epoch) <= KUW_MEMO_RBP));
+		pc = f.ip - 1;
+		if (likely(entry[1].pc == pc &&
+			   kuw_memo_what(entry + 1, epoch) <= KUW_MEMO_RBP)) {
+			entry++;
+			continue;
+		}
+		/* A function that calls itself: no look-up to wait for. */
+		if (entry->pc == pc)
+			continue;
+		entry = kuw_memo_find(w->memo, pc, epoch);
+		if (!entry || kuw_memo_what(entry, epoch) == KUW_MEMO_OUTERMOST)
+			break;
+	}
 	kuw_port_close();
+	*at = entry;
 	w->f = f;
 	w->out = out;
 	w->pc = f.ip - 1;
@@ -187,8 +200,8 @@ static u32 walk_fast(struct fast *w)
 	const struct kuw_memo_entry *entry;
 	u32 ret;
 
+	entry = kuw_memo_find(w->memo, w->pc, w->epoch);
 	for (;;) {
-		entry = kuw_memo_find(w->memo, w->pc, w->epoch);
 		if (unlikely(!entry)) {
 			entry = learn(w);
 			if (!entry)
@@ -196,7 +209,7 @@ static u32 walk_fast(struct fast *w)
 		}
 		if (kuw_memo_what(entry, w->epoch) == KUW_MEMO_OUTERMOST)
 			return KUNWIND_STOP_COMPLETE;
-		ret = follow(w, entry);
+		ret = follow(w, &entry);
 		if (ret != KUW_STEPPED)
 			return ret;
 	}

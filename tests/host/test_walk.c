@@ -234,6 +234,39 @@ static void test_leaves(void **state)
 	program_check(s, CFA_BAD, P_RA(P_LEAVES));
 }
 
+/*
+ * Stacks of a few functions that call each other and themselves in any order: the memo
+ * has each in the order of an earlier one.
+ */
+static void test_orders(void **state)
+{
+	u64 frames[64], words[64];
+	struct kuw_result result;
+	u32 seed = 1, n, i, function;
+
+	begin(P_RSP);
+	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack),
+			    (u64)s->stack - SYNTH_STACK);
+	for (n = 0; n < 500; n++) {
+		function = 0;
+		for (i = 0; i < ARRAY_SIZE(words) - 2; i++) {
+			seed = seed * 1103515245 + 12345;
+			/* The same again, or one of three others. */
+			if (seed >> 16 & 1)
+				function = seed >> 17 & 3;
+			words[i] = P_RA(P_RSP) + function;
+		}
+		words[i] = P_RA(P_START);
+		program_words(s, 0, words, i + 1);
+		kuw_walk(s->map, &s->memo.memo, &s->regs, frames,
+			 ARRAY_SIZE(frames), &result);
+		assert_stop(result.stop, COMPLETE);
+		assert_int_equal(result.count, i + 2);
+		assert_true(frames[0] == s->regs.ip);
+		assert_memory_equal(frames + 1, words, 8 * (i + 1));
+	}
+}
+
 /* A frame pointer that leads back to itself. */
 static void test_loop(void **state)
 {
@@ -662,6 +695,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_cfa),
 	TEST(test_popped),
 	TEST(test_leaves),
+	TEST(test_orders),
 	TEST(test_loop),
 	TEST(test_bad_ra),
 	TEST(test_faults),
