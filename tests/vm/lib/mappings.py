@@ -22,6 +22,7 @@ class Spaces:
         self.rows = {}
         self.pids = {}
         self.gone = set()
+        self.gone_since = set()
 
     def cut(self, space, start, end):
         kept = []
@@ -43,7 +44,7 @@ class Spaces:
             row = Row(*(number(text, each) for each in Row._fields[:5]), build_id.hex(), PATH.search(text)[1])
             if row.start >= row.end:
                 raise ValueError("an empty mapping: " + text)
-            if space in self.gone and name == "kunwind_statedump_map":
+            if name == "kunwind_statedump_map" and space in self.gone_since:
                 return
             if space in self.gone:
                 raise ValueError("a space that had gone: " + text)
@@ -58,7 +59,11 @@ class Spaces:
             self.pids[child] = number(text, "child_pid")
         elif name == "kunwind_exit":
             self.gone.add(number(text, "space"))
+            self.gone_since.add(number(text, "space"))
             self.rows.pop(number(text, "space"), None)
+
+        elif name == "kunwind_statedump_begin":
+            self.gone_since.clear()
 
     def find(self, space, address):
         for row in self.rows.get(space, []):
