@@ -32,7 +32,14 @@ struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n)
 
 void kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
 {
+	u32 differ = 0, i;
+
+	for (i = 1; i < n; i++)
+		differ |= pairs[i].key ^ pairs[0].key;
 	kuw_sort_pass(pairs, pairs + n, n, 0, c->scratch);
+	/* Counts of a small file: the other digits are all the same. */
+	if (!(differ >> KUW_RADIX_BITS))
+		return;
 	kuw_sort_pass(pairs + n, pairs, n, 1, c->scratch);
 	kuw_sort_pass(pairs, pairs + n, n, 2, c->scratch);
 }
