@@ -7,6 +7,8 @@
  * subject walk DEPTH COUNT		a walk, by both ways of kunwind-bench.ko
  * subject threads N COUNT		a walk of kunwind, the mean of N threads
  * subject spawn COUNT CMD...		start and end of a program, each of COUNT
+ * subject work COUNT CMD...		the same without what it waits for: CPU time,
+ *					of its processes
  * subject fork COUNT			a child that ends at once
  * subject dlopen COUNT LIBRARY		dlopen() and dlclose()
  * subject sleepers COUNT		COUNT processes of this program, until stdin ends
@@ -27,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -152,7 +155,9 @@ static pid_t spawn(char **argv)
 	pid_t pid;
 
 	posix_spawn_file_actions_init(&actions);
+	/* Whether it fails its status says. */
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
 	errno = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	if (errno)
 		die(argv[0]);
@@ -160,16 +165,32 @@ static pid_t spawn(char **argv)
 	return pid;
 }
 
-static void spawns(long count, char **argv)
+/* Of children that have ended, and of theirs. */
+static double cpu_time(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_CHILDREN, &usage))
+		die("getrusage");
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
+}
+
+static void spawns(long count, char **argv, double (*clock)(void))
 {
 	int status;
 	long i;
 
 	for (i = 0; i < count; i++) {
-		double start = now();
+		double start = clock();
 
 		waitpid(spawn(argv), &status, 0);
-		printf("%.0f\n", now() - start);
+		if (status) {
+			fprintf(stderr, "subject: %s fails: %#x\n", argv[0],
+				(unsigned int)status);
+			exit(1);
+		}
+		printf("%.0f\n", clock() - start);
 	}
 }
 
@@ -266,7 +287,9 @@ int main(int argc, char **argv)
 		threads(job.device < 0 ? device() : job.device, atol(argv[2]),
 			atol(argv[3]));
 	} else if (argc > 3 && !strcmp(what, "spawn")) {
-		spawns(atol(argv[2]), argv + 3);
+		spawns(atol(argv[2]), argv + 3, now);
+	} else if (argc > 3 && !strcmp(what, "work")) {
+		spawns(atol(argv[2]), argv + 3, cpu_time);
 	} else if (argc == 3 && !strcmp(what, "fork")) {
 		forks(atol(argv[2]));
 	} else if (argc == 4 && !strcmp(what, "dlopen")) {

@@ -110,6 +110,29 @@ bench_vm_build() {
 	' "$KUW_KREL"
 }
 
+# bench_disk_make STAMP: the largest program that Debian has, with what it needs beside the guest's own packages, on a disk.
+bench_disk_make() {
+	local dir=$KUW_DISK.dir new=$KUW_DISK.new state=$KUW_DISK.apt package
+	rm -rf -- "$dir" "$state"
+	mkdir -p "$dir"
+	root_apt deb "$state" --error-on=any update
+	root_apt deb "$state" install -y --no-install-recommends --download-only chromium
+	for package in "$state"/archives/*.deb; do
+		dpkg-deb --extract "$package" "$dir"
+	done
+	mke2fs -q -t ext4 -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$dir" "$new" 2G
+	rm -rf -- "$dir" "$state"
+	finish "$new" "$KUW_DISK" "$1"
+}
+
+# bench_disk: it is there.
+bench_disk() {
+	local stamp
+	stamp=$(digest "$(<"$KUW_STOCK.stamp")" "$(declare -f bench_disk_make)")
+	KUW_DISK=$KUW_CACHE/chromium-$KUW_KERNEL.ext4
+	is_made "$KUW_DISK" "$stamp" || step chromium "fetching chromium, to see how much later it starts (about 1 min)" bench_disk_make "$stamp"
+}
+
 # bench_vm_run SAMPLES DIR: all of it, in one guest.
 bench_vm_run() {
 	local samples=$1 dir=$2 root_versions
@@ -123,6 +146,7 @@ bench_vm() {
 	local dir=$KUW_BUILD/bench/vm
 	KUW_LOAD=yes
 	setup
+	bench_disk
 	step bench-vm-build "building the benchmarks of the guest" bench_vm_build "$dir"
 	say "measuring in a guest that counts instructions ..."
 	bench_vm_run "$KUW_BUILD/bench/vm.samples" "$dir" || die 125 "the guest could not measure everything" "what it measured is in $KUW_BUILD/bench/vm.samples"

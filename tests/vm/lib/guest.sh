@@ -19,7 +19,7 @@ guest_directory() {
 
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
-	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() icount=() limit=0 stdin stdout
+	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() icount=() disk=() limit=0 stdin stdout
 	shift 2
 	mkdir -p "$KUW_BUILD/job" "$KUW_BUILD/log"
 	job=$(mktemp -d "$KUW_BUILD/job/XXXXXX")
@@ -62,12 +62,13 @@ guest_run() {
 	# With KUW_ICOUNT an instruction takes a nanosecond, and waiting no time: what the guest's clock measures is the number
 	# of instructions, however busy this machine is.
 	[[ -z $KUW_ICOUNT ]] || icount=(-icount 'shift=0,sleep=off')
+	[[ -z $KUW_DISK ]] || disk=(-drive "file=${KUW_DISK//,/,,},if=virtio,format=raw,readonly=on")
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 		-machine "$KUW_MACHINE" -accel tcg,thread=single "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
 		-kernel "$KUW_ROOT/boot/vmlinuz-$KUW_KREL" -initrd "$KUW_INITRD" \
 		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 $KUW_APPEND" \
-		-drive "file=${KUW_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" \
+		-drive "file=${KUW_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${disk[@]}" \
 		-chardev "file,id=log,path=${job//,/,,}/console" -serial chardev:log \
 		-device virtio-serial-pci \
 		-chardev "file,id=out,path=${job//,/,,}/stdout" -device virtserialport,chardev=out,name=stdout \
