@@ -14,10 +14,12 @@ typedef long (*bench_function)(long depth, long at, bench_leaf leaf, void *arg);
 
 /*
  * The same functions, compiled twice: as a distribution does, and with frame
- * pointers. Each calls the next one, and the last one of @depth calls @leaf.
+ * pointers. Each calls the next one, and the last one of @depth calls @leaf. That of
+ * BENCH_RECURSION calls itself.
  */
-extern const bench_function bench_plain[BENCH_FUNCTIONS];
-extern const bench_function bench_fp[BENCH_FUNCTIONS];
+#define BENCH_RECURSION	BENCH_FUNCTIONS
+extern const bench_function bench_plain[BENCH_FUNCTIONS + 1];
+extern const bench_function bench_fp[BENCH_FUNCTIONS + 1];
 
 /* Calls @leaf once from each of BENCH_SITES different places. Also twice. */
 void bench_plain_sites(bench_leaf leaf, void *arg);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * 132 functions in six frame layouts: nothing saved; one register; all of them;
- * a large frame; a frame of variable size; arguments on the stack. Compiled
- * twice; TABLE is the name of the array.
+ * a large frame; a frame of variable size; arguments on the stack. And one
+ * that calls itself. Compiled twice; TABLE is the name of the array.
  */
 #include <alloca.h>
 #include "bench.h"
@@ -99,4 +99,13 @@ EACH(LAYOUT_ARGS)
 #define ENTRY(n) \
 	none_##n, one_##n, all_##n, large_##n, variable_##n, args_##n,
 
-const bench_function TABLE[BENCH_FUNCTIONS] = { EACH(ENTRY) };
+static KEEP long recursive(long depth, long at, bench_leaf leaf, void *arg)
+{
+	long a = depth * at, r;
+
+	OPAQUE(a);
+	r = depth <= 1 ? leaf(arg) : recursive(depth - 1, at, leaf, arg);
+	return r + a;
+}
+
+const bench_function TABLE[BENCH_FUNCTIONS + 1] = { EACH(ENTRY) recursive };

@@ -17,16 +17,21 @@ enum state {
 	WARM,
 	COLD,		/* CPU caches without any of it */
 	OTHERS,		/* the method has met BENCH_SITES other addresses */
+	AGAIN,		/* after that one: caches have it, branches are forgotten */
+	RECURSION,	/* warm; all functions are the same one */
+	NR_STATES
 };
 
-static const char *const states[] = { "warm", "cold", "others" };
+static const char *const states[NR_STATES] = {
+	"warm", "cold", "others", "again", "recursion"
+};
 
 struct run {
 	const struct bench_method *method;
 	enum state state;
 	int walks;
 	int frames;
-	double ns;
+	double ns[NR_STATES];
 };
 
 static unsigned char *evict;
@@ -50,39 +55,69 @@ static long one_walk(void *arg)
 	return method->walk(frames, BENCH_MAX_DEPTH + EXTRA);
 }
 
-static long leaf(void *arg)
+/* Part of leaf(): the stack has the depth that it is for. */
+#define IN_LEAF	static inline __attribute__((always_inline))
+
+/* Return: the ns of a single walk. */
+IN_LEAF double time_walk(struct run *run)
 {
 	void *frames[BENCH_MAX_DEPTH + EXTRA];
-	struct run *run = arg;
-	int (*walk)(void **, int) = run->method->walk;
+	uint64_t start = bench_ns();
+
+	run->frames = run->method->walk(frames, BENCH_MAX_DEPTH + EXTRA);
+	return (double)(bench_ns() - start);
+}
+
+IN_LEAF double time_walks(struct run *run)
+{
+	void *frames[BENCH_MAX_DEPTH + EXTRA];
 	uint64_t start;
 	int i;
 
-	if (run->state == WARM) {
-		run->frames = walk(frames, BENCH_MAX_DEPTH + EXTRA);
-		start = bench_cpu_ns();
-		for (i = 0; i < run->walks; i++)
-			walk(frames, BENCH_MAX_DEPTH + EXTRA);
-		run->ns = (double)(bench_cpu_ns() - start) / run->walks;
-		return 0;
-	}
-	if (run->state == COLD) {
-		walk(frames, BENCH_MAX_DEPTH + EXTRA);
+	time_walk(run);
+	start = bench_cpu_ns();
+	for (i = 0; i < run->walks; i++)
+		run->method->walk(frames, BENCH_MAX_DEPTH + EXTRA);
+	return (double)(bench_cpu_ns() - start) / run->walks;
+}
+
+static long leaf(void *arg)
+{
+	struct run *run = arg;
+
+	switch (run->state) {
+	case COLD:
+		time_walk(run);
 		evict_caches();
+		run->ns[COLD] = time_walk(run);
+		break;
+	case OTHERS:
+		run->ns[OTHERS] = time_walk(run);
+		run->ns[AGAIN] = time_walk(run);
+		break;
+	default:
+		run->ns[run->state] = time_walks(run);
+		break;
 	}
-	start = bench_ns();
-	run->frames = walk(frames, BENCH_MAX_DEPTH + EXTRA);
-	run->ns = (double)(bench_ns() - start);
 	return 0;
+}
+
+static void say(const struct run *run, enum state state, int depth)
+{
+	const char *name = run->method->name;
+
+	bench_say(run->ns[state], "walk.%s.%s.%d", name, states[state], depth);
+	bench_say(run->frames, "walk_frames.%s.%s.%d", name, states[state], depth);
 }
 
 static void rounds(int depth, int levels, enum state state, int quick)
 {
-	int nr = quick ? 5 : state == OTHERS ? 9 : 33, round;
+	int nr = quick ? 5 : state == OTHERS ? 17 : 33, round;
 	size_t i;
 
 	for (round = 0; round < nr; round++) {
-		long at = round * BENCH_FUNCTIONS / nr;
+		long at = state == RECURSION ? BENCH_RECURSION :
+			  round * BENCH_FUNCTIONS / nr;
 
 		for (i = 0; i < bench_nr_methods; i++) {
 			const struct bench_method *m = &bench_methods[i];
@@ -95,10 +130,9 @@ static void rounds(int depth, int levels, enum state state, int quick)
 				m->sites(one_walk, (void *)m);
 			}
 			m->functions[at](levels, at, leaf, &run);
-			bench_say(run.ns, "walk.%s.%s.%d", m->name,
-				  states[state], depth);
-			bench_say(run.frames, "walk_frames.%s.%s.%d", m->name,
-				  states[state], depth);
+			say(&run, state, depth);
+			if (state == OTHERS)
+				say(&run, AGAIN, depth);
 		}
 	}
 	fflush(stdout);
@@ -125,8 +159,10 @@ static void *walks(void *arg)
 		}
 		rounds(depths[i], levels, WARM, quick);
 		rounds(depths[i], levels, COLD, quick);
-		if (depths[i] == 64)
+		if (depths[i] == 64) {
 			rounds(depths[i], levels, OTHERS, quick);
+			rounds(depths[i], levels, RECURSION, quick);
+		}
 	}
 	bench_methods_close();
 	return NULL;
