@@ -22,6 +22,7 @@ class Spaces:
         self.rows = {}
         self.pids = {}
         self.gone = set()
+        # Since the last state dump began.
         self.gone_since = set()
 
     def cut(self, space, start, end):
