@@ -130,6 +130,12 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
 	for (;;) {
 		begun = atomic64_read(&space->wanted);
 		old = kw_space_snapshot(space);
+		/*
+		 * In the middle of execve(): half of the new program's mappings
+		 * would not do for the call's exit, and its own task takes all.
+		 */
+		if (!may_wait && !old && begun && !READ_ONCE(space->retry.at))
+			return 0;
 		snap = kw_snapshot_take(mm, old, may_wait);
 		if (IS_ERR(snap)) {
 			kw_snapshot_put(old);
@@ -142,8 +148,11 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
 			kw_retry_failed(&space->retry);
 		else
 			kw_retry_succeeded(&space->retry);
-		/* Its own tasks have begun to do better, or already have. */
-		if (old && snap->skipped) {
+		/*
+		 * Its own tasks have begun to do better, or already have; or it
+		 * is in execve(), and has nothing yet.
+		 */
+		if (!may_wait && (old ? snap->skipped : !snap->map.count)) {
 			kw_snapshot_put(old);
 			kw_snapshot_put(snap);
 			return 0;

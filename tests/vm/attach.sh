@@ -66,4 +66,33 @@ bottoms() {
 echo "# $(switches | wc -l) switches away from it, to the bottom of its stack at $(bottoms | paste -sd' ')"
 ok "all of them end at the same address" [ "$(bottoms | wc -l)" = 1 ]
 ok "each of its stacks is whole" fails grep -q 0xFFFFFFFFFFFFFFFF <(switches)
+
+# One consumer more, over and over, while programs begin: what is half mapped is the business of who maps it.
+programs_begin() {
+	lttng create often --snapshot --output="$SCRATCH/often" &&
+		lttng enable-event --kernel --session=often --syscall --all &&
+		lttng add-context --kernel --session=often --type=callstack-user &&
+		lttng start often || return
+	for ((round = 0; round < 300; round++)); do
+		/bin/true
+	done
+}
+attach_over_and_over() {
+	for ((attaches = 0; ; attaches++)); do
+		echo 1 >/sys/module/kunwind_test/parameters/attach
+		echo 0 >/sys/module/kunwind_test/parameters/attach
+		[[ ! -e $SCRATCH/begun ]] || break
+	done
+	echo "# $attaches times"
+}
+modprobe kunwind-test
+before=$(</sys/kernel/kunwind/stops/INCOMPLETE_MAP)
+attach_over_and_over &
+ok "programs begin while somebody attaches" programs_begin
+touch "$SCRATCH/begun"
+wait $!
+after=$(</sys/kernel/kunwind/stops/INCOMPLETE_MAP)
+ok "and no stack ends with INCOMPLETE_MAP" [ $((after - before)) = 0 ]
+lttng destroy often >"$SCRATCH/said" 2>&1
+modprobe -r kunwind-test
 done_testing
