@@ -80,7 +80,8 @@ static __always_inline void kuw_port_close(void)
  * Read one aligned word of user memory there. Only the first read has a barrier
  * before it, so an address is masked as well as checked: what a mispredicted walk
  * reads is no kernel memory either. @user_end is KUW_PORT_USER_END, which takes
- * two instructions each time: task_size_max() is patched, not constant.
+ * two instructions each time: task_size_max() is patched, and constant only without
+ * CONFIG_X86_5LEVEL.
  *
  * Return: 0, or -EFAULT.
  */
@@ -90,6 +91,9 @@ static __always_inline int kuw_port_read_open(u64 addr, u64 user_end, u64 *word)
 
 	if (unlikely(addr >= end))
 		return -EFAULT;
+	/* array_index_nospec() compares with a register, or with 32 bits. */
+	if (__builtin_constant_p(end))
+		OPTIMIZER_HIDE_VAR(end);
 	addr = array_index_nospec(addr, end);
 	unsafe_get_user(*word, (const u64 __user *)addr, fault);
 	return 0;
