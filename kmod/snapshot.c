@@ -58,13 +58,14 @@ struct listing {
 	bool overflow;
 };
 
-static bool is_uprobes(const struct vm_area_struct *vma)
+/* Whether it is the kernel's own mapping of that name. */
+static bool is_special(struct vm_area_struct *vma, const char *expected)
 {
 	const char *name = NULL;
 
 	if (vma->vm_ops && vma->vm_ops->name)
-		name = vma->vm_ops->name((struct vm_area_struct *)vma);
-	return name && !strcmp(name, "[uprobes]");
+		name = vma->vm_ops->name(vma);
+	return name && !strcmp(name, expected);
 }
 
 /* What a map can say something about: not anonymous memory. */
@@ -78,11 +79,13 @@ static bool describe(struct vm_area_struct *vma, struct found *f)
 		f->off = (u64)vma->vm_pgoff << PAGE_SHIFT;
 		return true;
 	}
-	if (vma->vm_start == (unsigned long)mm->context.vdso) {
+	/* A program can unmap it, and have code of its own there. */
+	if (vma->vm_start == (unsigned long)mm->context.vdso &&
+	    is_special(vma, "[vdso]")) {
 		f->vdso = mm->context.vdso_image;
 		return f->vdso;
 	}
-	f->uretprobe = is_uprobes(vma);
+	f->uretprobe = is_special(vma, "[uprobes]");
 	return f->uretprobe;
 }
 
