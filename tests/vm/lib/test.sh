@@ -228,9 +228,27 @@ test_steps() {
 	counted steps "$KUW_TOP/tests/steps/run-all" ${1:+--max "$1"} "$steps/steps"
 }
 
-# test_names: the names of the stacks of eight programs, recorded in a guest, beside gdb's, which reads the guest's files here.
+# by_build_id TRACE FOLDER: of the guest's files, those that the trace has, where only their build ID says which they are.
+by_build_id() {
+	local path id
+	babeltrace2 "$1" 2>/dev/null | sed -n 's/.* kunwind_map: .* path = "\(\/[^"]*\)".*/\1/p' | sort -u |
+		while read -r path; do
+			[[ -f $KUW_ROOT$path ]] || continue
+			id=$(readelf -nW "$KUW_ROOT$path" | sed -n 's/.*Build ID: //p')
+			[[ -z $id ]] || install -D -m 644 -- "$KUW_ROOT$path" "$2/usr/lib/debug/.build-id/${id:0:2}/${id:2}"
+		done
+}
+
+# rust_make: the program in Rust, which the guest has no compiler for; a test says if it is not there.
+rust_make() {
+	command -v rustc >/dev/null || return 0
+	rustc -O -g -o "$(built_folder)/calls-rust" "$KUW_TOP/tests/subjects/calls.rs"
+}
+
+# test_names: the names of the stacks of eight programs, recorded in a guest, beside gdb's, which reads the guest's files here: found by
+# their paths, found by their build IDs, and not found; with the trace of another guest. Then stacks and names of six programs beside gdb's own, in a guest.
 test_names() {
-	local host=$KUW_BUILD/test-host folder
+	local host=$KUW_BUILD/test-host reader=$KUW_TOP/tests/reader folder ids tools
 	setup
 	host_tools names lttng-integration/babeltrace || return 0
 	if [[ ! -e $host/lttng-integration/babeltrace/.libs/babeltrace-plugin-kunwind.so ]]; then
@@ -243,8 +261,18 @@ test_names() {
 		ls -lR /usr/share/doc/bash; python3 -c "import json, ssl, ctypes"; perl -e "print sort map { \$_ * 2 } 1 .. 99"
 		git -C / --version; openssl version -a; find /usr/include/linux -name "*.h"; tar -cf - -C /usr/share/doc bash | xz
 	done >/dev/null'
-	counted "the names of a trace" env PLUGINS="$host/lttng-integration/babeltrace/.libs" SANITIZE=yes CC=gcc \
-		"$KUW_TOP/tests/reader/check-names" --stacks 1000 --programs 5 "$folder" "$KUW_ROOT"
+	tools=(env PLUGINS="$host/lttng-integration/babeltrace/.libs" SANITIZE=yes CC=gcc PYTHONDONTWRITEBYTECODE=1)
+	counted "the names of a trace" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 "$folder" "$KUW_ROOT"
+	ids=$folder.files
+	by_build_id "$folder" "$ids"
+	counted "names by build ID" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 --files "$ids" "$folder" "$KUW_ROOT"
+	counted "no names from other files of this machine" "${tools[@]}" "$reader/check-names" --none "$folder"
+	rm -rf -- "$ids"
+	trace_run "$folder-2" ls -lR /usr/share/doc/bash >/dev/null
+	counted "two machines read together" "${tools[@]}" "$reader/check-machines" "$folder" "$folder-2" "$KUW_ROOT"
+	run_step "rust-$KUW_KERNEL" "building a program in Rust" rust_make
+	((KUW_STATUS == 0)) || failed "names: the program in Rust cannot be built"
+	KUW_TEST_LIMIT=3600 test_vm long/bt.sh
 }
 
 # test_soak [MINUTES]: all storms at once, for so long.
