@@ -114,11 +114,13 @@ int __init kw_stats_init(void)
 		return -ENOMEM;
 	ret = sysfs_create_groups(dir, groups);
 	if (ret)
-		kobject_put(dir);
+		kw_stats_exit();
 	return ret;
 }
 
+/* The files go at once, whenever the last reference to their directory does. */
 void kw_stats_exit(void)
 {
+	kobject_del(dir);
 	kobject_put(dir);
 }
