@@ -58,6 +58,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
        ./run.sh test  live              LTTng's stacks of real programs beside strace's and eu-stack's (10 min)
        ./run.sh test  names             the names that stacks get beside gdb's: 1,000 stacks of eight programs and more
+       ./run.sh test  nmi               walks in 10,000 NMIs a second, by a clock that counts instructions
        ./run.sh test  soak [MINUTES]    processes, libraries and mappings that come and go, for 30 minutes
        ./run.sh test  peers             libunwind's, GCC's and elfutils' own test programs get kunwind's stacks; fetches their sources
        ./run.sh bench [host|vm|all]     what walks, tables and traces cost, beside others; --quick for a first look

@@ -281,7 +281,13 @@ test_soak() {
 	test_vm long/soak.sh
 }
 
-# test_check [host|vm|debug|live|names|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
+# test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
+test_nmi() {
+	KUW_ICOUNT=yes
+	test_vm nmi.sh
+}
+
+# test_check [host|vm|debug|live|names|nmi|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -294,14 +300,14 @@ test_check() {
 	rows | soak | steps)
 		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		;;
-	host | live | names | peers | all)
+	host | live | names | nmi | peers | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, names, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, names, nmi, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|debug|live|names|peers|rows|soak|steps|all] [TEST...|N]
+# test_job [host|vm|debug|live|names|nmi|peers|rows|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -315,6 +321,7 @@ test_job() {
 	names) test_names ;;
 	peers) test_peers ;;
 	rows) test_rows "$@" ;;
+	nmi) test_nmi ;;
 	soak) test_soak "$@" ;;
 	steps) test_steps "$@" ;;
 	all)
