@@ -172,22 +172,33 @@ static int put(const char *path, const char *text)
 	return ret;
 }
 
-/* As a container has it: an overlay over the program's folder, in a tmpfs. */
-static int enter_overlay(const char *lower)
+/*
+ * As a container has it: an overlay over the program's folder, in a tmpfs. The folder
+ * may lie below /tmp itself.
+ */
+static int enter_overlay(const char *folder)
 {
 	char users[32], groups[32], data[512];
+	int lower, ret;
 
 	snprintf(users, sizeof(users), "0 %d 1", geteuid());
 	snprintf(groups, sizeof(groups), "0 %d 1", getegid());
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) ||
 	    put("/proc/self/setgroups", "deny") ||
-	    put("/proc/self/uid_map", users) || put("/proc/self/gid_map", groups) ||
-	    mount("none", "/tmp", "tmpfs", 0, NULL) || mkdir("/tmp/upper", 0755) ||
-	    mkdir("/tmp/work", 0755) || mkdir("/tmp/merged", 0755))
+	    put("/proc/self/uid_map", users) || put("/proc/self/gid_map", groups))
 		return -1;
-	snprintf(data, sizeof(data), "lowerdir=%s,upperdir=/tmp/upper,workdir=/tmp/work",
+	/* An overlay takes it of its own mount namespace only. */
+	lower = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (lower < 0)
+		return -1;
+	snprintf(data, sizeof(data),
+		 "lowerdir=/proc/self/fd/%d,upperdir=/tmp/upper,workdir=/tmp/work",
 		 lower);
-	return mount("overlay", "/tmp/merged", "overlay", 0, data);
+	ret = mount("none", "/tmp", "tmpfs", 0, NULL) || mkdir("/tmp/upper", 0755) ||
+	      mkdir("/tmp/work", 0755) || mkdir("/tmp/merged", 0755) ||
+	      mount("overlay", "/tmp/merged", "overlay", 0, data) ? -1 : 0;
+	close(lower);
+	return ret;
 }
 
 static int contain(void)
