@@ -9,6 +9,15 @@ set -uo pipefail
 
 kmemleak=/sys/kernel/debug/kmemleak
 
+# Of kmemleak's reports on stdin, those that are not known. lttng-modules 2.13 forgets each merge point of a filter's bytecode: hlist_del()
+# without kfree() in validate_instruction_all_contexts(), src/lttng-bytecode-validator.c. `record` filters all system calls.
+unknown_leaks() {
+	awk '/^unreferenced object/ { if (!known) printf "%s", report; report = ""; known = 0 }
+		/ lttng_bytecode_validate\+/ { known = 1 }
+		{ report = report $0 "\n" }
+		END { if (!known) printf "%s", report }'
+}
+
 # What is freed by RCU or by a work is found a little later; an object must be 5 s old to be reported at all.
 no_leaks() {
 	local round
@@ -16,7 +25,7 @@ no_leaks() {
 		sleep 6
 		echo scan >"$kmemleak"
 	done
-	cat "$kmemleak" >"$SCRATCH/leaks"
+	unknown_leaks <"$kmemleak" >"$SCRATCH/leaks"
 	cat "$SCRATCH/leaks"
 	[[ ! -s $SCRATCH/leaks ]]
 }
