@@ -73,10 +73,11 @@ view() {
 	viewer=$!
 }
 
-# A viewer that waits for the session sees its state dump.
+# A viewer that waits for the session mostly sees its state dump; but it asks for sessions now and then only, and can be late.
 live() {
 	view live
-	prepare live --live=1000000 --set-url=net://localhost && lttng start live && until_there live.text '  libc\.so\.6$'
+	prepare live --live=1000000 --set-url=net://localhost && lttng start live && until_there live.text '^    ' &&
+		lttng regenerate statedump --session=live && until_there live.text '  libc\.so\.6$'
 }
 
 # One that comes later does not, until there is another one.
