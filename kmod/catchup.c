@@ -146,8 +146,6 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
 		kw_count(map_builds);
 		if (snap->starved)
 			kw_retry_failed(&space->retry);
-		else
-			kw_retry_succeeded(&space->retry);
 		/*
 		 * Its own tasks have begun to do better, or already have; or it
 		 * is in execve(), and has nothing yet.
@@ -157,6 +155,8 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
 			kw_snapshot_put(snap);
 			return 0;
 		}
+		if (!snap->starved)
+			kw_retry_succeeded(&space->retry);
 		published = announce_and_publish(space, old, snap, begun);
 		kw_snapshot_put(old);
 		if (published)
