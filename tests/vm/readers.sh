@@ -10,13 +10,17 @@ export BABELTRACE_PLUGIN_PATH=$BUILT/source/lttng-integration/babeltrace/.libs
 cd "$SCRATCH" || exit
 untold='addresses that the trace does not tell of'
 
-# Makes system calls all its life, which begins before any session.
+# They make system calls all their lives, which begin before any session: one so many that some fall into a state dump, and one so few that
+# a live viewer keeps up with them on a slow machine.
 perl -e 'select undef, undef, undef, 0.0005 while 1' &
-program=$!
+busy=$!
+perl -e 'select undef, undef, undef, 0.02 while 1' &
+calm=$!
+program=$busy
 lttng-relayd --daemonize --output="$SCRATCH/relay"
-trap 'kill "$program" "$(pidof -s lttng-relayd)"' EXIT
+trap 'kill "$busy" "$calm" "$(pidof -s lttng-relayd)"' EXIT
 
-# prepare SESSION OPTION...: the program's calls with their stacks, and what the addresses mean.
+# prepare SESSION OPTION...: $program's calls with their stacks, and what the addresses mean.
 prepare() {
 	lttng create "$@" &&
 		lttng enable-channel --kernel --session="$1" --subbuf-size=1M --num-subbuf=8 stacks &&
@@ -66,25 +70,26 @@ until_there() {
 	return 1
 }
 
-# view NAME: shows the live session while it goes on.
+url=net://localhost/host/$(hostname)/live
+
+# view NAME OPTION...: shows the live session while it goes on.
 view() {
-	babeltrace2 --input-format=lttng-live "net://localhost/host/$(hostname)/live" --component=names:filter.kunwind.symbolize \
-		--component=text:sink.kunwind.text >"$1.text" 2>"$1.said" &
+	babeltrace2 "${@:2}" --component=names:filter.kunwind.symbolize --component=text:sink.kunwind.text >"$1.text" 2>"$1.said" &
 	viewer=$!
 }
 
-# A viewer that waits for the session mostly sees its state dump; but it asks for sessions now and then only, and can be late.
+# A viewer that waits for the session sees its state dump. It asks for sessions now and then only: what is recorded is sent after 5 s, so that
+# it is there by then.
 live() {
-	view live
-	prepare live --live=1000000 --set-url=net://localhost && lttng start live && until_there live.text '^    ' &&
-		lttng regenerate statedump --session=live && until_there live.text '  libc\.so\.6$'
+	view live --component=source.ctf.lttng-live --params="inputs=[\"$url\"],session-not-found-action=\"continue\""
+	program=$calm prepare live --live=5000000 --set-url=net://localhost && lttng start live && until_there live.text '  libc\.so\.6$'
 }
 
-# One that comes later does not, until there is another one.
+# One that comes later does not, until there is another one. It ends with the session.
 late() {
 	kill "$viewer"
 	wait "$viewer"
-	view late
+	view late --input-format=lttng-live "$url"
 	until_there late.text '^    0x' && lttng regenerate statedump --session=live && until_there late.text '  libc\.so\.6$' &&
 		lttng destroy live && wait "$viewer"
 }
