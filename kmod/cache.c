@@ -266,6 +266,25 @@ void kw_table_put(struct kw_table *t)
 		table_free(t);
 }
 
+/**
+ * kw_table_share() - take another reference, as kw_table_get() would
+ * @t: a table that the caller has a reference to; its file's identity is still @t->id
+ *
+ * Context: process context.
+ * Return: false if kw_table_get() would not find it.
+ */
+bool kw_table_share(struct kw_table *t)
+{
+	bool shared;
+
+	spin_lock(&cache_lock);
+	shared = !hlist_unhashed(&t->node);
+	if (shared)
+		t->refs++;
+	spin_unlock(&cache_lock);
+	return shared;
+}
+
 /* Errors that are a property of the bytes. */
 static bool is_final(int error)
 {
