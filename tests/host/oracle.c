@@ -183,7 +183,7 @@ const struct oracle_fde *oracle_fdes(const struct oracle *o, uint64_t *count)
 bool oracle_may_set_cfa_reg(struct oracle *o, const struct oracle_fde *fde,
 			    unsigned int reg)
 {
-	const uint8_t want[] = { DW_CFA_def_cfa_register, (uint8_t)reg };
+	uint8_t want[] = { DW_CFA_def_cfa_register, 0 };
 	Dwarf_Unsigned len;
 	Dwarf_Error err = NULL;
 #ifdef HAVE_LIBDWARF_0
@@ -192,7 +192,9 @@ bool oracle_may_set_cfa_reg(struct oracle *o, const struct oracle_fde *fde,
 	Dwarf_Ptr instrs;
 #endif
 
-	(void)o;
+	/* i386 numbers them in another way. */
+	while (want[1] < EQ_REGS && eq_place(want[1], o->word) != reg)
+		want[1]++;
 	return dwarf_get_fde_instr_bytes(fde->fde, &instrs, &len, &err) ==
 		DW_DLV_OK && memmem(instrs, len, want, sizeof(want));
 }
