@@ -33,6 +33,13 @@ void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags
 /* The same for a subcommand that takes --json alone. Return: whether it is given. */
 bool kc_parse_json(int argc, char **argv, const char *doc);
 
+/* End the program, as argp does, unless the argument of an option is one of a list. */
+void kc_choose(struct argp_state *state, const char *option, const char *arg,
+	       const char *const *list);
+
+/* What --color takes. */
+extern const char *const kc_colors[];
+
 /* Print "kunwind: " and what is wrong, and, if not NULL, what to do next. */
 void kc_error(const char *next, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -25,6 +25,8 @@ static const struct {
 
 #define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
 
+const char *const kc_colors[] = { "auto", "always", "never", NULL };
+
 static void print_help(FILE *to)
 {
 	size_t i;
@@ -70,6 +72,21 @@ bool kc_parse_json(int argc, char **argv, const char *doc)
 
 	kc_parse(&argp, argc, argv, 0, &json);
 	return json;
+}
+
+void kc_choose(struct argp_state *state, const char *option, const char *arg,
+	       const char *const *list)
+{
+	const char *const *one;
+	char all[64] = "";
+
+	for (one = list; *one; one++) {
+		if (!strcmp(arg, *one))
+			return;
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
+			 one == list ? "" : ", ", *one);
+	}
+	argp_error(state, "%s is one of: %s", option, all);
 }
 
 void kc_error(const char *next, const char *format, ...)

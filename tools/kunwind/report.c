@@ -20,6 +20,8 @@ enum key {
 	PERFETTO,
 };
 
+static const char *const counts[] = { "events", "time", NULL };
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -35,9 +37,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->view.kallsyms = arg;
 		return 0;
 	case COLOR:
+		kc_choose(state, "--color", arg, kc_colors);
 		options->view.color = arg;
 		return 0;
 	case COUNT:
+		kc_choose(state, "--count", arg, counts);
 		options->view.count = arg;
 		return 0;
 	case TEXT:

@@ -168,7 +168,7 @@ static int show_address(const struct host_table *t, const struct options *option
 	Dwarf_Frame *frame = NULL;
 	struct kuw_rules rules;
 	Dwarf_CFI *cfi = NULL;
-	json_t *list;
+	json_t *list, *at;
 	int fd = open(options->path, O_RDONLY | O_CLOEXEC);
 	Elf *elf;
 	size_t i;
@@ -188,8 +188,12 @@ static int show_address(const struct host_table *t, const struct options *option
 			json_object_set_new(list, answers[i].name,
 				json_pack("{ssss}", "table", answers[i].table,
 					  "libdw", answers[i].libdw));
-		json_object_set_new(json, "kind", json_string(kind_name(rules.kind)));
-		json_object_set_new(json, "rules", list);
+		at = json_object();
+		json_object_set_new(at, "address",
+				    json_integer((json_int_t)options->address));
+		json_object_set_new(at, "kind", json_string(kind_name(rules.kind)));
+		json_object_set_new(at, "rules", list);
+		json_object_set_new(json, "at", at);
 	} else if (rules.kind == KUW_RULES_NONE) {
 		printf("%#" PRIx64 ": no FDE covers it\n", options->address);
 	} else {

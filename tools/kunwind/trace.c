@@ -246,6 +246,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->kernel_stack = true;
 		return 0;
 	case COLOR:
+		kc_choose(state, "--color", arg, kc_colors);
 		options->view.color = arg;
 		return 0;
 	case NO_VIEW:
