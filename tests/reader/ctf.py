@@ -99,6 +99,7 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT = range(5)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
+INDEX_RECORD = struct.Struct(">QQQQQQQ")
 
 
 def string(text):
@@ -119,6 +120,7 @@ class Stream:
         self.events = []
         self.size = 0
         self.begin = self.end = 0
+        self.index = b""
 
     def add(self, event, time, body):
         """Append an event; times must not go back."""
@@ -134,6 +136,8 @@ class Stream:
     def flush(self):
         """Write the packet."""
         bits = 8 * (PACKET_HEADER.size + self.size)
+        self.index += INDEX_RECORD.pack(self.file.tell(), bits, bits, self.begin,
+                                        self.end, self.discarded, self.number)
         self.file.write(PACKET_HEADER.pack(
             0xC1FC1FC1, self.number, self.begin, self.end, bits, bits,
             self.packets, self.discarded, 0))
@@ -146,6 +150,14 @@ class Stream:
         if self.events or not self.packets:
             self.flush()
         self.file.close()
+
+    def write_index(self):
+        """As LTTng does: struct ctf_packet_index of its version 1.0."""
+        folder, name = os.path.split(self.file.name)
+        os.makedirs(os.path.join(folder, "index"), exist_ok=True)
+        with open(os.path.join(folder, "index", name + ".idx"), "wb") as file:
+            file.write(struct.pack(">IIII", 0xC1F1DCC1, 1, 0, INDEX_RECORD.size) +
+                       self.index)
 
 
 class Trace:

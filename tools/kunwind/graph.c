@@ -4,24 +4,18 @@
  * a sink of the plugin, in a graph of this process.
  */
 #include <babeltrace2/babeltrace.h>
-#include <errno.h>
-#include <ftw.h>
 #include <glib.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "folders.h"
+#include "progress.h"
+#include "salvage.h"
 
 #define PLUGIN_FILE	BT2_PLUGINDIR "/babeltrace-plugin-kunwind.so"
 
-/* Silence beyond this long is filled. */
-#define PATIENCE_S	2
-
 static bt_graph *running;
-
-/* Folders with a trace, by what of them belongs together. */
-static GPtrArray *found;
 
 static void interrupt(int number)
 {
@@ -29,38 +23,20 @@ static void interrupt(int number)
 	bt_interrupter_set(bt_graph_borrow_default_interrupter(running));
 }
 
-static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	if (type == FTW_F && !strcmp(path + ftw->base, "metadata"))
-		g_ptr_array_add(found, g_strndup(path, ftw->base - !!ftw->base));
-	return 0;
-}
-
-static gint compare_paths(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Return: the folders of traces below a folder, sorted; none if there are none. */
-static GPtrArray *find_traces(const char *folder)
-{
-	found = g_ptr_array_new_with_free_func(g_free);
-	nftw(folder, visit, 16, FTW_PHYS);
-	g_ptr_array_sort(found, compare_paths);
-	return found;
-}
-
-/* What babeltrace2 has to say about a failure; its last cause is the first. */
+/* What babeltrace2 has to say about a failure; but not where in its library. */
 static void say_error(const char *what)
 {
 	const bt_error *error = bt_current_thread_take_error();
 	uint64_t i, n = error ? bt_error_get_cause_count(error) : 0;
 
 	kc_error(NULL, "%s", what);
-	for (i = 0; i < n; i++)
-		fprintf(stderr, "  %s\n", bt_error_cause_get_message(
-			bt_error_borrow_cause_by_index(error, i)));
+	for (i = 0; i < n; i++) {
+		const bt_error_cause *cause = bt_error_borrow_cause_by_index(error, i);
+
+		if (!i || bt_error_cause_get_actor_type(cause) !=
+				  BT_ERROR_CAUSE_ACTOR_TYPE_UNKNOWN)
+			fprintf(stderr, "  %s\n", bt_error_cause_get_message(cause));
+	}
 	if (error)
 		bt_error_release(error);
 }
@@ -148,7 +124,7 @@ static bool connect_source(bt_graph *graph, const bt_component_source *source,
 /* One source for the folders of one trace: a session that rotated has several. */
 static bool add_source(bt_graph *graph, const bt_component_class_source *class,
 		       const bt_component_filter *muxer, const char *group,
-		       GPtrArray *folders)
+		       GPtrArray *folders, struct kc_progress *progress)
 {
 	const bt_component_source *source;
 	bt_value *params = bt_value_map_create(), *inputs;
@@ -162,6 +138,8 @@ static bool add_source(bt_graph *graph, const bt_component_class_source *class,
 	/* Without it, clocks of several machines, or boots, are an error. */
 	(void)bt_value_map_insert_bool_entry(params,
 		"force-clock-class-origin-unix-epoch", BT_TRUE);
+	if (progress)
+		kc_progress_add(progress, class, params);
 	done = !bt_graph_add_source_component(graph, class, group, params,
 					      BT_LOGGING_LEVEL_NONE, &source) &&
 	       connect_source(graph, source, muxer);
@@ -170,7 +148,8 @@ static bool add_source(bt_graph *graph, const bt_component_class_source *class,
 }
 
 static bool add_sources(bt_graph *graph, const bt_plugin *ctf,
-			const bt_component_filter *muxer, GPtrArray *folders)
+			const bt_component_filter *muxer, GPtrArray *folders,
+			struct kc_progress *progress)
 {
 	const bt_component_class_source *class =
 		bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
@@ -194,7 +173,7 @@ static bool add_sources(bt_graph *graph, const bt_plugin *ctf,
 	}
 	g_hash_table_iter_init(&iter, groups);
 	while (done && g_hash_table_iter_next(&iter, &group, &members))
-		done = add_source(graph, class, muxer, group, members);
+		done = add_source(graph, class, muxer, group, members, progress);
 	g_hash_table_destroy(groups);
 	return done;
 }
@@ -233,61 +212,56 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugi
 	return sink;
 }
 
+static bool connect(bt_graph *graph, const bt_component_filter *from,
+		    const bt_port_input *to)
+{
+	return !bt_graph_connect_ports(graph,
+		bt_component_filter_borrow_output_port_by_index_const(from, 0), to, NULL);
+}
+
+static const bt_port_input *input_of(const bt_component_filter *filter)
+{
+	return bt_component_filter_borrow_input_port_by_index_const(filter, 0);
+}
+
 /* A function of babeltrace2 must not be called while an error is to be told of. */
 static bool add_view(bt_graph *graph, const bt_plugin *plugin,
-		     const bt_component_filter *muxer, const struct kc_view *view)
+		     const bt_component_filter *muxer, const struct kc_view *view,
+		     struct kc_progress *progress)
 {
-	const bt_component_filter *names = add_names(graph, plugin, view);
-	const bt_component_sink *sink =
-		names ? add_sink(graph, plugin, view) : NULL;
+	const bt_component_filter *from = muxer, *names;
+	const bt_component_sink *sink;
 
-	return sink &&
-	       !bt_graph_connect_ports(graph,
-			bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
-			bt_component_filter_borrow_input_port_by_index_const(names, 0),
-			NULL) &&
-	       !bt_graph_connect_ports(graph,
-			bt_component_filter_borrow_output_port_by_index_const(names, 0),
-			bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-			NULL);
+	if (progress) {
+		from = kc_progress_filter(graph, progress);
+		if (!from || !connect(graph, muxer, input_of(from)))
+			return false;
+	}
+	names = add_names(graph, plugin, view);
+	sink = names ? add_sink(graph, plugin, view) : NULL;
+	return sink && connect(graph, from, input_of(names)) &&
+	       connect(graph, names,
+		       bt_component_sink_borrow_input_port_by_index_const(sink, 0));
 }
 
-static void show_progress(time_t begin, time_t *said)
-{
-	time_t now = time(NULL);
-
-	if (now - begin < PATIENCE_S || now == *said)
-		return;
-	*said = now;
-	fprintf(stderr, "\rkunwind: reading the trace, %ld s", (long)(now - begin));
-}
-
-/* @silent: the view does not show by itself that something happens. */
-static int run(bt_graph *graph, bool silent)
+static int run(bt_graph *graph)
 {
 	struct sigaction action = { .sa_handler = interrupt }, before;
-	time_t begin = time(NULL), said = 0;
 	bt_graph_run_once_status status;
-	bool progress = silent && isatty(STDERR_FILENO);
 
 	running = graph;
 	sigaction(SIGINT, &action, &before);
 	do {
 		status = bt_graph_run_once(graph);
-		if (progress)
-			show_progress(begin, &said);
 	} while (status == BT_GRAPH_RUN_ONCE_STATUS_OK &&
 		 !bt_interrupter_is_set(bt_graph_borrow_default_interrupter(graph)));
 	sigaction(SIGINT, &before, NULL);
-	if (said)
-		fputs("\r\033[K", stderr);
 	if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 		return 0;
 	if (bt_interrupter_is_set(bt_graph_borrow_default_interrupter(graph))) {
 		bt_current_thread_clear_error();
 		return KC_SIGNALLED(SIGINT);
 	}
-	say_error("the trace cannot be shown to its end");
 	return KC_FAILED;
 }
 
@@ -295,10 +269,14 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 		const bt_plugin *plugin)
 {
 	const bt_plugin *ctf = find_own("ctf"), *utils = find_own("utils");
+	struct kc_progress bar = KC_PROGRESS_INIT, *progress = NULL;
 	const bt_component_filter *muxer;
 	bt_graph *graph = NULL;
 	int status = KC_FAILED;
 
+	/* A text on the terminal shows by itself that something happens. */
+	if ((view->path || !isatty(STDOUT_FILENO)) && isatty(STDERR_FILENO))
+		progress = &bar;
 	if (ctf && utils) {
 		graph = bt_graph_create(0);
 		if (graph &&
@@ -306,11 +284,15 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 			bt_plugin_borrow_filter_component_class_by_name_const(utils,
 				"muxer"),
 			"muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) &&
-		    add_sources(graph, ctf, muxer, folders) &&
-		    add_view(graph, plugin, muxer, view))
-			status = run(graph, view->path || !isatty(STDOUT_FILENO));
-		else
+		    add_sources(graph, ctf, muxer, folders, progress) &&
+		    add_view(graph, plugin, muxer, view, progress)) {
+			status = run(graph);
+			kc_progress_end(&bar);
+			if (status == KC_FAILED)
+				say_error("the trace cannot be shown to its end");
+		} else {
 			say_error("the trace cannot be shown");
+		}
 	}
 	bt_graph_put_ref(graph);
 	bt_plugin_put_ref(ctf);
@@ -318,30 +300,46 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 	return status;
 }
 
+/* Replace damaged traces by what can be read of them. Return: those, to be removed. */
+static GPtrArray *salvage(GPtrArray *folders)
+{
+	GPtrArray *copies = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)kc_salvage_remove);
+	guint i;
+
+	for (i = 0; i < folders->len; i++) {
+		char *instead = kc_salvage(g_ptr_array_index(folders, i));
+
+		if (!instead)
+			continue;
+		g_ptr_array_add(copies, instead);
+		g_free(g_ptr_array_index(folders, i));
+		g_ptr_array_index(folders, i) = g_strdup(instead);
+	}
+	return copies;
+}
+
 int kc_show(const char *folder, const struct kc_view *view)
 {
 	struct kc_view whole = *view;
 	const bt_plugin *plugin = NULL;
-	GPtrArray *folders;
+	GPtrArray *folders, *copies;
 	char *kallsyms;
 	int status = KC_FAILED;
 
-	if (access(folder, R_OK | X_OK)) {
-		kc_error(NULL, "%s: %s", folder, strerror(errno));
+	folders = kc_find_traces(folder);
+	if (!folders)
 		return KC_FAILED;
-	}
 	/* 'kunwind trace' puts it there. */
 	kallsyms = g_build_filename(folder, "kallsyms", NULL);
 	if (!whole.kallsyms && !access(kallsyms, R_OK))
 		whole.kallsyms = kallsyms;
-	folders = find_traces(folder);
-	if (!folders->len)
-		kc_error("a trace is a folder with a file 'metadata'",
-			 "%s: there is no trace in it", folder);
-	else
-		plugin = find_plugin();
-	if (plugin)
+	plugin = find_plugin();
+	if (plugin) {
+		copies = salvage(folders);
 		status = show(folders, &whole, plugin);
+		g_ptr_array_unref(copies);
+	}
 	bt_plugin_put_ref(plugin);
 	g_ptr_array_unref(folders);
 	g_free(kallsyms);

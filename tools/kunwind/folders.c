@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A trace is a folder with a file metadata: finding them below a folder. */
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "command.h"
+#include "folders.h"
+
+/* nftw() passes no data on. */
+static GPtrArray *found;
+
+static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	if (type == FTW_F && !strcmp(path + ftw->base, "metadata"))
+		g_ptr_array_add(found, g_path_get_dirname(path));
+	else if (type == FTW_DNR || type == FTW_NS)
+		fprintf(stderr, "kunwind: warning: %s cannot be read: if it has traces, they are not shown\n",
+			path);
+	return 0;
+}
+
+static gint compare_paths(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+GPtrArray *kc_find_traces(const char *folder)
+{
+	int err = 0;
+	char *real;
+
+	if (access(folder, F_OK))
+		err = errno;
+	else if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
+		err = ENOTDIR;
+	else if (access(folder, R_OK | X_OK))
+		err = errno;
+	if (err) {
+		kc_error(NULL, "%s: %s", folder, strerror(err));
+		return NULL;
+	}
+	/* The folder itself may be a link; links below it may lead anywhere. */
+	real = realpath(folder, NULL);
+	found = g_ptr_array_new_with_free_func(g_free);
+	if (real)
+		nftw(real, visit, 16, FTW_PHYS);
+	free(real);
+	if (!found->len) {
+		kc_error("a trace is a folder with a file 'metadata'",
+			 "%s: there is no trace in it", folder);
+		g_ptr_array_unref(found);
+		return NULL;
+	}
+	g_ptr_array_sort(found, compare_paths);
+	return found;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Where below a folder traces are. */
+#ifndef KC_FOLDERS_H
+#define KC_FOLDERS_H
+
+#include <glib.h>
+
+/* Return: their folders, sorted; NULL if there is none, and that was said. */
+GPtrArray *kc_find_traces(const char *folder);
+
+#endif /* KC_FOLDERS_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* How far a trace is read, on the terminal. */
+#ifndef KC_PROGRESS_H
+#define KC_PROGRESS_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdint.h>
+#include <time.h>
+
+/**
+ * struct kc_progress - what is read, and what is said of it
+ * @first: when the first event of all traces was, in ns
+ * @last: when the last was; not after @first if it is not known
+ * @begin: since when it is read
+ * @said: when something was said last; 0: nothing was
+ * @self: the filter
+ */
+struct kc_progress {
+	int64_t first;
+	int64_t last;
+	time_t begin;
+	time_t said;
+	bt_self_component_filter *self;
+};
+
+#define KC_PROGRESS_INIT { .first = INT64_MAX, .last = INT64_MIN, .begin = time(NULL) }
+
+/* Another part of what is read: what source.ctf.fs is made with. */
+void kc_progress_add(struct kc_progress *progress,
+		     const bt_component_class_source *class,
+		     const bt_value *params);
+
+/**
+ * kc_progress_filter() - a filter that passes messages on, and says how far they are
+ * @progress: must outlive the graph
+ *
+ * Return: NULL if it cannot be made.
+ */
+const bt_component_filter *kc_progress_filter(bt_graph *graph,
+					      struct kc_progress *progress);
+
+/* Remove what was said. */
+void kc_progress_end(struct kc_progress *progress);
+
+#endif /* KC_PROGRESS_H */

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A stream's file that cannot be read, or ends within a packet, as after a full disk
+ * or half a copy, makes babeltrace2 refuse the whole trace. LTTng's index says where
+ * each packet ends (struct ctf_packet_index of lttng-tools, big-endian): what is whole
+ * is copied, the other files are linked to, and the index, which tells of more, is
+ * left out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "command.h"
+#include "salvage.h"
+
+#define INDEX_MAGIC	0xC1F1DCC1u
+
+struct index_header {
+	uint32_t magic;
+	uint32_t major;
+	uint32_t minor;
+	uint32_t record_len;
+};
+
+/* The begin of each record. */
+struct index_record {
+	uint64_t offset;
+	uint64_t packet_bits;
+};
+
+/* Return: the index of a stream's file, for g_free(); NULL if there is none. */
+static char *read_index(const char *folder, const char *name, gsize *len,
+			gsize *record_len)
+{
+	char *path = g_strdup_printf("%s/index/%s.idx", folder, name), *index = NULL;
+	struct index_header header = { 0 };
+
+	if (g_file_get_contents(path, &index, len, NULL) && *len >= sizeof(header))
+		memcpy(&header, index, sizeof(header));
+	g_free(path);
+	*record_len = GUINT32_FROM_BE(header.record_len);
+	if (GUINT32_FROM_BE(header.magic) == INDEX_MAGIC &&
+	    *record_len >= sizeof(struct index_record))
+		return index;
+	g_free(index);
+	return NULL;
+}
+
+/*
+ * Return: how many bytes of a file are whole packets; @size if that is not known.
+ * @lost: how many more packets there were
+ */
+static uint64_t whole_bytes(const char *folder, const char *name, uint64_t size,
+			    uint64_t *lost)
+{
+	gsize len, record_len, at;
+	char *index = read_index(folder, name, &len, &record_len);
+	struct index_record record;
+	uint64_t end = 0, bytes;
+
+	if (!index)
+		return size;
+	for (at = sizeof(struct index_header); at + record_len <= len;
+	     at += record_len) {
+		memcpy(&record, index + at, sizeof(record));
+		bytes = GUINT64_FROM_BE(record.packet_bits) / 8;
+		if (GUINT64_FROM_BE(record.offset) != end || bytes > size - end)
+			break;
+		end += bytes;
+	}
+	*lost = (len - at) / record_len;
+	g_free(index);
+	return end;
+}
+
+/* Return: how many bytes of a stream's file can be read. What is missing was said. */
+static uint64_t usable_bytes(const char *folder, const char *name, uint64_t size)
+{
+	char *path = g_build_filename(folder, name, NULL);
+	uint64_t whole, lost = 0;
+
+	if (access(path, R_OK)) {
+		fprintf(stderr, "kunwind: warning: %s: %s: its events are missing\n",
+			path, strerror(errno));
+		whole = 0;
+	} else {
+		whole = whole_bytes(folder, name, size, &lost);
+		if (lost)
+			fprintf(stderr, "kunwind: warning: %s: the last %" PRIu64 " of its packets are not whole: their events are missing\n",
+				path, lost);
+		else if (whole < size)
+			fprintf(stderr, "kunwind: warning: %s: its last %" PRIu64 " bytes are no whole packet: their events are missing\n",
+				path, size - whole);
+	}
+	g_free(path);
+	return whole;
+}
+
+static bool copy(const char *from, const char *to, uint64_t bytes)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	ssize_t done = 1;
+
+	while (in >= 0 && out >= 0 && bytes && done > 0) {
+		done = sendfile(out, in, NULL, bytes);
+		if (done > 0)
+			bytes -= (uint64_t)done;
+	}
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return !bytes;
+}
+
+/* Copy or link to what is usable of a file. */
+static bool provide(const char *folder, const char *name, uint64_t usable,
+		    uint64_t size, const char *copies)
+{
+	char *from = g_build_filename(folder, name, NULL);
+	char *to = g_build_filename(copies, name, NULL);
+	bool done = true;
+
+	if (usable == size)
+		done = !symlink(from, to);
+	else if (usable)
+		done = copy(from, to, usable);
+	if (!done)
+		kc_error("TMPDIR says where there is room", "%s: %s", to,
+			 strerror(errno));
+	g_free(to);
+	g_free(from);
+	return done;
+}
+
+struct file {
+	char *name;
+	uint64_t size;
+	uint64_t usable;
+};
+
+static void free_file(gpointer data)
+{
+	struct file *file = data;
+
+	g_free(file->name);
+	g_free(file);
+}
+
+static GPtrArray *look(const char *folder)
+{
+	GPtrArray *files = g_ptr_array_new_with_free_func(free_file);
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir))) {
+		char *path = g_build_filename(folder, name, NULL);
+		struct file *file;
+		struct stat st;
+
+		if (!stat(path, &st) && S_ISREG(st.st_mode)) {
+			file = g_new0(struct file, 1);
+			file->name = g_strdup(name);
+			file->size = (uint64_t)st.st_size;
+			file->usable = strcmp(name, "metadata") ?
+				       usable_bytes(folder, name, file->size) :
+				       file->size;
+			g_ptr_array_add(files, file);
+		}
+		g_free(path);
+	}
+	if (dir)
+		g_dir_close(dir);
+	return files;
+}
+
+char *kc_salvage(const char *folder)
+{
+	GPtrArray *files = look(folder);
+	char *copies = NULL;
+	bool good = true;
+	guint i;
+
+	for (i = 0; i < files->len; i++) {
+		const struct file *file = g_ptr_array_index(files, i);
+
+		good = good && file->usable == file->size;
+	}
+	if (!good)
+		copies = g_dir_make_tmp("kunwind-XXXXXX", NULL);
+	for (i = 0; copies && i < files->len; i++) {
+		const struct file *file = g_ptr_array_index(files, i);
+
+		if (!provide(folder, file->name, file->usable, file->size, copies)) {
+			kc_salvage_remove(copies);
+			copies = NULL;
+		}
+	}
+	g_ptr_array_unref(files);
+	return copies;
+}
+
+void kc_salvage_remove(char *folder)
+{
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir))) {
+		char *path = g_build_filename(folder, name, NULL);
+
+		unlink(path);
+		g_free(path);
+	}
+	if (dir)
+		g_dir_close(dir);
+	rmdir(folder);
+	g_free(folder);
+}
