@@ -268,7 +268,7 @@ test_names() {
 	counted "names by build ID" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 --files "$ids" "$folder" "$KUW_ROOT"
 	counted "no names from other files of this machine" "${tools[@]}" "$reader/check-names" --none "$folder"
 	rm -rf -- "$ids"
-	trace_run "$folder-2" ls -lR /usr/share/doc/bash >/dev/null
+	trace_run "$folder-2" bash -c 'ls -lR /usr/share/doc/bash >/dev/null'
 	counted "two machines read together" "${tools[@]}" "$reader/check-machines" "$folder" "$folder-2" "$KUW_ROOT"
 	run_step "rust-$KUW_KERNEL" "building a program in Rust" rust_make
 	((KUW_STATUS == 0)) || failed "names: the program in Rust cannot be built"
