@@ -25,6 +25,48 @@ status_is() {
 	((status == wanted))
 }
 
+# said PATTERN: what the program that runs says on stderr comes to that.
+said() {
+	local tries
+	for ((tries = 0; tries < 600; tries++)); do
+		grep -q "$1" said && return
+		sleep 0.1
+	done
+	return 1
+}
+
+# signalled SIGNAL STATUS COMMAND...: it ends with that status after the signal, which is sent to all of the foreground, as Ctrl-C is, or to it alone.
+signalled() {
+	local signal=$1 wanted=$2 status=0 job
+	shift 2
+	: >said
+	set -m
+	"$@" >shown 2>said &
+	job=$!
+	set +m
+	said 'recording\|begun' && sleep 1
+	[[ $signal != INT ]] || job=-$job
+	kill -s "$signal" -- "$job"
+	wait "${job#-}" || status=$?
+	echo "status $status"
+	cat said
+	((status == wanted))
+}
+
+stacks_shown() {
+	grep -c "  libc\.so\.6" shown
+}
+
+# half_written TRACE: a copy with half a packet at a stream's end, as a full disk leaves it.
+half_written() {
+	local file
+	cp -r "$1" "$1-half" && file=$(find "$1-half" -name 'kunwind_0') && head -c 5000 "$file" | tee -a "$file" >/dev/null
+}
+
+as_stranger() {
+	setpriv --reuid nobody-else --regid nobody-else --init-groups --reset-env -- "$@"
+}
+
 ok "stack: from the command itself to _start" prints '_start' "$kunwind" stack
 ok "stack --json is JSON" prints '"function"' sh -c '"$1" stack --json | python3 -m json.tool' sh "$kunwind"
 ok "status: the module is there" prints "[Cc]onsumers" "$kunwind" status
@@ -39,6 +81,32 @@ ok "trace: only the program's" fails grep -E '^[^ ].*(lttng-sessiond|lttng-consu
 ok "report --folded: a line for each stack" prints '^[^ ].*;.* [0-9]+$' "$kunwind" report --folded listing
 ok "report --flame: a page" sh -c '"$1" report --flame page.html listing && grep -q "</html>" page.html' sh "$kunwind"
 ok "report --perfetto: JSON" sh -c '"$1" report --perfetto trace.json listing && python3 -m json.tool trace.json >/dev/null' sh "$kunwind"
+
+bash -c 'while sleep 0.1; do :; done' &
+busy=$!
+trap 'kill "$busy"' EXIT
+ok "trace: Ctrl-C ends a recording of everything" signalled INT 0 "$kunwind" trace --color=never -e clock_nanosleep --output everything
+ok "and it is shown" stacks_shown
+ok "trace: Ctrl-C ends one of a process" signalled INT 0 "$kunwind" trace --color=never --output process --pid "$busy"
+ok "and it is shown" stacks_shown
+ok "the process lives on" kill -0 "$busy"
+ok "trace: Ctrl-C is the command's" signalled INT 130 "$kunwind" trace --color=never --output command -- \
+	sh -c 'echo begun >&2; exec sleep 1000'
+ok "and what it did is shown" stacks_shown
+ok "trace: SIGTERM is the command's, too" signalled TERM 143 "$kunwind" trace --color=never --output ended -- \
+	sh -c 'echo begun >&2; exec sleep 1000'
+ok "and what it did is shown" stacks_shown
+ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
+
+ok "a packet is half written" half_written listing
+ok "report: it says what is missing" prints 'its last 5000 bytes are no whole packet' "$kunwind" report --color=never listing-half
+ok "and shows the rest" grep -q "  libc\.so\.6" said
+ok "trace: who may not is told the group" prints "group 'tracing'" as_stranger sh -c '! "$1" trace -o /tmp/none true' sh "$kunwind"
+ok "stack: everybody may" prints _start as_stranger "$kunwind" stack
+pkill -x lttng-sessiond
+while pgrep -x lttng-sessiond >/dev/null; do sleep 0.2; done
+ok "trace: without the session daemon, how to start it" prints 'lttng-sessiond --daemonize' sh -c '! "$1" trace -o none true' sh "$kunwind"
+lttng-sessiond --daemonize --quiet
 
 modprobe -r kunwind-lttng kunwind
 ok "without the module, stack says how to load it" prints modprobe sh -c '! "$1" stack' sh "$kunwind"

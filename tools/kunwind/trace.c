@@ -42,6 +42,36 @@ struct options {
 	struct kc_view view;
 };
 
+/*
+ * While there is a session a signal must not end this program, or the session would
+ * go on for ever: signals wait until they are asked for. SIGPIPE comes of a child
+ * that is gone before it could be told to go on.
+ */
+static sigset_t held, before;
+
+static void hold_signals(void)
+{
+	static const int numbers[] = {
+		SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD,
+	};
+	size_t i;
+
+	sigemptyset(&held);
+	for (i = 0; i < G_N_ELEMENTS(numbers); i++)
+		sigaddset(&held, numbers[i]);
+	sigprocmask(SIG_BLOCK, &held, &before);
+}
+
+/* What came meanwhile was for the recording, which is over. */
+static void release_signals(void)
+{
+	const struct timespec none = { 0 };
+
+	while (sigtimedwait(&held, NULL, &none) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /* The child that becomes the command: what it said, and how to let it go on. */
 struct child {
 	pid_t pid;
@@ -53,6 +83,7 @@ static void become(const char *path, char **command, int said, int go)
 {
 	char namespace, byte;
 
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	prctl(PR_SET_NAME, LAUNCHER);
 	namespace = unshare(CLONE_NEWUTS) ? 0 : 1;
 	/* Without a parent there is nothing to do. */
@@ -101,13 +132,19 @@ static uint64_t namespace_of(pid_t pid)
 	return st.st_ino;
 }
 
+/* A terminal's Ctrl-C is sent to the command, too; other signals to this program. */
 static int status_of(pid_t pid)
 {
-	int status;
+	int status, number;
+	pid_t ended;
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return KC_FAILED;
+	while (!(ended = waitpid(pid, &status, WNOHANG))) {
+		number = sigwaitinfo(&held, NULL);
+		if (number == SIGTERM || number == SIGHUP)
+			kill(pid, number);
+	}
+	if (ended < 0)
+		return KC_FAILED;
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
 				   KC_SIGNALLED(WTERMSIG(status));
 }
@@ -116,15 +153,14 @@ static int status_of(pid_t pid)
 static void wait_for_end(pid_t pid)
 {
 	const struct timespec while_ = { .tv_nsec = 200000000 };
-	sigset_t set;
+	int number;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
 	fputs("kunwind: recording; Ctrl-C ends it\n", stderr);
-	while (sigtimedwait(&set, NULL, &while_) < 0)
+	do {
+		number = sigtimedwait(&held, NULL, &while_);
 		if (pid && kill(pid, 0) && errno == ESRCH)
 			return;
+	} while (number < 0 || number == SIGCHLD || number == SIGPIPE);
 }
 
 /* The kernel's names are those of this boot; without privilege they are zero. */
@@ -156,7 +192,9 @@ static int record_command(struct options *options, struct kc_rules *rules)
 		options->no_view = true;
 		return 127;
 	}
+	hold_signals();
 	if (!fork_child(&child, path, options->command)) {
+		release_signals();
 		g_free(path);
 		return KC_FAILED;
 	}
@@ -175,18 +213,17 @@ static int record_command(struct options *options, struct kc_rules *rules)
 	session = kc_session_create(options->folder, rules);
 	if (session && kc_session_start(session)) {
 		/* Ctrl-C is for the command; what it did is shown all the same. */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGQUIT, SIG_IGN);
-		if (write(child.go, "", 1) == 1)
-			status = status_of(child.pid);
+		/* It may be gone: then its status says why. */
+		(void)!write(child.go, "", 1);
 		close(child.go);
+		status = status_of(child.pid);
 	} else {
 		close(child.go);
 		(void)status_of(child.pid);
 		options->no_view = true;
 	}
 	kc_session_end(session);
-	signal(SIGINT, SIG_DFL);
+	release_signals();
 	g_free(within);
 	g_free(filter);
 	g_free(path);
@@ -198,13 +235,9 @@ static int record_others(struct options *options, struct kc_rules *rules)
 	struct kc_session *session;
 	char *filter = NULL;
 	int status = KC_FAILED;
-	sigset_t set;
 
 	/* From here on Ctrl-C ends the recording, whenever it comes. */
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	hold_signals();
 	/* What shows the trace, and LTTng itself, would be most of it. */
 	filter = options->pid ?
 		 g_strdup_printf("$ctx.pid == %d", (int)options->pid) :
@@ -218,7 +251,7 @@ static int record_others(struct options *options, struct kc_rules *rules)
 		options->no_view = true;
 	}
 	kc_session_end(session);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	release_signals();
 	g_free(filter);
 	return status;
 }
