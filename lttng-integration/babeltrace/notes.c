@@ -18,7 +18,7 @@ static const struct {
 	[KR_NO_MAPS] = {
 		"stack cannot be resolved",
 		"stacks cannot be resolved",
-		"the trace has no kunwind_map events, and addresses are shown plain; 'kunwind trace' records them, and so does lttng enable-event --kernel 'kunwind_*'",
+		"the trace has no kunwind_map events, and addresses are shown plain; of a session that rotated its first part has them, and all parts are read together; 'kunwind trace' records them, and so does lttng enable-event --kernel 'kunwind_*'",
 	},
 	[KR_NO_SPACE] = {
 		"stack does not say its address space",
