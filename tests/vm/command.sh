@@ -75,6 +75,7 @@ ok "table: of libc" prints '[0-9]+ rows|rows' "$kunwind" table "$(ldd /bin/ls | 
 
 ok "trace: the exit status is the program's" status_is 3 "$kunwind" trace --no-view --output failed -- sh -c 'exit 3'
 ok "trace: a program that is not there" status_is 127 "$kunwind" trace --no-view --output nothing -- there-is-no-such-program
+ok "trace: a file that is no program" status_is 126 "$kunwind" trace --no-view --output nothing -- /etc/passwd
 ok "trace: the program's system calls, with stacks by name" prints '__libc_start_main|_start' \
 	"$kunwind" trace --color=never --output listing -- /bin/ls -l /
 ok "trace: only the program's" fails grep -E '^[^ ].*(lttng-sessiond|lttng-consumerd)' said

@@ -188,9 +188,13 @@ static int record_command(struct options *options, struct kc_rules *rules)
 	/* Not by execvp(), whose attempts would be in the trace. */
 	path = g_find_program_in_path(options->command[0]);
 	if (!path) {
-		kc_error(NULL, "%s: command not found", options->command[0]);
+		bool there = strchr(options->command[0], '/') &&
+			     !access(options->command[0], F_OK);
+
+		kc_error(NULL, "%s: %s", options->command[0],
+			 there ? "it cannot be executed" : "command not found");
 		options->no_view = true;
-		return 127;
+		return there ? 126 : 127;
 	}
 	hold_signals();
 	if (!fork_child(&child, path, options->command)) {
