@@ -8,7 +8,9 @@ enum phase {
 	PHASE_INIT,
 	PHASE_SCAN,	/* through .eh_frame from its begin */
 	PHASE_HEADER,	/* FDEs behind its end, by .eh_frame_hdr */
-	PHASE_SORT0, PHASE_SORT1, PHASE_SORT2,
+	PHASE_SPLIT,	/* FDEs that are not in order are sorted and merged */
+	PHASE_SORT,
+	PHASE_MERGE,
 	PHASE_PREPARE,
 	PHASE_ROWS,	/* FDE by FDE in the order of addresses */
 	PHASE_RUNS,
@@ -40,7 +42,7 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 	const struct kuw_elf *elf = image->elf;
 	u32 i;
 
-	memset(c, 0, sizeof(*c));
+	memset(c, 0, offsetof(struct kuw_compile, scratch));
 	c->elf = elf;
 	c->eh_frame.bytes = image->eh_frame;
 	c->eh_frame.len = elf->eh_frame.len;
@@ -198,8 +200,6 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	if (unlikely(c->max_rows > KUW_MAX_ROWS))
 		return -E2BIG;
 	fdes = c->areas[KUW_AREA_FDES].mem;
-	if (n && fdes[n - 1].key > off)
-		c->unsorted = true;
 	fdes[n].key = off;
 	fdes[n].value = at;
 	c->nr_fdes++;
@@ -270,7 +270,7 @@ static int read_header(struct kuw_compile *c)
 	u8 enc, count_enc;
 	int ret;
 
-	c->phase = PHASE_SORT0;
+	c->phase = PHASE_SPLIT;
 	if (!hdr->len || c->scanned >= c->eh_frame.len)
 		return KUW_AGAIN;
 	cur = kuw_cur(hdr->bytes, hdr->len);
@@ -306,23 +306,68 @@ static int read_header(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
-static int sort(struct kuw_compile *c)
+/*
+ * Nearly all FDEs are in the order of addresses; those of sections such as .text.unlikely
+ * come in between. What is not in order goes away into the area's second half, and as
+ * many pairs are then free behind what stays.
+ */
+static int split(struct kuw_compile *c)
 {
-	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
-	u32 pass = c->phase - PHASE_SORT0;
-	struct kuw_pair *half;
+	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away;
+	u32 i, last = 0;
 
 	if (!c->nr_fdes)
 		return -ENODATA;
-	half = fdes + c->nr_fdes;
-	if (!c->unsorted) {
-		c->phase = PHASE_PREPARE;
+	away = fdes + c->nr_fdes;
+	for (i = 0; i < c->nr_fdes; i++) {
+		if (fdes[i].key >= last) {
+			last = fdes[i].key;
+			fdes[i - c->nr_away] = fdes[i];
+		} else {
+			c->away_keys |= fdes[i].key;
+			away[c->nr_away++] = fdes[i];
+		}
+	}
+	c->phase = PHASE_SORT;
+	return KUW_AGAIN;
+}
+
+static int sort(struct kuw_compile *c)
+{
+	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away = fdes + c->nr_fdes;
+	struct kuw_pair *room = away - c->nr_away;
+	u32 bits = kuw_sort_bits(c->nr_away);
+	bool odd = c->shift / bits & 1;
+
+	/* Offsets have no more digits than the greatest. */
+	if ((u64)c->away_keys >> c->shift) {
+		kuw_sort_pass(odd ? room : away, odd ? away : room, c->nr_away, c->shift,
+			      c->scratch);
+		c->shift += bits;
 		return KUW_AGAIN;
 	}
-	kuw_sort_pass(pass & 1 ? half : fdes, pass & 1 ? fdes : half, c->nr_fdes,
-		      pass, c->scratch);
-	if (c->phase++ == PHASE_SORT2)
-		memcpy(fdes, half, c->nr_fdes * sizeof(*fdes));
+	if (odd)
+		memcpy(away, room, c->nr_away * sizeof(*away));
+	c->phase = PHASE_MERGE;
+	return KUW_AGAIN;
+}
+
+/* From the end, where there is room. At the same address, what stayed was found first. */
+static int merge(struct kuw_compile *c)
+{
+	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away = fdes + c->nr_fdes;
+	u32 left = c->nr_fdes - c->nr_away, more = c->nr_away;
+
+	while (more) {
+		if (left && fdes[left - 1].key > away[more - 1].key) {
+			left--;
+			fdes[left + more] = fdes[left];
+		} else {
+			more--;
+			fdes[left + more] = away[more];
+		}
+	}
+	c->phase = PHASE_PREPARE;
 	return KUW_AGAIN;
 }
 
@@ -479,8 +524,14 @@ int kuw_compile_step(struct kuw_compile *c)
 	case PHASE_HEADER:
 		ret = read_header(c);
 		break;
-	case PHASE_SORT0 ... PHASE_SORT2:
+	case PHASE_SPLIT:
+		ret = split(c);
+		break;
+	case PHASE_SORT:
 		ret = sort(c);
+		break;
+	case PHASE_MERGE:
+		ret = merge(c);
 		break;
 	case PHASE_PREPARE:
 		ret = prepare(c);

@@ -262,10 +262,12 @@ struct kuw_compile {
 	u32 program_bits;
 	u32 batch_bytes;
 	u32 signal;
-	bool unsorted;
+	u32 nr_away;
+	u32 away_keys;
+	u32 shift;
 	u32 chunk;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
-	/* Of a sort, and of a bucket's codes. */
+	/* Of a sort. It comes last: it need not be emptied for each file. */
 	u32 scratch[1u << KUW_RADIX_BITS];
 };
 
@@ -412,11 +414,14 @@ void kuw_runs_write(const struct kuw_compile *c, struct kuw_table *table);
 /* Return: pairs of which @n are to be sorted, with as many behind; or NULL. */
 struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n);
 
-/* Sort them by key; they are then behind where they were. */
-void kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n);
+/* Sort them by key. Return: where they are then: there, or behind. */
+struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n);
 
-/* One pass of three; the pairs are in the other half of the area after it. */
-void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,
+/* How many bits of the key one pass is about, if there are @n pairs. */
+u32 kuw_sort_bits(u32 n);
+
+/* One pass, about those from @shift on. */
+void kuw_sort_pass(const struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 shift,
 		   u32 *histogram);
 
 /* Rank runs and rules, lay the table out, write it; as kuw_compile_step(). */

@@ -106,6 +106,7 @@ static u32 run_places(const struct kuw_compile *c, u32 run)
 static void rank_rules(struct kuw_compile *c, struct kuw_pair *pairs)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
+	const struct kuw_pair *sorted;
 	u32 i, n = c->nr_rules - 1;
 
 	c->nr_entries = rules[0].uses;
@@ -114,10 +115,10 @@ static void rank_rules(struct kuw_compile *c, struct kuw_pair *pairs)
 		pairs[i].key = ~(rules[i + 1].uses * 2 + rules[i + 1].rank);
 		pairs[i].value = i + 1;
 	}
-	kuw_sort(c, pairs, n);
+	sorted = kuw_sort(c, pairs, n);
 	rules[0].rank = 0;
 	for (i = 0; i < n; i++) {
-		pairs[i] = pairs[n + i];
+		pairs[i] = sorted[i];
 		/* Rules of rows that were taken back are used by none. */
 		if (!~pairs[i].key)
 			break;

@@ -101,8 +101,7 @@ static void rank_runs(struct kuw_compile *c, struct kuw_pair *pairs)
 		pairs[n].key = ~nodes[i].uses;
 		pairs[n++].value = i;
 	}
-	kuw_sort(c, pairs, n);
-	pairs += n;
+	pairs = kuw_sort(c, pairs, n);
 	c->nr_runs = 0;
 	c->nr_run_rows = 0;
 	for (i = 0; i < n; i++) {

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Radix sort, least significant digit first: linear, stable, and as fast for a
- * hostile order as for any other. Three passes of 11 bits sort 32-bit keys.
+ * hostile order as for any other.
  */
 #include "compile.h"
 
-void kuw_sort_pass(struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 pass,
+/* Up to here it pays to count fewer digits, in more passes. */
+#define FEW	4096
+
+u32 kuw_sort_bits(u32 n)
+{
+	return n <= FEW ? 8 : KUW_RADIX_BITS;
+}
+
+void kuw_sort_pass(const struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 shift,
 		   u32 *histogram)
 {
-	u32 shift = pass * KUW_RADIX_BITS, mask = (1u << KUW_RADIX_BITS) - 1;
-	u32 i, sum = 0, here;
+	u32 mask = (1u << kuw_sort_bits(n)) - 1, i, sum = 0, here;
 
 	memset(histogram, 0, (mask + 1) * sizeof(*histogram));
 	for (i = 0; i < n; i++)
@@ -30,16 +37,19 @@ struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n)
 	return c->areas[KUW_AREA_FDES].mem;
 }
 
-void kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
+struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
 {
-	u32 differ = 0, i;
+	struct kuw_pair *from = pairs, *to = pairs + n;
+	u32 shift, i;
+	u64 differ = 0;
 
 	for (i = 1; i < n; i++)
 		differ |= pairs[i].key ^ pairs[0].key;
-	kuw_sort_pass(pairs, pairs + n, n, 0, c->scratch);
-	/* Counts of a small file: the other digits are all the same. */
-	if (!(differ >> KUW_RADIX_BITS))
-		return;
-	kuw_sort_pass(pairs + n, pairs, n, 1, c->scratch);
-	kuw_sort_pass(pairs, pairs + n, n, 2, c->scratch);
+	/* Counts of a small file: the higher digits are all the same. */
+	for (shift = 0; differ >> shift; shift += kuw_sort_bits(n)) {
+		kuw_sort_pass(from, to, n, shift, c->scratch);
+		from = to;
+		to = from == pairs ? pairs + n : pairs;
+	}
+	return from;
 }

@@ -63,6 +63,24 @@ static void test_order(void **state)
 	assert_int_equal(cfa_at(100 * 0x100), -1);
 }
 
+/*
+ * So many that a pass of the sort looks at more bits, none of them in order, and two at
+ * each address: the later one is right.
+ */
+static void test_descending(void **state)
+{
+	const u32 n = 6000;
+	u32 cie = build_cie(&eh, &usual), i;
+
+	for (i = 0; i < 2 * n; i++)
+		put_fde(cie, (2 * n - 1 - i) % n * 8, 8,
+			i < n ? 8 : (u8)(16 + 8 * (i % 10)));
+	compile();
+	assert_int_equal(table.table->nr_fdes, 2 * n);
+	for (i = n; i < 2 * n; i++)
+		assert_int_equal(cfa_at((2 * n - 1 - i) * 8), 16 + 8 * (i % 10));
+}
+
 /* Gaps have no rule, but for the padding before an aligned function. */
 static void test_gaps(void **state)
 {
@@ -324,12 +342,18 @@ static void test_overlap(void **state)
 	put_fde(cie, 0x200, 0x100, 32);
 	/* Inside another one. */
 	put_fde(cie, 0x240, 0x010, 40);
+	/* At the same address, out of order. */
+	put_fde(cie, 0x400, 0x100, 48);
+	put_fde(cie, 0x500, 0x100, 56);
+	put_fde(cie, 0x400, 0x100, 64);
 	compile();
 	assert_int_equal(cfa_at(0x7f), 16);
 	assert_int_equal(cfa_at(0x80), 24);
 	assert_int_equal(cfa_at(0x17f), 24);
 	assert_int_equal(cfa_at(0x23f), 32);
 	assert_int_equal(cfa_at(0x240), 40);
+	assert_int_equal(cfa_at(0x4ff), 64);
+	assert_int_equal(cfa_at(0x500), 56);
 }
 
 static void test_outside(void **state)
@@ -571,6 +595,7 @@ static void test_run_collisions(void **state)
 
 static const struct CMUnitTest tests[] = {
 	TEST(test_order),
+	TEST(test_descending),
 	TEST(test_gaps),
 	TEST(test_signal_gap),
 	TEST(test_blocks),
