@@ -128,23 +128,6 @@ static void rank_rules(struct kuw_compile *c, struct kuw_pair *pairs)
 	c->nr_ranked = i + 1;
 }
 
-int kuw_encode_rank(struct kuw_compile *c)
-{
-	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
-	struct kuw_pair *pairs = kuw_sort_room(c, max_t(u32, c->nr_nodes,
-							c->nr_rules));
-	u32 i;
-
-	if (!pairs)
-		return -ENOSPC;
-	kuw_runs_choose(c, pairs);
-	rank_rules(c, pairs);
-	for (i = 1; i < c->nr_nodes; i++)
-		if (nodes[i].take == nodes[i].depth)
-			c->nr_entries += nodes[i].uses * run_places(c, nodes[i].run);
-	return KUW_AGAIN;
-}
-
 static const struct kuw_ruleset *ranked(struct kuw_compile *c, u32 rank)
 {
 	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
@@ -160,11 +143,8 @@ static void count_rules(struct kuw_compile *c)
 	struct kuw_regset *regs;
 	u32 i;
 
-	/* The layout runs again when an area has grown. */
-	for (i = 0; i < c->nr_regs; i++) {
-		sets[i].saves = KUW_NO_SAVES;
+	for (i = 0; i < c->nr_regs; i++)
 		sets[i].plain = plain_regs(c, &sets[i], NULL);
-	}
 	for (i = 1; i < c->nr_ranked; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
@@ -175,6 +155,24 @@ static void count_rules(struct kuw_compile *c)
 		if (!plain_rule(c, rule, regs) || regs->saves == KUW_NO_SAVES)
 			c->nr_locs += ext_locs(c, regs);
 	}
+}
+
+int kuw_encode_rank(struct kuw_compile *c)
+{
+	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
+	struct kuw_pair *pairs = kuw_sort_room(c, max_t(u32, c->nr_nodes,
+							c->nr_rules));
+	u32 i;
+
+	if (!pairs)
+		return -ENOSPC;
+	kuw_runs_choose(c, pairs);
+	rank_rules(c, pairs);
+	count_rules(c);
+	for (i = 1; i < c->nr_nodes; i++)
+		if (nodes[i].take == nodes[i].depth)
+			c->nr_entries += nodes[i].uses * run_places(c, nodes[i].run);
+	return KUW_AGAIN;
 }
 
 /* Return: the bytes of all chunks: an index, a carry, two bytes an entry, padding. */
@@ -317,9 +315,6 @@ int kuw_encode_layout(struct kuw_compile *c)
 	if (!kuw_compile_room(c, KUW_AREA_FOUND, (u64)(c->nr_rules + c->nr_nodes) *
 						 sizeof(u32) + 2 * entries_bytes(c)))
 		return -ENOSPC;
-	c->nr_locs = 0;
-	c->nr_saves = 0;
-	count_rules(c);
 	chunks = chunks_bytes(c);
 	bytes = sizeof(*table) + (u64)c->nr_ranked * sizeof(struct kuw_rule);
 	blocks_off = take(&bytes, (u64)blocks * sizeof(u32));
@@ -419,16 +414,26 @@ static u32 rule_behind(const struct kuw_compile *c, u64 row)
 	return what;
 }
 
-/* Copy a few bytes, nearly always; there is room for eight more. Return: their end. */
-static __always_inline u8 *copy(u8 *to, const u8 *from, u32 n)
+/* There is room for eight bytes more. Return: the end of the copy. */
+static u8 *copy(u8 *to, const u8 *from, u32 n)
 {
-	u32 i = 0;
+	u32 i;
 
-	do {
+	for (i = 0; i < n; i += sizeof(u64))
 		put_unaligned_le64(get_unaligned_le64(from + i), to + i);
-		i += sizeof(u64);
-	} while (unlikely(i < n));
 	return to + n;
+}
+
+/* Copy @n entries from @first on: eight at most, nearly always. Return: their end. */
+static __always_inline u8 *put_bucket(const struct entries *e, u32 first, u32 n, u8 *to)
+{
+	const u8 *low = e->low + first, *codes = e->codes + first;
+
+	if (unlikely(n > sizeof(u64)))
+		return copy(copy(to, low, n), codes, n);
+	put_unaligned_le64(get_unaligned_le64(low), to);
+	put_unaligned_le64(get_unaligned_le64(codes), to + n);
+	return to + 2 * n;
 }
 
 /*
@@ -442,7 +447,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
 	const u32 *codes = codes_of(c);
 	u32 *head = (u32 *)((u8 *)table + table->blocks_off) + block;
-	u32 row, bucket, buckets, chunk, before = 0, end, n, off, code;
+	u32 row, bucket, buckets, chunk, before = 0, end, off, code;
 	u32 carry = first ? rule_behind(c, rows[first - 1]) : 0;
 	struct entries e = { .low = (u8 *)(codes + c->nr_rules + c->nr_nodes) };
 	u16 ends[KUW_BUCKETS], *index;
@@ -480,9 +485,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	for (bucket = 0; bucket < buckets; bucket++) {
 		*index-- = before;
 		end = max_t(u32, before, ends[bucket]);
-		n = end - before;
-		out = copy(out, e.low + before, n);
-		out = copy(out, e.codes + before, n);
+		out = put_bucket(&e, before, end - before, out);
 		before = end;
 	}
 	*index = before;
