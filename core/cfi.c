@@ -69,13 +69,9 @@ static bool usual_cfa(const struct kuw_cfi *cfi)
 	return kuw_loc_how(cfi->cfa) == KUW_REG && !cfi->cfa_expr;
 }
 
-static __always_inline struct kuw_move *cached(const struct kuw_compile *c, u32 kind,
-					       u64 key)
+static __always_inline struct kuw_move *cached(struct kuw_move *moves, u32 mask, u64 key)
 {
-	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem;
-
-	return moves + (kind << KUW_MOVES_BITS) +
-	       (key * KUW_MIX >> (64 - KUW_MOVES_BITS));
+	return moves + (key * KUW_MIX >> 48 & mask);
 }
 
 /*
@@ -115,7 +111,8 @@ static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move
 static int put_row(struct machine *m)
 {
 	u64 state = state_word(m);
-	struct kuw_move *move = cached(m->c, 1, state);
+	struct kuw_move *move = cached(m->c->areas[KUW_AREA_MOVES].mem, m->c->move_mask,
+				       state);
 	int err;
 
 	if (unlikely(move->key != state)) {
@@ -480,10 +477,13 @@ static __always_inline void usual_ops(struct machine *m)
 {
 	const u8 *p = m->in.p, *end = min_t(const u8 *, m->in.end, m->words_end);
 	struct kuw_compile *c = m->c;
-	struct kuw_move *move;
+	/* To rules; and to sets of registers' rules. */
+	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem, *move;
+	struct kuw_move *sets = moves + c->move_mask + 1;
 	u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + c->nr_found;
 	u32 *full = found + c->max_found - KUW_FOUND_ROOM;
 	u32 last_rule = c->last_rule, last_off = c->last_off, word, len, delta;
+	u32 mask = c->move_mask;
 	u64 state = state_word(m), off = m->loc, key;
 	/* Registers whose number is their place: those of i386 are others. */
 	u32 regs = c->eh_frame.word == KUW_WORD ? KUW_RA : 0;
@@ -505,7 +505,7 @@ static __always_inline void usual_ops(struct machine *m)
 			 */
 			if (unlikely(!delta || off >= m->end || len > end - p))
 				break;
-			move = cached(c, 1, state);
+			move = cached(moves, mask, state);
 			if (unlikely(move->key != state) &&
 			    learn_rule(c, state, move))
 				break;
@@ -528,7 +528,7 @@ static __always_inline void usual_ops(struct machine *m)
 			p += 2;
 		} else if ((word & 0x80c0) == DW_CFA_offset) {
 			key = (state & 0xffff0000) << 16 | (word & 0xffff);
-			move = cached(c, 0, key);
+			move = cached(sets, mask, key);
 			if (unlikely(move->key != key) &&
 			    !learn_offset(m, state_regs(state), word, move))
 				break;

@@ -121,8 +121,6 @@ struct kuw_move {
 	u32 to;
 };
 
-#define KUW_MOVES_BITS	10
-
 /**
  * struct kuw_program - a program that was run and made all its rows
  * @cie: where its CIE is
@@ -260,6 +258,7 @@ struct kuw_compile {
 	u32 exprs_len;
 	u32 hash_bits;
 	u32 program_bits;
+	u32 move_mask;
 	u32 batch_bytes;
 	u32 signal;
 	u32 nr_away;

@@ -7,6 +7,11 @@
 #include "compile.h"
 #include "limits.h"
 
+/* The caches of moves: as many of each kind, 2^bits, as a file of this size needs. */
+#define MOVES_MIN_BITS	5
+#define MOVES_MAX_BITS	10
+#define BYTES_PER_MOVE	128
+
 /* The rule of addresses that no FDE covers has number 0. */
 #define RULE_NONE	0
 /* The registers' rules before a CIE's initial instructions have number 0. */
@@ -124,10 +129,13 @@ static int intern_regs(struct kuw_compile *c, const u64 *reg, u32 *number)
 /* What is not said by a CIE is unchanged, the return address right below CFA. */
 int kuw_intern_init(struct kuw_compile *c)
 {
-	u64 moves = 2 * sizeof(struct kuw_move) << KUW_MOVES_BITS;
-	u64 reg[KUW_NR_REGS];
-	u32 i, number;
+	u32 bits = MOVES_MIN_BITS, i, number;
+	u64 reg[KUW_NR_REGS], moves;
 
+	while (bits < MOVES_MAX_BITS && (u64)BYTES_PER_MOVE << bits < c->eh_frame.len)
+		bits++;
+	c->move_mask = (1u << bits) - 1;
+	moves = 2 * sizeof(struct kuw_move) << bits;
 	if (!kuw_compile_room(c, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
 	    !kuw_compile_room(c, KUW_AREA_MOVES, moves))
 		return -ENOSPC;
