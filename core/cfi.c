@@ -512,7 +512,7 @@ static __always_inline void usual_ops(struct machine *m)
 			if (likely(move->to != last_rule)) {
 				if (unlikely(row > full || off - last_off >= KUW_FOUND_LONG))
 					break;
-				*row++ = last_rule << 16 | (u32)(off - last_off);
+				*row++ = kuw_found_row(off - last_off, last_rule);
 				last_rule = move->to;
 				last_off = off;
 			}

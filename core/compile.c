@@ -152,7 +152,7 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 	c->longest = max_t(u32, c->longest, c->max_rows - max_rows);
 	/* There is room: the last row that began asked for it. */
 	found = c->areas[KUW_AREA_FOUND].mem;
-	found[c->nr_found++] = c->last_rule << 16 | KUW_FOUND_LAST;
+	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, c->last_rule);
 	found[at] = first;
 	found[at + 1] = fde->len;
 	/* What the FDE's end cut off may be within that of another one. */
@@ -374,10 +374,8 @@ static int merge(struct kuw_compile *c)
 /* Return: whether there is room for one more FDE's rows by address, behind @placed. */
 static bool rows_room(struct kuw_compile *c, u64 placed)
 {
-	/* Before them, one may say that there is none; and one more is written, but
-	 * does not stay.
-	 */
-	return kuw_compile_room(c, KUW_AREA_ROWS, (placed + c->longest + 2) * sizeof(u64));
+	/* Before them, one may say that there is none. */
+	return kuw_compile_room(c, KUW_AREA_ROWS, (placed + c->longest + 1) * sizeof(u64));
 }
 
 static int prepare(struct kuw_compile *c)
@@ -404,7 +402,51 @@ static __always_inline u32 take_row(const u32 **row, u32 left, u32 *rule)
 	return len;
 }
 
-/* Put the rows of an FDE behind the others, which end at *@to. */
+/*
+ * Find out what the rows from *@off on are together, of an FDE that ends at @end, up to
+ * @stop. Return: their node, with the last one's @rule; or 0 if the first row stays
+ * alone, and *@row and *@off are where they were.
+ */
+static __always_inline u32 take_run(struct kuw_compile *c, const struct kuw_tree *tree,
+				    const u32 **row, u32 *off, u32 end, u32 stop, u32 *rule)
+{
+	u32 at = *off, len, step, next;
+	const u32 *word = *row, *head = word;
+	/* A run lies in one bucket. */
+	u32 last = min_t(u32, stop - 1, at | ((1u << KUW_BUCKET_SHIFT) - 1));
+	u64 node = 0, hash = 0, found;
+
+	step = kuw_found_rule(*word) << 16;
+	for (;;) {
+		len = kuw_found_len(*word);
+		if (len - 1 >= KUW_RUN_NEAR) {
+			if (len != KUW_FOUND_LAST || end - at > KUW_RUN_NEAR)
+				break;
+			len = end - at;
+		}
+		found = kuw_runs_child(tree, node, step, &hash);
+		if (unlikely(found > U16_MAX)) {
+			next = kuw_runs_grow(c, tree, node, step, hash);
+			if (!next)
+				break;
+			found = next;
+		}
+		node = found;
+		at += len;
+		word++;
+		if (at > last)
+			break;
+		step = kuw_found_step(word);
+	}
+	if (word == head)
+		return 0;
+	*rule = kuw_found_rule(word[-1]);
+	*row = word;
+	*off = at;
+	return node;
+}
+
+/* Put the rows of an FDE behind the others, which end at @to. Return: their end. */
 static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair *fde,
 				    const struct kuw_tree *tree, u64 *to)
 {
@@ -413,8 +455,7 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + found[fde->value];
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
 	u32 off = fde->key, end = off + found[fde->value + 1], stop = end;
-	u32 node = 0, next, head = off, rule = 0, len = 0, delta;
-	u64 hash = 0;
+	u32 rule = 0, node, head;
 
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
 	if (fde < last) {
@@ -437,39 +478,39 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 	/* The one before may end with the rule that this one begins with. */
 	if (kuw_found_rule(*row) == c->last_rule)
 		off += take_row(&row, end - off, &rule);
-	for (; off < stop; off += len) {
-		delta = len;
-		len = take_row(&row, end - off, &rule);
-		if (node && len <= KUW_RUN_NEAR &&
-		    !((off ^ (off - delta)) >> KUW_BUCKET_SHIFT)) {
-			next = kuw_runs_child(c, tree, node, delta, rule, &hash);
-			if (next) {
-				node = next;
-				continue;
-			}
-		}
-		/* Node 0 is none: that does not stay. */
-		*to = kuw_row(head, c->nr_rules + node);
-		to += node != 0;
-		tree->nodes[node].uses++;
+	while (off < stop) {
+		head = off;
 		node = 0;
 		/* Bodies of functions stay rows: that is where walks look. */
-		if (len <= KUW_RUN_NEAR) {
-			hash = 0;
-			node = kuw_runs_child(c, tree, 0, 0, rule, &hash);
-			head = off;
-		}
-		if (!node) {
+		if (kuw_found_len(*row) <= KUW_RUN_NEAR)
+			node = take_run(c, tree, &row, &off, end, stop, &rule);
+		if (node) {
+			*to++ = kuw_row(head, c->nr_rules + node);
+			tree->nodes[node].uses++;
+		} else {
+			off += take_row(&row, end - off, &rule);
+			*to++ = kuw_row(head, rule);
 			rules[rule].uses++;
-			*to++ = kuw_row(off, rule);
 		}
 	}
-	*to = kuw_row(head, c->nr_rules + node);
-	to += node != 0;
-	tree->nodes[node].uses++;
 	c->last_rule = rule;
 	c->covered = stop;
 	return to;
+}
+
+/* Count the blocks in which the rows of an FDE begin. */
+static void count_chunks(struct kuw_compile *c, const u64 *rows, const u64 *end)
+{
+	u32 off;
+
+	/* Nearly always it lies in the block that the one before ended in. */
+	if (rows == end || !((c->last_off ^ kuw_row_off(end[-1])) >> KUW_BLOCK_SHIFT))
+		return;
+	for (; rows < end; rows++) {
+		off = kuw_row_off(*rows);
+		c->nr_chunks += (c->last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
+		c->last_off = off;
+	}
 }
 
 static int put_rows(struct kuw_compile *c)
@@ -477,9 +518,9 @@ static int put_rows(struct kuw_compile *c)
 	const struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
 	const struct kuw_tree tree = kuw_runs_tree(c);
 	const u32 *found = c->areas[KUW_AREA_FOUND].mem;
-	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *to = rows + c->nr_placed;
+	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *to = rows + c->nr_placed, *from;
 	const u64 *enough = to + KUW_BATCH_ROWS;
-	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES), off;
+	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES);
 	int ret = KUW_AGAIN;
 
 	for (; c->pos < end && to < enough; c->pos++) {
@@ -489,13 +530,11 @@ static int put_rows(struct kuw_compile *c)
 		}
 		if (c->nr_fdes - c->pos > FETCH_AHEAD)
 			__builtin_prefetch(found + fdes[c->pos + FETCH_AHEAD].value);
+		from = to;
 		to = put_fde(c, &fdes[c->pos], &tree, to);
+		count_chunks(c, from, to);
 	}
-	for (rows += c->nr_placed; rows < to; rows++, c->nr_placed++) {
-		off = kuw_row_off(*rows);
-		c->nr_chunks += (c->last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
-		c->last_off = off;
-	}
+	c->nr_placed = to - rows;
 	if (c->pos == c->nr_fdes)
 		c->phase = PHASE_RUNS;
 	return ret;

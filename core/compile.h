@@ -74,14 +74,27 @@ struct kuw_pair {
 /* The words that may be written before there is a look whether there is room. */
 #define KUW_FOUND_ROOM	3
 
+static inline u32 kuw_found_row(u32 len, u32 rule)
+{
+	return len << 16 | rule;
+}
+
 static inline u32 kuw_found_len(u32 word)
 {
-	return (u16)word;
+	return word >> 16;
 }
 
 static inline u32 kuw_found_rule(u32 word)
 {
-	return word >> 16;
+	return (u16)word;
+}
+
+/* From a row to this one behind it: how long the former holds, if its word says so, and
+ * this one's rule. These halves of both words lie side by side.
+ */
+static inline u32 kuw_found_step(const u32 *row)
+{
+	return get_unaligned_le32((const u16 *)row - 1);
 }
 
 /*
@@ -154,8 +167,8 @@ struct kuw_ruleset {
 
 /**
  * struct kuw_node - a way to begin a run: a node in the tree of them all
- * @key: its parent, which is the same without the last row, or 0; the distance of
- *	the last row from the one before; the last row's rule
+ * @key: its parent, which is the same without the last row, or 0; the last row's rule;
+ *	its distance from the row before
  * @uses: how often rows ended there, then how often it was passed, then how often it
  *	is encoded
  * @covered: how many of those are encoded as a longer run
@@ -183,12 +196,12 @@ static inline u32 kuw_node_parent(const struct kuw_node *node)
 
 static inline u8 kuw_node_delta(const struct kuw_node *node)
 {
-	return node->key >> 16;
+	return node->key;
 }
 
 static inline u16 kuw_node_rule(const struct kuw_node *node)
 {
-	return node->key;
+	return node->key >> 16;
 }
 
 /* Rows of a run, at most, and bytes from one to the next: an offset in it has a byte. */
@@ -355,7 +368,7 @@ static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 		len = KUW_FOUND_LONG;
 		c->nr_found++;
 	}
-	*found = c->last_rule << 16 | len;
+	*found = kuw_found_row(len, c->last_rule);
 	c->last_off = off;
 	c->last_rule = rule;
 	c->max_rows++;
@@ -364,9 +377,6 @@ static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 
 /* Make room for the tree of runs, and empty it. Return: 0, -ENOSPC. */
 int kuw_runs_init(struct kuw_compile *c);
-
-/* What kuw_runs_child() does not find at once: find or make it. */
-u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u64 *slot);
 
 /* The tree of runs; and by hash, one word for each node: its key and its number. */
 struct kuw_tree {
@@ -383,26 +393,33 @@ static inline struct kuw_tree kuw_runs_tree(const struct kuw_compile *c)
 				  .slots = (u64 *)(nodes + c->max_nodes) };
 }
 
-/*
- * A row with @rule comes @delta bytes behind the rows that @parent is. Return: what
- * they are together, or 0 if they are too many. @hash is of the rows, not
- * of their node: the way from a row to the next must not lead through memory.
- */
-static __always_inline u32 kuw_runs_child(struct kuw_compile *c,
-					  const struct kuw_tree *tree, u32 parent,
-					  u32 delta, u32 rule, u64 *hash)
+/* Return: where the node of rows with this hash may be. */
+static __always_inline u64 *kuw_runs_slot(const struct kuw_tree *tree, u64 hash)
 {
-	u32 step = delta << 16 | rule;
-	u64 key = (u64)parent << 32 | step, *slot, node;
+	return tree->slots + ((u32)(hash >> 32) & tree->mask);
+}
+
+/*
+ * One more row comes behind the rows that @parent is; @step is its kuw_found_step(), of
+ * the first row the rule's half. Return: the node that they are together; more than
+ * U16_MAX if kuw_runs_grow() must look for it. @hash is of the rows, not of their node:
+ * the way from a row to the next must not lead through memory.
+ */
+static __always_inline u64 kuw_runs_child(const struct kuw_tree *tree, u32 parent,
+					  u32 step, u64 *hash)
+{
+	u64 key = (u64)parent << 32 | step;
 
 	*hash = (*hash ^ step) * KUW_MIX;
-	slot = tree->slots + ((u32)(*hash >> 32) & tree->mask);
 	/* Rule 0 is in no run, so that an empty slot is no node's. */
-	node = *slot ^ key << 16;
-	if (unlikely(node > U16_MAX))
-		return kuw_runs_grow(c, key, slot);
-	return node;
+	return *kuw_runs_slot(tree, *hash) ^ key << 16;
 }
+
+/* What kuw_runs_child() does not find at once: find or make it. Return: the node, or 0 if
+ * the rows are too many.
+ */
+u32 kuw_runs_grow(struct kuw_compile *c, const struct kuw_tree *tree, u32 parent,
+		  u32 step, u64 hash);
 
 /* Choose the runs of the table, and count the uses of rules; @pairs are for sorting. */
 void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs);

@@ -37,9 +37,11 @@ int kuw_runs_init(struct kuw_compile *c)
 	return 0;
 }
 
-u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u64 *slot)
+u32 kuw_runs_grow(struct kuw_compile *c, const struct kuw_tree *tree, u32 parent,
+		  u32 step, u64 hash)
 {
-	struct kuw_node *nodes = nodes_of(c), *node;
+	u64 key = (u64)parent << 32 | step, *slot = kuw_runs_slot(tree, hash);
+	struct kuw_node *nodes = tree->nodes, *node;
 	u32 i, tries = KUW_MAX_RUN_TRIES;
 
 	for (i = (u16)*slot; i; i = nodes[i].next) {
@@ -53,8 +55,8 @@ u32 kuw_runs_grow(struct kuw_compile *c, u64 key, u64 *slot)
 	node = &nodes[c->nr_nodes];
 	memset(node, 0, sizeof(*node));
 	node->key = key;
-	node->depth = nodes[key >> 32].depth + 1;
-	node->span = nodes[key >> 32].span + kuw_node_delta(node);
+	node->depth = nodes[parent].depth + 1;
+	node->span = nodes[parent].span + kuw_node_delta(node);
 	if (node->depth > KUW_RUN_ROWS)
 		return 0;
 	/* What was seen first is seen most: it stays the first of its slot. */

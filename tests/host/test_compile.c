@@ -548,7 +548,7 @@ static void test_run_collisions(void **state)
 		a = i % nr_rules + 1;
 		b = i / nr_rules % nr_rules + 1;
 		delta = i / nr_rules / nr_rules + 1;
-		hash = (a * KUW_MIX ^ (delta << 16 | b)) * KUW_MIX;
+		hash = ((u64)(a << 16) * KUW_MIX ^ (b << 16 | delta)) * KUW_MIX;
 		if (a == b || (hash >> 32) % slots)
 			continue;
 		pairs[n][0] = delta;
