@@ -124,24 +124,29 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 
 static int read_elf(struct build *b)
 {
-	void *piece;
+	void *piece = NULL;
+	u32 room = 0, len;
 	u64 off;
-	u32 len;
 	int ret = 0;
 
-	piece = area_alloc(b, KUW_ELF_MAX_READ);
-	if (!piece)
-		return -ENOMEM;
 	kuw_elf_init(&b->elf, b->src->size);
 	while (!ret && kuw_elf_want(&b->elf, &off, &len)) {
 		if (WARN_ON_ONCE(len > KUW_ELF_MAX_READ))
 			ret = -EINVAL;
+		/* A usual file has a page of headers, a strange one 256 KiB. */
+		if (!ret && len > room) {
+			area_free(b, piece, room);
+			room = max(len, MIN_AREA);
+			piece = area_alloc(b, room);
+			if (!piece)
+				return -ENOMEM;
+		}
 		if (!ret)
 			ret = read_bytes(b->src, piece, off, len);
 		if (!ret)
 			ret = kuw_elf_feed(&b->elf, piece, len);
 	}
-	area_free(b, piece, KUW_ELF_MAX_READ);
+	area_free(b, piece, room);
 	return ret;
 }
 
