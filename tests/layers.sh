@@ -54,7 +54,7 @@ check "of kunwind's it includes the uapi header alone" \
 check "libkunwind includes the uapi header alone" \
 	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
 check "the command includes libkunwind, names of the plugin, core with the tests' port" \
-	"$(includes tools/kunwind '<|"(command|load|module|notes|session|table)\.h"')"
+	"$(includes tools/kunwind '<|"(command|folders|load|module|notes|progress|salvage|session|table)\.h"')"
 check "neither lttng-integration nor libkunwind reaches into core or kmod" \
 	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration libkunwind 2>/dev/null || true)"
 if (($#)); then
