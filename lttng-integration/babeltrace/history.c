@@ -8,8 +8,8 @@
 #include "space.h"
 
 /*
- * How long after the first event a dump may end, in nanoseconds of the trace.
- * kunwind's part comes first, and waits for 2 s at most.
+ * How long after the first event a dump may begin, and how long it may say nothing,
+ * in nanoseconds of the trace. kunwind's part comes first, and waits for 2 s at most.
  */
 #define PATIENCE	G_GINT64_CONSTANT(5000000000)
 
@@ -88,6 +88,9 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 		kr_history_settle(history);
 		return;
 	}
+	/* It has begun, and goes on: a slow machine may need longer for it. */
+	if (class->maps == KR_MAPS_DUMPED)
+		history->until = now + PATIENCE;
 	kr_maps_recall(class->maps, event, history->past, modules);
 	if (!history->awaited)
 		history->awaited = needs_past(history, event, class);
