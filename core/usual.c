@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The instructions that make up nearly all CFA programs, in the forms that compilers
+ * write: a program of these runs with its state in one word, and what they do to it is
+ * looked up, as nearly every row has been seen before (machine.h).
+ */
+#include "limits.h"
+#include "machine.h"
+
+static __always_inline struct kuw_move *cached(struct kuw_move *moves, u32 mask, u64 key)
+{
+	return moves + (key * KUW_MIX >> 48 & mask);
+}
+
+/*
+ * A row with a usual CFA as one word. A register and an offset use neither the target
+ * nor the argument of a loc, and not the highest bit of its kind.
+ */
+static u64 state_word(const struct kuw_compile *c, const struct kuw_cfi *cfi)
+{
+	return cfi->cfa | cfi->regs << 16 | c->signal << 7;
+}
+
+static u64 state_cfa(u64 state)
+{
+	return state & ~0xffff0080ULL;
+}
+
+static u32 state_regs(u64 state)
+{
+	return (u32)state >> 16;
+}
+
+static void set_state(struct kuw_cfi *cfi, u64 state)
+{
+	cfi->cfa = state_cfa(state);
+	cfi->regs = state_regs(state);
+	cfi->cfa_off = state >> 32;
+	cfi->cfa_expr = false;
+}
+
+/* Find the rule of a state when it is not cached. Return: as kuw_intern_rule(). */
+static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move *move)
+{
+	struct kuw_cfi cfi;
+	u32 rule;
+	int err;
+
+	set_state(&cfi, state);
+	err = kuw_intern_rule(c, &cfi, &rule);
+	if (err)
+		return err;
+	move->key = state;
+	move->to = rule;
+	return 0;
+}
+
+int kuw_usual_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule)
+{
+	u64 state = state_word(c, cfi);
+	struct kuw_move *move = cached(c->areas[KUW_AREA_MOVES].mem, c->move_mask, state);
+	int err = 0;
+
+	if (unlikely(move->key != state))
+		err = learn_rule(c, state, move);
+	*rule = move->to;
+	return err;
+}
+
+/*
+ * Run DW_CFA_offset or DW_CFA_restore for the first time in a set. @key is the set's
+ * number, that of the set to restore from, and the instruction with its operand. Return:
+ * false if that fails.
+ */
+static noinline bool learn_set(struct kuw_machine *m, u64 key, struct kuw_move *move)
+{
+	u32 to = key >> 32;
+	u64 reg = kuw_section_reg(&m->c->eh_frame, key & 0x3f), loc;
+	s32 off = (s32)(key >> 8 & 0xff) * -(s32)m->c->eh_frame.word;
+
+	if (reg < KUW_NR_REGS) {
+		loc = kuw_loc_pack(KUW_AT_CFA, 0, reg, off);
+		if ((key & 0xc0) == DW_CFA_restore)
+			loc = kuw_intern_get(m->c, m->initial->regs, reg);
+		if (kuw_intern_set(m->c, &to, reg, loc))
+			return false;
+	}
+	move->key = key;
+	move->to = to;
+	return true;
+}
+
+/*
+ * Remember a state whose CFA is usual, or restore one. Return: false if one_op() has to
+ * look at it.
+ */
+static __always_inline bool usual_states(struct kuw_machine *m, u32 op, u64 *state)
+{
+	const struct kuw_area *area = &m->c->areas[KUW_AREA_STATES];
+	struct kuw_cfi *states = area->mem;
+
+	if (op == DW_CFA_remember_state) {
+		if (m->nr_states == KUW_MAX_STATES ||
+		    (m->nr_states + 1) * sizeof(*states) > area->bytes)
+			return false;
+		set_state(&states[m->nr_states++], *state);
+		return true;
+	}
+	if (!m->nr_states || !kuw_usual_cfa(&states[m->nr_states - 1]))
+		return false;
+	*state = state_word(m->c, &states[--m->nr_states]);
+	return true;
+}
+
+/*
+ * How far kuw_usual_ops() may go: words are read whole, and there is room for as many rows as
+ * bytes, of which each row takes one at least.
+ */
+static const u8 *usual_end(const struct kuw_machine *m)
+{
+	u32 used = m->c->nr_found + KUW_FOUND_ROOM, max = m->c->max_found;
+	u64 room = used < max ? max - used : 0;
+
+	room = min_t(u64, room, kuw_left(&m->in));
+	return min_t(const u8 *, m->in.p + room, m->words_end);
+}
+
+/*
+ * The instructions that make up nearly all programs, in the forms that compilers
+ * write, with the state in registers. Whatever is not as usual is left to one_op(),
+ * with the program where it was.
+ */
+void kuw_usual_ops(struct kuw_machine *m)
+{
+	struct kuw_compile *c = m->c;
+	/* An instruction is followed by one byte of operand, before here. */
+	const u8 *p = m->in.p, *end = usual_end(m), *last = end - 1;
+	/* To rules; and to sets of registers' rules. */
+	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem, *move;
+	struct kuw_move *sets = moves + c->move_mask + 1;
+	u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + c->nr_found;
+	u32 rule = c->last_rule, mask = c->move_mask, word, delta, size;
+	/* Of the row that ends next, and of the FDE. */
+	u32 len = m->loc - c->last_off, left = m->end - m->loc;
+	u64 state = state_word(c, m->cfi), key;
+	/* Registers whose number is their place: those of i386 are others. */
+	u32 regs = c->eh_frame.word == KUW_WORD ? KUW_RA : 0;
+
+	while (p < last) {
+		word = get_unaligned_le32(p);
+		if ((word & 0xc0) == DW_CFA_advance_loc ||
+		    (word & 0xfe) == DW_CFA_advance_loc1) {
+			size = 1;
+			delta = word & 0x3f;
+			if (!(word & 0xc0)) {
+				/* DW_CFA_advance_loc1 is 2, and _loc2 is 3. */
+				size = word & 3;
+				delta = word >> 8 & (size == 2 ? 0xff : 0xffff);
+				if (unlikely(size > end - p))
+					break;
+			}
+			/* By nothing: no row ends. Beyond the FDE's end: none begins. */
+			if (unlikely(delta - 1 >= left))
+				break;
+			move = cached(moves, mask, state);
+			if (unlikely(move->key != state) &&
+			    learn_rule(c, state, move))
+				break;
+			if (likely(move->to != rule)) {
+				*row++ = kuw_found_row(len, rule);
+				rule = move->to;
+				len = 0;
+			}
+			len += delta;
+			left -= delta;
+			p += size;
+			/* What follows one is seldom another. */
+			if (unlikely(p >= last))
+				break;
+			word = get_unaligned_le32(p);
+		}
+		if ((word & 0x80ff) == DW_CFA_def_cfa_offset) {
+			state = (u32)state | (u64)(u8)(word >> 8) << 32;
+			p += 2;
+		} else if ((word & 0x80c0) == DW_CFA_offset) {
+			key = (state & 0xffff0000) << 16 | (word & 0xffff);
+			move = cached(sets, mask, key);
+			if (unlikely(move->key != key) && !learn_set(m, key, move))
+				break;
+			state = (state & ~0xffff0000ULL) | move->to << 16;
+			p += 2;
+		} else if ((word & 0x8080ff) == (DW_CFA_def_cfa_offset | 0x8000) &&
+			   end - p > 2) {
+			/* LEB128 of two bytes. */
+			state = (u32)state | (u64)((word >> 8 & 0x7f) |
+						   (word >> 9 & 0x3f80)) << 32;
+			p += 3;
+		} else if (!(word & 0xff)) {
+			/* Padding: it comes last, and seldom alone. */
+			while (++p < last && !*p)
+				;
+		} else if ((word & 0xfe) == DW_CFA_remember_state) {
+			/* DW_CFA_restore_state is the other one. */
+			if (!usual_states(m, word & 0xff, &state))
+				break;
+			p++;
+		} else if ((word & 0xc0) == DW_CFA_restore) {
+			key = (state & 0xffff0000) << 16 | m->initial->regs << 16 | (word & 0xff);
+			move = cached(sets, mask, key);
+			if (unlikely(move->key != key) && !learn_set(m, key, move))
+				break;
+			state = (state & ~0xffff0000ULL) | move->to << 16;
+			p++;
+		} else if ((word & 0xff) == DW_CFA_def_cfa_register &&
+			   (word >> 8 & 0xff) < regs) {
+			state = (state & ~0xff00ULL) | (word & 0xff00);
+			p += 2;
+		} else if ((word & 0x8000ff) == DW_CFA_def_cfa &&
+			   (word >> 8 & 0xff) < regs && end - p > 2) {
+			state = (state & 0xffff00ff) | (word & 0xff00) |
+				(u64)(word & 0xff0000) << 16;
+			p += 3;
+		} else {
+			break;
+		}
+	}
+	if (p == last && !*p)
+		p++;
+	c->max_rows += row - found - c->nr_found;
+	c->nr_found = row - found;
+	c->last_rule = rule;
+	set_state(m->cfi, state);
+	m->in.p = p;
+	m->loc = m->end - left;
+	c->last_off = m->loc - len;
+}
+
