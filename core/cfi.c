@@ -41,8 +41,7 @@ static void end_row(struct kuw_machine *m)
 	/* Behind its end an FDE has no rows. */
 	if (m->loc >= m->end)
 		return;
-	err = kuw_usual_cfa(m->cfi) ? kuw_usual_rule(m->c, m->cfi, &rule) :
-				      kuw_intern_rule(m->c, m->cfi, &rule);
+	err = kuw_intern_rule(m->c, m->cfi, &rule);
 	if (!err)
 		err = kuw_compile_append(m->c, m->loc, rule);
 	if (unlikely(err))
@@ -367,7 +366,7 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		.in = instrs, .loc = *loc, .end = end,
 		.words_end = c->eh_frame.bytes + c->eh_frame.len - (sizeof(u32) - 1),
 	};
-	bool usual;
+	bool usual, ended = false;
 
 	/* What offsets are learnt for. */
 	usual = initial && cie->code_align == 1 && cie->data_align == -(s64)c->eh_frame.word &&
@@ -377,13 +376,15 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		/* No row of it is too long for a word. */
 		if (usual && kuw_usual_cfa(cfi) && m.loc < end &&
 		    end - c->last_off < KUW_FOUND_LONG)
-			kuw_usual_ops(&m);
+			ended = kuw_usual_ops(&m);
+		if (ended)
+			break;
 		if (kuw_left(&m.in))
 			one_op(&m);
 	}
 	if (m.in.bad)
 		fail(&m, -EINVAL);
-	if (!m.err && initial)
+	if (!m.err && initial && !ended)
 		end_row(&m);
 	*loc = m.absolute ? U64_MAX : m.loc;
 	return m.err;

@@ -25,7 +25,7 @@ struct kuw_cfi {
 /**
  * kuw_cfi_run() - run a program
  * @c: takes rows (kuw_compile_append()), expressions and remembered states
- * @cfi: the state; at the end: that of the last row
+ * @cfi: the state; at the end of a CIE's program: what that leaves
  * @initial: what DW_CFA_restore restores; NULL while a CIE's own program runs,
  *	which makes no rows
  * @cie: the CIE

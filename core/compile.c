@@ -313,21 +313,23 @@ static int read_header(struct kuw_compile *c)
  */
 static int split(struct kuw_compile *c)
 {
-	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away;
-	u32 i, last = 0;
+	struct kuw_pair *from = c->areas[KUW_AREA_FDES].mem, *to = from, *end, *away;
+	u32 last = 0, keys = 0;
 
 	if (!c->nr_fdes)
 		return -ENODATA;
-	away = fdes + c->nr_fdes;
-	for (i = 0; i < c->nr_fdes; i++) {
-		if (fdes[i].key >= last) {
-			last = fdes[i].key;
-			fdes[i - c->nr_away] = fdes[i];
+	end = from + c->nr_fdes;
+	for (away = end; from < end; from++) {
+		if (from->key >= last) {
+			last = from->key;
+			*to++ = *from;
 		} else {
-			c->away_keys |= fdes[i].key;
-			away[c->nr_away++] = fdes[i];
+			keys |= from->key;
+			*away++ = *from;
 		}
 	}
+	c->nr_away = away - end;
+	c->away_keys = keys;
 	c->phase = PHASE_SORT;
 	return KUW_AGAIN;
 }
@@ -352,20 +354,32 @@ static int sort(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
+/* Return: how many of @n pairs in order come before one of @key that was found later. */
+static u32 nr_before(const struct kuw_pair *pairs, u32 n, u32 key)
+{
+	u32 low = 0, mid;
+
+	while (low < n) {
+		mid = low + (n - low) / 2;
+		if (pairs[mid].key > key)
+			n = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
 /* From the end, where there is room. At the same address, what stayed was found first. */
 static int merge(struct kuw_compile *c)
 {
 	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away = fdes + c->nr_fdes;
-	u32 left = c->nr_fdes - c->nr_away, more = c->nr_away;
+	u32 left = c->nr_fdes - c->nr_away, more, stay;
 
-	while (more) {
-		if (left && fdes[left - 1].key > away[more - 1].key) {
-			left--;
-			fdes[left + more] = fdes[left];
-		} else {
-			more--;
-			fdes[left + more] = away[more];
-		}
+	for (more = c->nr_away; more; more--) {
+		stay = nr_before(fdes, left, away[more - 1].key);
+		memmove(fdes + stay + more, fdes + stay, (left - stay) * sizeof(*fdes));
+		fdes[stay + more - 1] = away[more - 1];
+		left = stay;
 	}
 	c->phase = PHASE_PREPARE;
 	return KUW_AGAIN;

@@ -444,10 +444,11 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		       u32 block, u32 first)
 {
 	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
+	const u64 *rows = c->areas[KUW_AREA_ROWS].mem, *row = rows + first;
+	const u64 *last = rows + c->nr_placed;
 	const u32 *codes = codes_of(c);
 	u32 *head = (u32 *)((u8 *)table + table->blocks_off) + block;
-	u32 row, bucket, buckets, chunk, before = 0, end, off, code;
+	u32 bucket, buckets, chunk, before = 0, end, off, code;
 	u32 carry = first ? rule_behind(c, rows[first - 1]) : 0;
 	struct entries e = { .low = (u8 *)(codes + c->nr_rules + c->nr_nodes) };
 	u16 ends[KUW_BUCKETS], *index;
@@ -459,19 +460,21 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	}
 	e.codes = e.low + entries_bytes(c);
 	memset(ends, 0, sizeof(ends));
-	for (row = first; row < c->nr_placed; row++) {
-		off = kuw_row_off(rows[row]);
-		if (block_of(off) != block)
+	for (; row < last; row++) {
+		/* In the block. */
+		off = kuw_row_off(*row) - (block << KUW_BLOCK_SHIFT);
+		bucket = off >> KUW_BUCKET_SHIFT;
+		if (bucket >= KUW_BUCKETS)
 			break;
-		code = codes[kuw_row_what(rows[row])];
+		code = codes[kuw_row_what(*row)];
 		if (likely(code))
 			put(&e, off, code);
 		else
-			e.n = put_apart(c, e, off, kuw_row_what(rows[row]) - c->nr_rules);
+			e.n = put_apart(c, e, off, kuw_row_what(*row) - c->nr_rules);
 		if (unlikely(e.n > U16_MAX))
 			return TOO_MANY;
 		/* The last one stays. */
-		ends[(off >> KUW_BUCKET_SHIFT) % KUW_BUCKETS] = e.n;
+		ends[bucket] = e.n;
 	}
 	buckets = nr_buckets(c, block);
 	chunk = c->chunk + 2 * (buckets + 1);
@@ -492,7 +495,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	/* Where it is aligned for the next one, a byte may be left. */
 	*out = 0;
 	c->chunk = ALIGN(out - (u8 *)table, 2);
-	return row;
+	return row - rows;
 }
 
 int kuw_encode_step(struct kuw_compile *c)

@@ -134,10 +134,10 @@ int kuw_intern_init(struct kuw_compile *c)
 
 	while (bits < MOVES_MAX_BITS && (u64)BYTES_PER_MOVE << bits < c->eh_frame.len)
 		bits++;
-	c->move_mask = (1u << bits) - 1;
-	moves = 2 * sizeof(struct kuw_move) << bits;
+	moves = sizeof(struct kuw_move) << bits;
+	c->move_mask = moves - sizeof(struct kuw_move);
 	if (!kuw_compile_room(c, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
-	    !kuw_compile_room(c, KUW_AREA_MOVES, moves))
+	    !kuw_compile_room(c, KUW_AREA_MOVES, 2 * moves))
 		return -ENOSPC;
 	for (i = 0; i < KUW_NR_REGS; i++)
 		reg[i] = kuw_loc_pack(KUW_SAME, 0, i, 0);
@@ -146,7 +146,7 @@ int kuw_intern_init(struct kuw_compile *c)
 		return -ENOSPC;
 	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));
 	/* No key is 0: an empty entry serves nobody. */
-	memset(c->areas[KUW_AREA_MOVES].mem, 0, moves);
+	memset(c->areas[KUW_AREA_MOVES].mem, 0, 2 * moves);
 	c->nr_rules = 1;
 	return 0;
 }

@@ -60,22 +60,14 @@ static inline bool kuw_usual_cfa(const struct kuw_cfi *cfi)
 }
 
 /**
- * kuw_usual_rule() - the rule of a state with a usual CFA
- * @c: where rules are, and which states had which
- * @cfi: the state
- * @rule: takes the number
- *
- * Return: as kuw_intern_rule().
- */
-int kuw_usual_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule);
-
-/**
  * kuw_usual_ops() - run the usual instructions up to the first that is not
  * @m: an FDE's program, of an ABI's usual alignments (kuw_cfi_run()), whose CFA is
  *	a register and an offset, before the FDE's end; nothing has failed
  *
  * What fails, or is not in the form that compilers write, is left where it was.
+ *
+ * Return: whether the program has ended, and its last row with it.
  */
-void kuw_usual_ops(struct kuw_machine *m);
+bool kuw_usual_ops(struct kuw_machine *m);
 
 #endif /* KUW_MACHINE_H */

@@ -7,9 +7,17 @@
 #include "limits.h"
 #include "machine.h"
 
+/* The golden ratio's bits, odd; as a number with a sign, it has 32 of them. */
+#define HASH_FACTOR	((u64)-0x61c88647LL)
+
+/*
+ * @mask is c->move_mask: of bytes, which spares a shift. What differs in a key lies in its
+ * lower half or right above it: a factor of 32 bits, which fits into an instruction, brings
+ * all of it to where the mask is.
+ */
 static __always_inline struct kuw_move *cached(struct kuw_move *moves, u32 mask, u64 key)
 {
-	return moves + (key * KUW_MIX >> 48 & mask);
+	return (void *)moves + (key * HASH_FACTOR >> 28 & mask);
 }
 
 /*
@@ -55,18 +63,6 @@ static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move
 	return 0;
 }
 
-int kuw_usual_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule)
-{
-	u64 state = state_word(c, cfi);
-	struct kuw_move *move = cached(c->areas[KUW_AREA_MOVES].mem, c->move_mask, state);
-	int err = 0;
-
-	if (unlikely(move->key != state))
-		err = learn_rule(c, state, move);
-	*rule = move->to;
-	return err;
-}
-
 /*
  * Run DW_CFA_offset or DW_CFA_restore for the first time in a set. @key is the set's
  * number, that of the set to restore from, and the instruction with its operand. Return:
@@ -91,7 +87,7 @@ static noinline bool learn_set(struct kuw_machine *m, u64 key, struct kuw_move *
 }
 
 /*
- * Remember a state whose CFA is usual, or restore one. Return: false if one_op() has to
+ * Remember a state whose CFA is usual, or restore one. Return: false if cfi.c has to
  * look at it.
  */
 static __always_inline bool usual_states(struct kuw_machine *m, u32 op, u64 *state)
@@ -112,6 +108,12 @@ static __always_inline bool usual_states(struct kuw_machine *m, u32 op, u64 *sta
 	return true;
 }
 
+/* Return: whether the number of a register is its place, which i386's are not. */
+static bool in_place(const struct kuw_compile *c, u32 reg)
+{
+	return c->eh_frame.word == KUW_WORD && reg < KUW_RA;
+}
+
 /*
  * How far kuw_usual_ops() may go: words are read whole, and there is room for as many rows as
  * bytes, of which each row takes one at least.
@@ -127,24 +129,23 @@ static const u8 *usual_end(const struct kuw_machine *m)
 
 /*
  * The instructions that make up nearly all programs, in the forms that compilers
- * write, with the state in registers. Whatever is not as usual is left to one_op(),
+ * write, with the state in registers. Whatever is not as usual is left to cfi.c,
  * with the program where it was.
  */
-void kuw_usual_ops(struct kuw_machine *m)
+bool kuw_usual_ops(struct kuw_machine *m)
 {
 	struct kuw_compile *c = m->c;
 	/* An instruction is followed by one byte of operand, before here. */
 	const u8 *p = m->in.p, *end = usual_end(m), *last = end - 1;
 	/* To rules; and to sets of registers' rules. */
 	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem, *move;
-	struct kuw_move *sets = moves + c->move_mask + 1;
+	struct kuw_move *sets = (void *)moves + c->move_mask + sizeof(*moves);
 	u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + c->nr_found;
 	u32 rule = c->last_rule, mask = c->move_mask, word, delta, size;
 	/* Of the row that ends next, and of the FDE. */
 	u32 len = m->loc - c->last_off, left = m->end - m->loc;
 	u64 state = state_word(c, m->cfi), key;
-	/* Registers whose number is their place: those of i386 are others. */
-	u32 regs = c->eh_frame.word == KUW_WORD ? KUW_RA : 0;
+	bool ended;
 
 	while (p < last) {
 		word = get_unaligned_le32(p);
@@ -212,11 +213,11 @@ void kuw_usual_ops(struct kuw_machine *m)
 			state = (state & ~0xffff0000ULL) | move->to << 16;
 			p++;
 		} else if ((word & 0xff) == DW_CFA_def_cfa_register &&
-			   (word >> 8 & 0xff) < regs) {
+			   in_place(c, word >> 8 & 0xff)) {
 			state = (state & ~0xff00ULL) | (word & 0xff00);
 			p += 2;
 		} else if ((word & 0x8000ff) == DW_CFA_def_cfa &&
-			   (word >> 8 & 0xff) < regs && end - p > 2) {
+			   in_place(c, word >> 8 & 0xff) && end - p > 2) {
 			state = (state & 0xffff00ff) | (word & 0xff00) |
 				(u64)(word & 0xff0000) << 16;
 			p += 3;
@@ -226,12 +227,27 @@ void kuw_usual_ops(struct kuw_machine *m)
 	}
 	if (p == last && !*p)
 		p++;
+	/* Behind its end an FDE has no rows. There is room for one more: see usual_end(). */
+	ended = p == m->in.end;
+	if (ended && left) {
+		move = cached(moves, mask, state);
+		if (unlikely(move->key != state) && learn_rule(c, state, move)) {
+			ended = false;
+		} else if (move->to != rule) {
+			*row++ = kuw_found_row(len, rule);
+			rule = move->to;
+			len = 0;
+		}
+	}
 	c->max_rows += row - found - c->nr_found;
 	c->nr_found = row - found;
 	c->last_rule = rule;
-	set_state(m->cfi, state);
-	m->in.p = p;
 	m->loc = m->end - left;
 	c->last_off = m->loc - len;
+	if (ended)
+		return true;
+	set_state(m->cfi, state);
+	m->in.p = p;
+	return false;
 }
 
