@@ -86,8 +86,8 @@ static bool is_of(const struct kw_origin *origin, struct file *file)
 
 /*
  * What the listing's old snapshot says about the same mapping, if the cache would
- * give the same table for it. Most of a process's mappings are as they were: the
- * look-ups of these were half of what snapshots cost chromium's start.
+ * give the same table for it. Most of a process's mappings are as they were: with
+ * 75 libraries, looking these up was half of what a snapshot took.
  * Return: with a reference to the table; NULL.
  */
 static const struct kw_origin *find_known(struct listing *l,
