@@ -6,7 +6,7 @@
 
 /* Blocks written between two returns to the caller: some 10,000 rows. */
 #define BATCH_BLOCKS	64
-/* The index counts the entries of a block in 16 bits: some rows have three places. */
+/* More than KUW_MAX_ENTRIES. */
 #define TOO_MANY	(~0u)
 
 static const u8 saved_regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
@@ -194,7 +194,7 @@ static u64 chunks_bytes(const struct kuw_compile *c)
  */
 static u64 entries_bytes(const struct kuw_compile *c)
 {
-	return min_t(u32, c->nr_entries, U16_MAX) +
+	return min_t(u32, c->nr_entries, KUW_MAX_ENTRIES) +
 	       KUW_RUN_ROWS * KUW_CARRY_BYTES + sizeof(u64);
 }
 
@@ -471,7 +471,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 			put(&e, off, code);
 		else
 			e.n = put_apart(c, e, off, kuw_row_what(*row) - c->nr_rules);
-		if (unlikely(e.n > U16_MAX))
+		if (unlikely(e.n > KUW_MAX_ENTRIES))
 			return TOO_MANY;
 		/* The last one stays. */
 		ends[bucket] = e.n;

@@ -45,6 +45,11 @@
 #define KUW_MAX_RUN_NODES	65535
 /* Of these, how many are looked at that have the same hash; seen: 7. */
 #define KUW_MAX_RUN_TRIES	32
+/* Bytes of the codes of one block, which the index counts in 16 bits; seen: 3,604. A row
+ * for each byte of code, of which each has a rule of three bytes, would be more: such a
+ * file has no table.
+ */
+#define KUW_MAX_ENTRIES		65535
 /* Bytes of one DWARF expression; seen: 40. */
 #define KUW_MAX_EXPR_BYTES	1024
 /* Bytes of all distinct expressions of one file; seen: 400. */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "build.h"
 #include "fuzz.h"
+#include "limits.h"
 #include "rows.h"
 
 #define TEXT_LEN	((u32)(BUILD_EH - BUILD_TEXT))
@@ -29,6 +30,8 @@
 #define MAX_PROGRAM	10000
 /* For libdwarf each row costs the program before it: the sum of their squares. */
 #define MAX_COST	200000000ULL
+/* A block has no place for more, if each has a code of three bytes. */
+#define MAX_ROWS	(KUW_MAX_ENTRIES / 3)
 
 /*
  * What machines differ in.
@@ -72,6 +75,7 @@ struct input {
 	const u8 *p;
 	const u8 *end;
 	u32 round;
+	u32 rows;
 	u64 cost;
 };
 
@@ -95,6 +99,7 @@ struct program {
 	bool expr;
 	bool states[MAX_STATES];
 	u32 nr_states;
+	u32 nr_rows;
 	u32 loc;
 };
 
@@ -110,6 +115,7 @@ static void advance(struct program *p, u32 delta)
 	if (p->loc + scaled > 0x4000)
 		return;
 	p->loc += scaled;
+	p->nr_rows++;
 	if (delta < 0x40) {
 		put(p, (u8)(DW_CFA_advance_loc | delta));
 	} else if (delta < 0x100) {
@@ -428,10 +434,14 @@ static bool make_fde(struct buf *eh, const struct machine *m,
 		some_ops(&p, in);
 	/* The last row may be cut off, or last for long. */
 	len = p.loc + (tail & 0x40 ? tail * 8 : tail & 15) + 1;
-	fits = *addr + len <= BUILD_TEXT + TEXT_LEN;
-	if (fits)
+	/* One behind each advance, and one before all. */
+	fits = *addr + len <= BUILD_TEXT + TEXT_LEN &&
+	       in->rows + p.nr_rows + 1 <= MAX_ROWS;
+	if (fits) {
 		build_fde(eh, &cies[cie], at[cie], *addr, len,
 			  (struct prog){ p.b.bytes, p.b.len });
+		in->rows += p.nr_rows + 1;
+	}
 	in->cost += (u64)p.b.len * p.b.len;
 	buf_free(&p.b);
 	*addr += len;
