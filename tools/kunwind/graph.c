@@ -4,7 +4,10 @@
  * a sink of the plugin, in a graph of this process.
  */
 #include <babeltrace2/babeltrace.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,12 +18,48 @@
 
 #define PLUGIN_FILE	BT2_PLUGINDIR "/babeltrace-plugin-kunwind.so"
 
-static bt_graph *running;
+/* What ends the graph and not this process, which would leave copies behind. */
+static const int ending[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
+#define NR_ENDING	G_N_ELEMENTS(ending)
 
+static bt_graph *running;
+static volatile sig_atomic_t stop;
+static int nowhere = -1;
+
+/* Who reads the output may have stopped to: what is still to come goes nowhere. */
 static void interrupt(int number)
 {
-	(void)number;
-	bt_interrupter_set(bt_graph_borrow_default_interrupter(running));
+	int err = errno;
+
+	stop = number;
+	dup2(nowhere, STDOUT_FILENO);
+	if (running)
+		bt_interrupter_set(bt_graph_borrow_default_interrupter(running));
+	errno = err;
+}
+
+/* A signal that is ignored, as nohup does it, stays so. */
+static void catch_signals(struct sigaction before[NR_ENDING])
+{
+	const struct sigaction action = { .sa_handler = interrupt };
+	size_t i;
+
+	stop = 0;
+	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	for (i = 0; i < NR_ENDING; i++) {
+		sigaction(ending[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)
+			sigaction(ending[i], &action, NULL);
+	}
+}
+
+static void restore_signals(const struct sigaction before[NR_ENDING])
+{
+	size_t i;
+
+	for (i = 0; i < NR_ENDING; i++)
+		sigaction(ending[i], &before[i], NULL);
+	close(nowhere);
 }
 
 /* What babeltrace2 has to say about a failure; but not where in its library. */
@@ -244,23 +283,20 @@ static bool add_view(bt_graph *graph, const bt_plugin *plugin,
 		       bt_component_sink_borrow_input_port_by_index_const(sink, 0));
 }
 
+/* Return: an exit status. */
 static int run(bt_graph *graph)
 {
-	struct sigaction action = { .sa_handler = interrupt }, before;
-	bt_graph_run_once_status status;
+	bt_graph_run_once_status status = BT_GRAPH_RUN_ONCE_STATUS_OK;
 
 	running = graph;
-	sigaction(SIGINT, &action, &before);
-	do {
+	while (status == BT_GRAPH_RUN_ONCE_STATUS_OK && !stop)
 		status = bt_graph_run_once(graph);
-	} while (status == BT_GRAPH_RUN_ONCE_STATUS_OK &&
-		 !bt_interrupter_is_set(bt_graph_borrow_default_interrupter(graph)));
-	sigaction(SIGINT, &before, NULL);
+	running = NULL;
 	if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 		return 0;
-	if (bt_interrupter_is_set(bt_graph_borrow_default_interrupter(graph))) {
+	if (stop) {
 		bt_current_thread_clear_error();
-		return KC_SIGNALLED(SIGINT);
+		return KC_SIGNALLED(stop);
 	}
 	return KC_FAILED;
 }
@@ -307,8 +343,8 @@ static GPtrArray *salvage(GPtrArray *folders)
 		(GDestroyNotify)kc_salvage_remove);
 	guint i;
 
-	for (i = 0; i < folders->len; i++) {
-		char *instead = kc_salvage(g_ptr_array_index(folders, i));
+	for (i = 0; i < folders->len && !stop; i++) {
+		char *instead = kc_salvage(g_ptr_array_index(folders, i), &stop);
 
 		if (!instead)
 			continue;
@@ -321,6 +357,7 @@ static GPtrArray *salvage(GPtrArray *folders)
 
 int kc_show(const char *folder, const struct kc_view *view)
 {
+	struct sigaction before[NR_ENDING];
 	struct kc_view whole = *view;
 	const bt_plugin *plugin = NULL;
 	GPtrArray *folders, *copies;
@@ -336,9 +373,11 @@ int kc_show(const char *folder, const struct kc_view *view)
 		whole.kallsyms = kallsyms;
 	plugin = find_plugin();
 	if (plugin) {
+		catch_signals(before);
 		copies = salvage(folders);
-		status = show(folders, &whole, plugin);
+		status = stop ? KC_SIGNALLED(stop) : show(folders, &whole, plugin);
 		g_ptr_array_unref(copies);
+		restore_signals(before);
 	}
 	bt_plugin_put_ref(plugin);
 	g_ptr_array_unref(folders);

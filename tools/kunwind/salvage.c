@@ -20,6 +20,10 @@
 #include "command.h"
 #include "salvage.h"
 
+#define TMPDIR_HINT	"TMPDIR says where there is room"
+/* At a time: who stops it need not wait for all of a large stream. */
+#define COPY_BYTES	(16UL << 20)
+
 #define INDEX_MAGIC	0xC1F1DCC1u
 
 struct index_header {
@@ -103,14 +107,17 @@ static uint64_t usable_bytes(const char *folder, const char *name, uint64_t size
 	return whole;
 }
 
-static bool copy(const char *from, const char *to, uint64_t bytes)
+/* Return: whether all of it was copied; errno is 0 if the file has become shorter. */
+static bool copy(const char *from, const char *to, uint64_t bytes,
+		 const volatile sig_atomic_t *stop)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC);
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	ssize_t done = 1;
 
-	while (in >= 0 && out >= 0 && bytes && done > 0) {
-		done = sendfile(out, in, NULL, bytes);
+	while (in >= 0 && out >= 0 && bytes && done > 0 && !*stop) {
+		errno = 0;
+		done = sendfile(out, in, NULL, MIN(bytes, COPY_BYTES));
 		if (done > 0)
 			bytes -= (uint64_t)done;
 	}
@@ -121,9 +128,9 @@ static bool copy(const char *from, const char *to, uint64_t bytes)
 	return !bytes;
 }
 
-/* Copy or link to what is usable of a file. */
+/* Copy or link to what is usable of a file. What fails is said. */
 static bool provide(const char *folder, const char *name, uint64_t usable,
-		    uint64_t size, const char *copies)
+		    uint64_t size, const char *copies, const volatile sig_atomic_t *stop)
 {
 	char *from = g_build_filename(folder, name, NULL);
 	char *to = g_build_filename(copies, name, NULL);
@@ -132,10 +139,10 @@ static bool provide(const char *folder, const char *name, uint64_t usable,
 	if (usable == size)
 		done = !symlink(from, to);
 	else if (usable)
-		done = copy(from, to, usable);
-	if (!done)
-		kc_error("TMPDIR says where there is room", "%s: %s", to,
-			 strerror(errno));
+		done = copy(from, to, usable, stop);
+	if (!done && !*stop)
+		kc_error(TMPDIR_HINT, "%s: %s", to,
+			 errno ? strerror(errno) : "the stream has become shorter");
 	g_free(to);
 	g_free(from);
 	return done;
@@ -182,9 +189,10 @@ static GPtrArray *look(const char *folder)
 	return files;
 }
 
-char *kc_salvage(const char *folder)
+char *kc_salvage(const char *folder, const volatile sig_atomic_t *stop)
 {
 	GPtrArray *files = look(folder);
+	GError *err = NULL;
 	char *copies = NULL;
 	bool good = true;
 	guint i;
@@ -195,11 +203,16 @@ char *kc_salvage(const char *folder)
 		good = good && file->usable == file->size;
 	}
 	if (!good)
-		copies = g_dir_make_tmp("kunwind-XXXXXX", NULL);
+		copies = g_dir_make_tmp("kunwind-XXXXXX", &err);
+	if (err) {
+		kc_error(TMPDIR_HINT, "what is whole of %s cannot be copied: %s", folder,
+			 err->message);
+		g_error_free(err);
+	}
 	for (i = 0; copies && i < files->len; i++) {
 		const struct file *file = g_ptr_array_index(files, i);
 
-		if (!provide(folder, file->name, file->usable, file->size, copies)) {
+		if (!provide(folder, file->name, file->usable, file->size, copies, stop)) {
 			kc_salvage_remove(copies);
 			copies = NULL;
 		}
