@@ -9,9 +9,12 @@
 
 /*
  * How long after the first event a dump may begin, and how long it may say nothing,
- * in nanoseconds of the trace. kunwind's part comes first, and waits for 2 s at most.
+ * in nanoseconds of the trace. Between a session's activation and its dump LTTng writes
+ * the metadata of all its events (lttng_session_enable()): 8 s for all system calls in a
+ * debug kernel that is emulated. kunwind's part of the dump comes first, and waits for
+ * 2 s at most.
  */
-#define PATIENCE	G_GINT64_CONSTANT(5000000000)
+#define PATIENCE	G_GINT64_CONSTANT(15000000000)
 
 struct kr_history *kr_history_new(void)
 {

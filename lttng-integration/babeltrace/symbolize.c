@@ -24,7 +24,7 @@ struct component {
 	struct kr_kernel *kernel;
 };
 
-/* Messages that wait for a state dump; it comes within milliseconds. */
+/* Messages that wait for a state dump; it mostly comes within milliseconds. */
 #define MAX_WAITING	50000
 
 /**
