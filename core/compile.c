@@ -354,29 +354,16 @@ static int sort(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
-/* Return: how many of @n pairs in order come before one of @key that was found later. */
-static u32 nr_before(const struct kuw_pair *pairs, u32 n, u32 key)
-{
-	u32 low = 0, mid;
-
-	while (low < n) {
-		mid = low + (n - low) / 2;
-		if (pairs[mid].key > key)
-			n = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
 /* From the end, where there is room. At the same address, what stayed was found first. */
 static int merge(struct kuw_compile *c)
 {
 	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away = fdes + c->nr_fdes;
-	u32 left = c->nr_fdes - c->nr_away, more, stay;
+	u32 left = c->nr_fdes - c->nr_away, more, stay, key;
 
 	for (more = c->nr_away; more; more--) {
-		stay = nr_before(fdes, left, away[more - 1].key);
+		key = away[more - 1].key;
+		for (stay = left; stay && fdes[stay - 1].key > key; stay--)
+			;
 		memmove(fdes + stay + more, fdes + stay, (left - stay) * sizeof(*fdes));
 		fdes[stay + more - 1] = away[more - 1];
 		left = stay;

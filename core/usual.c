@@ -7,17 +7,26 @@
 #include "limits.h"
 #include "machine.h"
 
-/* The golden ratio's bits, odd; as a number with a sign, it has 32 of them. */
+/*
+ * The golden ratio's bits, odd. As a number with a sign it has 32 of them, which fit into
+ * an instruction.
+ */
 #define HASH_FACTOR	((u64)-0x61c88647LL)
 
 /*
- * @mask is c->move_mask: of bytes, which spares a shift. What differs in a key lies in its
- * lower half or right above it: a factor of 32 bits, which fits into an instruction, brings
- * all of it to where the mask is.
+ * Where the rule of a state is cached, and below: where a set. @mask is c->move_mask, of
+ * bytes. The shifts are such that all that differs in a key reaches the mask's lowest bits:
+ * offsets of a CFA are multiples of 8 above bit 32.
  */
-static __always_inline struct kuw_move *cached(struct kuw_move *moves, u32 mask, u64 key)
+static __always_inline struct kuw_move *move_of_state(struct kuw_move *moves, u32 mask,
+						      u64 state)
 {
-	return (void *)moves + (key * HASH_FACTOR >> 28 & mask);
+	return (void *)moves + (state * HASH_FACTOR >> 32 & mask);
+}
+
+static __always_inline struct kuw_move *move_of_set(struct kuw_move *sets, u32 mask, u64 key)
+{
+	return (void *)sets + ((u32)(key * HASH_FACTOR) >> 16 & mask);
 }
 
 /*
@@ -64,13 +73,13 @@ static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move
 }
 
 /*
- * Run DW_CFA_offset or DW_CFA_restore for the first time in a set. @key is the set's
- * number, that of the set to restore from, and the instruction with its operand. Return:
- * false if that fails.
+ * Run DW_CFA_offset or DW_CFA_restore for the first time in a set. @key is the
+ * instruction with its operand, the set's number, and that of the set to restore
+ * from. Return: false if that fails.
  */
 static noinline bool learn_set(struct kuw_machine *m, u64 key, struct kuw_move *move)
 {
-	u32 to = key >> 32;
+	u32 to = (u16)(key >> 16);
 	u64 reg = kuw_section_reg(&m->c->eh_frame, key & 0x3f), loc;
 	s32 off = (s32)(key >> 8 & 0xff) * -(s32)m->c->eh_frame.word;
 
@@ -163,7 +172,7 @@ bool kuw_usual_ops(struct kuw_machine *m)
 			/* By nothing: no row ends. Beyond the FDE's end: none begins. */
 			if (unlikely(delta - 1 >= left))
 				break;
-			move = cached(moves, mask, state);
+			move = move_of_state(moves, mask, state);
 			if (unlikely(move->key != state) &&
 			    learn_rule(c, state, move))
 				break;
@@ -184,8 +193,8 @@ bool kuw_usual_ops(struct kuw_machine *m)
 			state = (u32)state | (u64)(u8)(word >> 8) << 32;
 			p += 2;
 		} else if ((word & 0x80c0) == DW_CFA_offset) {
-			key = (state & 0xffff0000) << 16 | (word & 0xffff);
-			move = cached(sets, mask, key);
+			key = (state & 0xffff0000) | (word & 0xffff);
+			move = move_of_set(sets, mask, key);
 			if (unlikely(move->key != key) && !learn_set(m, key, move))
 				break;
 			state = (state & ~0xffff0000ULL) | move->to << 16;
@@ -206,8 +215,8 @@ bool kuw_usual_ops(struct kuw_machine *m)
 				break;
 			p++;
 		} else if ((word & 0xc0) == DW_CFA_restore) {
-			key = (state & 0xffff0000) << 16 | m->initial->regs << 16 | (word & 0xff);
-			move = cached(sets, mask, key);
+			key = (u64)m->initial->regs << 32 | (state & 0xffff0000) | (word & 0xff);
+			move = move_of_set(sets, mask, key);
 			if (unlikely(move->key != key) && !learn_set(m, key, move))
 				break;
 			state = (state & ~0xffff0000ULL) | move->to << 16;
@@ -230,7 +239,7 @@ bool kuw_usual_ops(struct kuw_machine *m)
 	/* Behind its end an FDE has no rows. There is room for one more: see usual_end(). */
 	ended = p == m->in.end;
 	if (ended && left) {
-		move = cached(moves, mask, state);
+		move = move_of_state(moves, mask, state);
 		if (unlikely(move->key != state) && learn_rule(c, state, move)) {
 			ended = false;
 		} else if (move->to != rule) {
