@@ -96,7 +96,7 @@ static void lru_del(struct kw_table *t)
 }
 
 /* The least recently used of one owner, or of all (NULL). */
-static struct kw_table *oldest(const struct kw_owner *owner)
+static struct kw_table *oldest(struct kw_owner *owner)
 {
 	lockdep_assert_held(&cache_lock);
 	if (owner)
@@ -106,7 +106,7 @@ static struct kw_table *oldest(const struct kw_owner *owner)
 }
 
 /* Take what oldest() says out of the cache until @bytes are found. */
-static size_t evict(size_t bytes, const struct kw_owner *owner,
+static size_t evict(size_t bytes, struct kw_owner *owner,
 		    struct list_head *victims)
 {
 	struct kw_table *t;
@@ -126,7 +126,7 @@ static size_t evict(size_t bytes, const struct kw_owner *owner,
  * Evict what nobody uses until @used bytes are no more than @limit. What was evicted
  * is added to @evicted: it is uncharged only when it is freed. Return: whether they fit.
  */
-static bool fit(size_t used, size_t limit, const struct kw_owner *owner,
+static bool fit(size_t used, size_t limit, struct kw_owner *owner,
 		struct list_head *victims, size_t *evicted)
 {
 	size_t found = 0;

@@ -105,8 +105,8 @@ void kw_walks_close(void)
 
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			kvfree(per_cpu(memos, cpu)[i]);
-			per_cpu(memos, cpu)[i] = NULL;
+			kvfree(per_cpu(memos[i], cpu));
+			per_cpu(memos[i], cpu) = NULL;
 		}
 }
 
@@ -140,7 +140,7 @@ int kw_walks_open(void)
 				return -ENOMEM;
 			}
 			memo->order = memo_order(i);
-			per_cpu(memos, cpu)[i] = memo;
+			per_cpu(memos[i], cpu) = memo;
 		}
 	return 0;
 }
