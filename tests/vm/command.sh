@@ -63,6 +63,18 @@ half_written() {
 	cp -r "$1" "$1-half" && file=$(find "$1-half" -name 'kunwind_0') && head -c 5000 "$file" | tee -a "$file" >/dev/null
 }
 
+# A child that has ended stays a zombie while its parent sleeps.
+of_zombie() {
+	local parent status=0
+	perl -e 'my $child = fork // die; if (!$child) { sleep 5; exit } $| = 1; print "$child\n"; sleep' >child &
+	parent=$!
+	until [[ -s child ]]; do sleep 0.1; done
+	timeout 120 "$kunwind" trace --no-view --output ending --pid "$(<child)" || status=$?
+	kill "$parent"
+	echo "status $status"
+	((!status))
+}
+
 as_stranger() {
 	setpriv --reuid nobody-else --regid nobody-else --init-groups --reset-env -- "$@"
 }
@@ -97,6 +109,8 @@ ok "and what it did is shown" stacks_shown
 ok "trace: SIGTERM is the command's, too" signalled TERM 143 "$kunwind" trace --color=never --output ended -- \
 	sh -c 'echo begun >&2; exec sleep 1000'
 ok "and what it did is shown" stacks_shown
+ok "trace: a process that ends, and that nobody waits for" of_zombie
+ok "trace: a folder that cannot be made, and where else" prints '[-]o DIR puts' sh -c '! "$1" trace -o /proc/none true' sh "$kunwind"
 ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
 
 ok "a packet is half written" half_written listing

@@ -12,12 +12,15 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +39,7 @@ struct options {
 	GPtrArray *events;
 	const char *folder;
 	pid_t pid;
+	int pidfd;
 	bool kernel_stack;
 	bool no_view;
 	char **command;
@@ -149,16 +153,17 @@ static int status_of(pid_t pid)
 				   KC_SIGNALLED(WTERMSIG(status));
 }
 
-/* Wait for Ctrl-C, or for the end of a process. */
-static void wait_for_end(pid_t pid)
+/* Wait for Ctrl-C, or for the end of a process, be it waited for by its parent or not. */
+static void wait_for_end(int pidfd)
 {
 	const struct timespec while_ = { .tv_nsec = 200000000 };
+	struct pollfd process = { .fd = pidfd, .events = POLLIN };
 	int number;
 
 	fputs("kunwind: recording; Ctrl-C ends it\n", stderr);
 	do {
 		number = sigtimedwait(&held, NULL, &while_);
-		if (pid && kill(pid, 0) && errno == ESRCH)
+		if (poll(&process, 1, 0) > 0)
 			return;
 	} while (number < 0 || number == SIGCHLD || number == SIGPIPE);
 }
@@ -249,7 +254,7 @@ static int record_others(struct options *options, struct kc_rules *rules)
 	rules->filter = filter;
 	session = kc_session_create(options->folder, rules);
 	if (session && kc_session_start(session)) {
-		wait_for_end(options->pid);
+		wait_for_end(options->pidfd);
 		status = 0;
 	} else {
 		options->no_view = true;
@@ -275,7 +280,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'p':
 		pid = strtol(arg, &end, 10);
-		if (*end || pid <= 0 || (kill((pid_t)pid, 0) && errno == ESRCH))
+		if (!*end && pid > 0 && pid <= INT_MAX)
+			options->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+		if (options->pidfd < 0)
 			argp_error(state, "there is no process %s", arg);
 		options->pid = (pid_t)pid;
 		return 0;
@@ -310,6 +317,15 @@ static char *default_folder(void)
 	return g_strdup(name);
 }
 
+/* LTTng would do it, and say less when it cannot. */
+static bool make_folder(const char *folder)
+{
+	if (!g_mkdir_with_parents(folder, 0777))
+		return true;
+	kc_error("-o DIR puts the trace elsewhere", "%s: %s", folder, strerror(errno));
+	return false;
+}
+
 int kc_trace(int argc, char **argv)
 {
 	static const struct argp_option takes[] = {
@@ -330,7 +346,7 @@ int kc_trace(int argc, char **argv)
 		       "and its children, of a process, or, without either, of "
 		       "everything, until Ctrl-C.\vThe status is the command's.",
 	};
-	struct options options = { .view.sink = "text" };
+	struct options options = { .view.sink = "text", .pidfd = -1 };
 	struct kc_rules rules = { 0 };
 	char *absolute, *own = NULL;
 	int status = KC_FAILED, shown;
@@ -347,7 +363,7 @@ int kc_trace(int argc, char **argv)
 	rules.kernel_stack = options.kernel_stack;
 	if (g_file_test(absolute, G_FILE_TEST_EXISTS)) {
 		kc_error("choose another folder", "%s exists", absolute);
-	} else if (kc_session_possible()) {
+	} else if (kc_session_possible() && make_folder(absolute)) {
 		status = options.command ? record_command(&options, &rules) :
 					   record_others(&options, &rules);
 		if (options.kernel_stack)
@@ -356,7 +372,8 @@ int kc_trace(int argc, char **argv)
 			shown = kc_show(absolute, &options.view);
 			status = status ?: shown;
 		}
-		if (g_file_test(absolute, G_FILE_TEST_EXISTS))
+		/* It is empty if there was no session. */
+		if (rmdir(absolute) && errno != ENOENT)
 			fprintf(stderr, "kunwind: the trace is in %s; kunwind report shows it again\n",
 				absolute);
 	}
