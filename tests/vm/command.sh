@@ -60,7 +60,7 @@ stacks_shown() {
 # half_written TRACE: a copy with half a packet at a stream's end, as a full disk leaves it.
 half_written() {
 	local file
-	cp -r "$1" "$1-half" && file=$(find "$1-half" -name 'kunwind_0') && head -c 5000 "$file" | tee -a "$file" >/dev/null
+	cp -r "$1" "$1-half" && file=$(find "$1-half" -name 'kunwind_0') && head -c 1000 "$file" | tee -a "$file" >/dev/null
 }
 
 # A child that has ended stays a zombie while its parent sleeps.
@@ -114,7 +114,7 @@ ok "trace: a folder that cannot be made, and where else" prints '[-]o DIR puts' 
 ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
 
 ok "a packet is half written" half_written listing
-ok "report: it says what is missing" prints 'its last 5000 bytes are no whole packet' "$kunwind" report --color=never listing-half
+ok "report: it says what is missing" prints 'its last 1000 bytes are no whole packet' "$kunwind" report --color=never listing-half
 ok "and shows the rest" grep -q "  libc\.so\.6" said
 ok "trace: who may not is told the group" prints "group 'tracing'" as_stranger sh -c '! "$1" trace -o /tmp/none true' sh "$kunwind"
 ok "stack: everybody may" prints _start as_stranger "$kunwind" stack
