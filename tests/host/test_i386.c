@@ -353,6 +353,36 @@ static void test_file(void **state)
 		assert_true(load(ELFCLASS32, EM_386, cut) < 0);
 }
 
+/* The FDE of @start in an .eh_frame that lies at @vaddr: as signed distances of 32 bits. */
+static u64 start_of(u64 start, u64 vaddr)
+{
+	struct kuw_section section = { .word = 4, .vaddr = vaddr };
+	struct kuw_record record;
+	struct kuw_cie cie;
+	struct kuw_fde fde;
+	u32 cie_at, fde_at;
+
+	drop(NULL);
+	cie_at = build_cie(&eh, &usual);
+	/* It is built for BUILD_EH. */
+	fde_at = build_fde(&eh, &usual, cie_at, start - vaddr + BUILD_EH, 0x100, NO_PROG);
+	section.bytes = eh.bytes;
+	section.len = eh.len;
+	assert_int_equal(kuw_parse_cie(&section, cie_at, &cie), 0);
+	assert_int_equal(kuw_read_record(&section, fde_at, &record), 1);
+	assert_int_equal(kuw_parse_fde(&section, &record, &cie, &fde), 0);
+	assert_int_equal(fde.len, 0x100);
+	return fde.start;
+}
+
+static void test_distances(void **state)
+{
+	assert_int_equal(start_of(0x08048000, 0x080a0000), 0x08048000);
+	/* Below the section by more than half of all addresses, and above it. */
+	assert_int_equal(start_of(0xffffe000, 0x1000), 0xffffe000);
+	assert_int_equal(start_of(0x1000, 0xffffe000), 0x1000);
+}
+
 #define TEST(name)	cmocka_unit_test_teardown(name, drop)
 
 static const struct CMUnitTest tests[] = {
@@ -369,6 +399,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_other_word),
 	TEST(test_capacity),
 	TEST(test_file),
+	TEST(test_distances),
 };
 
 TEST_MAIN(tests)
