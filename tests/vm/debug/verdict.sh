@@ -10,10 +10,13 @@ set -uo pipefail
 kmemleak=/sys/kernel/debug/kmemleak
 
 # Of kmemleak's reports on stdin, those that are not known. lttng-modules 2.13 forgets each merge point of a filter's bytecode: hlist_del()
-# without kfree() in validate_instruction_all_contexts(), src/lttng-bytecode-validator.c. `record` filters all system calls.
+# without kfree() in validate_instruction_all_contexts(), src/lttng-bytecode-validator.c. `record` filters all system calls. Once lttng-tracer
+# was loaded anew (native.sh), the symbols of a backtrace before that are wrong: there, a deleted node that the session daemon's thread made is one.
 unknown_leaks() {
-	awk '/^unreferenced object/ { if (!known) printf "%s", report; report = ""; known = 0 }
+	awk '/^unreferenced object/ { if (!known) printf "%s", report; report = ""; known = daemon = 0 }
 		/ lttng_bytecode_validate\+/ { known = 1 }
+		/comm "Client manageme"/ { daemon = 1 }
+		daemon && / 00 01 00 00 00 00 ad de 22 01 00 00 00 00 ad de / { known = 1 }
 		{ report = report $0 "\n" }
 		END { if (!known) printf "%s", report }'
 }

@@ -95,13 +95,15 @@ native_loaded() {
 native_unload() {
 	local pid round
 	if [[ $KUW_NATIVE_SESSIOND && -e /run/lttng/lttng-sessiond.pid ]]; then
-		# It holds the modules until it is gone.
+		# It holds the modules until it is gone, and unloads LTTng's, each of which takes 4 s in a debug kernel.
 		pid=$(</run/lttng/lttng-sessiond.pid)
 		kill "$pid" 2>/dev/null || true
-		for ((round = 0; round < 300; round++)); do
+		for ((round = 0; round < 3000; round++)); do
 			[[ -d /proc/$pid ]] || break
+			((round != 50)) || say "waiting for lttng-sessiond to end ..."
 			sleep 0.1
 		done
+		[[ ! -d /proc/$pid ]] || say "lttng-sessiond, process $pid, has not ended"
 		KUW_NATIVE_SESSIOND=
 	fi
 	if [[ $KUW_NATIVE_LOADED ]]; then
