@@ -86,7 +86,8 @@ ok "status --json is JSON" prints consumers sh -c '"$1" status --json | python3 
 ok "table: of libc" prints '[0-9]+ rows|rows' "$kunwind" table "$(ldd /bin/ls | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')"
 
 ok "trace: the exit status is the program's" status_is 3 "$kunwind" trace --no-view --output failed -- sh -c 'exit 3'
-ok "trace: a program that is not there" status_is 127 "$kunwind" trace --no-view --output nothing -- there-is-no-such-program
+ok "trace: a program that is not there" status_is 127 "$kunwind" trace --no-view --kernel-stack --output nothing -- there-is-no-such-program
+ok "and no folder is left" [ ! -e nothing ]
 ok "trace: a file that is no program" status_is 126 "$kunwind" trace --no-view --output nothing -- /etc/passwd
 ok "trace: the program's system calls, with stacks by name" prints '__libc_start_main|_start' \
 	"$kunwind" trace --color=never --output listing -- /bin/ls -l /

@@ -270,6 +270,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct options *options = state->input;
 	char *end;
 	long pid;
+	int fd;
 
 	switch (key) {
 	case 'e':
@@ -280,10 +281,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'p':
 		pid = strtol(arg, &end, 10);
-		if (!*end && pid > 0 && pid <= INT_MAX)
-			options->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-		if (options->pidfd < 0)
+		fd = *end || pid <= 0 || pid > INT_MAX ? -1 :
+		     (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+		if (fd < 0)
 			argp_error(state, "there is no process %s", arg);
+		if (options->pidfd >= 0)
+			close(options->pidfd);
+		options->pidfd = fd;
 		options->pid = (pid_t)pid;
 		return 0;
 	case 'k':
@@ -366,16 +370,17 @@ int kc_trace(int argc, char **argv)
 	} else if (kc_session_possible() && make_folder(absolute)) {
 		status = options.command ? record_command(&options, &rules) :
 					   record_others(&options, &rules);
-		if (options.kernel_stack)
-			copy_kallsyms(absolute);
-		if (!options.no_view) {
-			shown = kc_show(absolute, &options.view);
-			status = status ?: shown;
-		}
 		/* It is empty if there was no session. */
-		if (rmdir(absolute) && errno != ENOENT)
+		if (rmdir(absolute) && errno != ENOENT) {
+			if (options.kernel_stack)
+				copy_kallsyms(absolute);
+			if (!options.no_view) {
+				shown = kc_show(absolute, &options.view);
+				status = status ?: shown;
+			}
 			fprintf(stderr, "kunwind: the trace is in %s; kunwind report shows it again\n",
 				absolute);
+		}
 	}
 	g_ptr_array_unref(options.events);
 	g_free(absolute);
