@@ -259,4 +259,3 @@ bool kuw_usual_ops(struct kuw_machine *m)
 	m->in.p = p;
 	return false;
 }
-
