@@ -43,17 +43,15 @@ module_farm() {
 		LC_ALL=C comm -23 - "$dir.list" | (cd "$dir" && xargs -r -d '\n' rm -v --)
 }
 
-# module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-test.ko, and the index files of /lib/modules that know them.
+# module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-test.ko, and the index files of /lib/modules that know them. What the compiler
+# said stays in $KUW_MODULE/said.
 module_make() {
-	local dir=$KUW_MODULE updates=$KUW_MODULE/updates flags=-Werror
-	# What a debug kernel adds to a frame is warned of.
-	[[ $KUW_KREL != *-debug ]] || flags=
+	local dir=$KUW_MODULE updates=$KUW_MODULE/updates
 	rm -rf -- "$dir/stamp" "$updates"
 	mkdir -p "$updates" "$dir/index"
 	module_farm "$dir/src"
 	KUW_BINDS=$(printf '%s\n' "$dir/src:/usr/src/kunwind" "$KUW_LTTNG:/usr/src/lttng-modules" \
 		"$updates:/lib/modules/$KUW_KREL/updates/kunwind" "$dir/index:/mnt") in_root bash -euc '
-		export KCFLAGS=$1
 		kernel=/lib/modules/$0/build
 		cd /usr/src/kunwind
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
@@ -66,7 +64,7 @@ module_make() {
 		make -C "$kernel" M="$PWD/tests/module" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
 		find . -name "*.ko" -exec cp -v -t "/lib/modules/$0/updates/kunwind" {} +
 		depmod -o /mnt "$0"
-	' "$KUW_KREL" "$flags"
+	' "$KUW_KREL" 2>&1 | tee "$dir/said"
 	printf '%s\n' "$1" >"$dir/stamp"
 }
 

@@ -133,11 +133,22 @@ vm_round() {
 }
 KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
+# vm_warnings: the compiler had nothing to say of the modules. For who only uses them that is no error: another compiler says other things.
+vm_warnings() {
+	if [[ ! -e $KUW_MODULE/said ]]; then
+		failed "what the compiler said of kunwind's modules is not there"
+	elif grep -E '\.[ch]:[0-9]+:[0-9]+: warning:' "$KUW_MODULE/said" >&2; then
+		failed "the compiler warns of kunwind's modules"
+	fi
+}
+
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
 	local tests=("$@") results before
 	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh)
 	setup
+	# A debug kernel makes frames larger than is warned of.
+	[[ $KUW_KERNEL == *-debug ]] || vm_warnings
 	# Another run in this tree has its own.
 	results=$(mktemp "$KUW_BUILD/log/results-vm-XXXXXX")
 	mkdir -p "$(built_folder)"
