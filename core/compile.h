@@ -274,6 +274,8 @@ struct kuw_compile {
 	u32 move_mask;
 	u32 batch_bytes;
 	u32 signal;
+	u32 nr_stay;
+	u32 highest;
 	u32 nr_away;
 	u32 away_keys;
 	u32 shift;
@@ -322,14 +324,8 @@ int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc);
 /* Intern an expression; @off is its place in the pool. Return: as above. */
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off);
 
-/* Make the first of each set. Return: 0, -ENOSPC. */
-int kuw_intern_init(struct kuw_compile *c);
-
 /* Fill the hash after its area has grown. */
 void kuw_intern_rehash(struct kuw_compile *c);
-
-/* Make the cache of programs. Return: 0, -ENOSPC. */
-int kuw_programs_init(struct kuw_compile *c);
 
 /* Return: the slot of the program of an FDE with this CIE, NULL if it is too long;
  * and whether it is @there.
@@ -433,16 +429,37 @@ struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n);
 /* Sort them by key. Return: where they are then: there, or behind. */
 struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n);
 
-/* How many bits of the key one pass is about, if there are @n pairs. */
-u32 kuw_sort_bits(u32 n);
+/*
+ * The phases, one after the other. c->pos is 0 when one begins. Return: 0 when it is
+ * done, KUW_AGAIN, -ENOSPC, or as kuw_compile_step().
+ */
 
-/* One pass, about those from @shift on. */
-void kuw_sort_pass(const struct kuw_pair *from, struct kuw_pair *to, u32 n, u32 shift,
-		   u32 *histogram);
+/* Make the first of each set, and the hash. */
+int kuw_intern_init(struct kuw_compile *c);
 
-/* Rank runs and rules, lay the table out, write it; as kuw_compile_step(). */
+/* Make the cache of programs. */
+int kuw_programs_init(struct kuw_compile *c);
+
+/* Find FDEs and run their programs: through .eh_frame from its begin. */
+int kuw_scan(struct kuw_compile *c);
+
+/* And FDEs behind the end of that, by .eh_frame_hdr. */
+int kuw_scan_header(struct kuw_compile *c);
+
+/* Sort FDEs by address: take away those that are out of order, sort these, merge. */
+int kuw_sort_split(struct kuw_compile *c);
+int kuw_sort_away(struct kuw_compile *c);
+int kuw_sort_merge(struct kuw_compile *c);
+
+/* Make room for the first rows by address, and for the tree of runs. */
+int kuw_place_init(struct kuw_compile *c);
+
+/* Put the rows in the order of addresses, FDE by FDE. */
+int kuw_place_rows(struct kuw_compile *c);
+
+/* Choose the runs and rank them, and rules; lay the table out; write its blocks. */
 int kuw_encode_rank(struct kuw_compile *c);
 int kuw_encode_layout(struct kuw_compile *c);
-int kuw_encode_step(struct kuw_compile *c);
+int kuw_encode_blocks(struct kuw_compile *c);
 
 #endif /* KUW_COMPILE_H */

@@ -4,7 +4,7 @@
 #include "limits.h"
 #include "table.h"
 
-/* Blocks written between two returns to the caller: some 10,000 rows. */
+/* Blocks written between two returns to the caller: some 10,000 rows of a usual file. */
 #define BATCH_BLOCKS	64
 /* More than KUW_MAX_ENTRIES. */
 #define TOO_MANY	(~0u)
@@ -172,7 +172,7 @@ int kuw_encode_rank(struct kuw_compile *c)
 	for (i = 1; i < c->nr_nodes; i++)
 		if (nodes[i].take == nodes[i].depth)
 			c->nr_entries += nodes[i].uses * run_places(c, nodes[i].run);
-	return KUW_AGAIN;
+	return 0;
 }
 
 /* Return: the bytes of all chunks: an index, a carry, two bytes an entry, padding. */
@@ -366,9 +366,8 @@ int kuw_encode_layout(struct kuw_compile *c)
 	write_rules(c, table);
 	kuw_runs_write(c, table);
 	write_codes(c);
-	c->pos = 0;
 	c->scanned = 0;
-	return KUW_AGAIN;
+	return 0;
 }
 
 /* The entries of a block, which are put in pieces and copied whole, later: a processor
@@ -498,13 +497,14 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	return row - rows;
 }
 
-int kuw_encode_step(struct kuw_compile *c)
+int kuw_encode_blocks(struct kuw_compile *c)
 {
 	struct kuw_table *table = c->areas[KUW_AREA_TABLE].mem;
 	u32 blocks = block_of(c->covered - 1) + 1, budget = BATCH_BLOCKS, row;
+	u32 enough = c->scanned + KUW_BATCH_ROWS;
 
 	for (; c->pos < blocks; c->pos++) {
-		if (!budget--)
+		if (!budget-- || c->scanned >= enough)
 			return KUW_AGAIN;
 		row = write_block(c, table, c->pos, c->scanned);
 		if (row == TOO_MANY)

@@ -72,12 +72,13 @@
  * 65,530 by default, and each entry costs 40 bytes.
  */
 #define KUW_MAX_MAPPINGS	65536
-/* Records and bytes of them that are looked at, and rows put in order, between two
- * returns to the caller, who may want to reschedule or be killed: of a usual file well
- * below a millisecond.
+/* Records and bytes of them that are looked at, FDEs that are sorted, and rows put in
+ * order or encoded, between two returns to the caller, who may want to reschedule or be
+ * killed: of a usual file well below a millisecond.
  */
 #define KUW_BATCH_FDES		256
 #define KUW_BATCH_BYTES		(1u << 16)
+#define KUW_BATCH_PAIRS		(1u << 16)
 #define KUW_BATCH_ROWS		(1u << 16)
 
 #endif /* KUW_LIMITS_H */

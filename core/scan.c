@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* FDEs are found where they are, and their programs run. */
+#include "compile.h"
+#include "limits.h"
+
+/* Return: the CIE at @pos with its initial state, or NULL: c->slots say why. */
+static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
+{
+	struct kuw_cie_slot *slot = &c->slots[(pos >> 2) % KUW_CIE_SLOTS];
+	u64 loc = 0;
+
+	if (slot->pos == pos && slot->err != -ENOSPC)
+		return slot;
+	slot->pos = pos;
+	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
+	c->batch_bytes += slot->cie.len;
+	if (slot->err)
+		return slot;
+	memset(&slot->initial, 0, sizeof(slot->initial));
+	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
+	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
+				slot->cie.instrs, &loc, 0);
+	return slot;
+}
+
+/*
+ * Return: 0 with the FDE whose record is at @pos, 1 if it is a CIE or covers
+ * nothing that can run, -EINVAL if the record is damaged, -ENODATA at a
+ * terminator, -EBADMSG if nothing can be known of what follows, -ENOSPC.
+ */
+static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
+		   struct kuw_cie_slot **slot, u32 *next)
+{
+	const struct kuw_segment *seg = c->elf->segments;
+	struct kuw_record record;
+	u32 i;
+	int ret;
+
+	ret = kuw_read_record(&c->eh_frame, pos, &record);
+	*next = record.next;
+	if (ret < 0)
+		return record.next ? -EINVAL : -EBADMSG;
+	if (!ret)
+		return -ENODATA;
+	c->batch_bytes += kuw_left(&record.body);
+	if (record.cie == KUW_IS_CIE)
+		return 1;
+	*slot = get_cie(c, record.cie);
+	ret = (*slot)->err;
+	if (ret)
+		return ret == -ENOSPC || ret == -E2BIG ? ret : -EINVAL;
+	ret = kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
+	if (ret)
+		return ret;
+	/* Linkers leave FDEs of dropped sections behind, at address 0. */
+	for (i = 0; i < c->elf->nr_segments; i++, seg++) {
+		if (fde->start - seg->vaddr >= seg->filesz)
+			continue;
+		fde->len = min_t(u64, fde->len,
+				 seg->vaddr + seg->filesz - fde->start);
+		/* An offset has 32 bits. */
+		if (fde->start + fde->len - c->base > U32_MAX)
+			return -EINVAL;
+		return fde->len ? 0 : 1;
+	}
+	return 1;
+}
+
+/* Run the program of an FDE that begins at @off. Return: as kuw_cfi_run(), -E2BIG. */
+static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
+		       const struct kuw_cie_slot *slot, u32 off,
+		       struct kuw_program *program)
+{
+	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows;
+	struct kuw_cfi cfi = slot->initial;
+	u64 loc = off;
+	u32 *found;
+	int ret;
+
+	/* kuw_compile_append() writes the second word. */
+	c->nr_found++;
+	c->signal = slot->cie.signal;
+	c->last_rule = 0;
+	c->last_off = off;
+	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, &loc,
+			  off + fde->len);
+	if (unlikely(ret)) {
+		c->nr_found = at;
+		c->max_rows = max_rows;
+		return ret;
+	}
+	c->longest = max_t(u32, c->longest, c->max_rows - max_rows);
+	/* There is room: the last row that began asked for it. */
+	found = c->areas[KUW_AREA_FOUND].mem;
+	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, c->last_rule);
+	found[at] = first;
+	found[at + 1] = fde->len;
+	/* What the FDE's end cut off may be within that of another one. */
+	if (program && loc < off + fde->len) {
+		program->cie = slot->pos;
+		program->pos = fde->instrs.p - c->eh_frame.bytes;
+		program->len = kuw_left(&fde->instrs);
+		program->first = first;
+		program->nr_rows = c->max_rows - max_rows;
+	}
+	return 0;
+}
+
+/* Rows of one FDE, or none of them. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
+static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
+		   const struct kuw_cie_slot *slot)
+{
+	u32 off = fde->start - c->base, n = c->nr_fdes, at = c->nr_found, *found;
+	struct kuw_program *program;
+	struct kuw_pair *fdes;
+	bool there;
+	int ret;
+
+	if (n == KUW_MAX_FDES)
+		return -E2BIG;
+	/* Twice as many: sorting moves them to and fro. */
+	if (!kuw_compile_room(c, KUW_AREA_FDES, 2 * (n + 1ULL) * sizeof(*fdes)))
+		return -ENOSPC;
+	ret = kuw_compile_found_room(c);
+	if (unlikely(ret))
+		return ret;
+	program = kuw_program_find(c, slot->pos, &fde->instrs, &there);
+	if (there) {
+		/* If this FDE ends before, put_fde() stops there. */
+		found = c->areas[KUW_AREA_FOUND].mem;
+		found[at] = program->first;
+		found[at + 1] = fde->len;
+		c->nr_found += KUW_FOUND_FDE;
+		c->max_rows += program->nr_rows;
+	} else {
+		ret = run_program(c, fde, slot, off, program);
+		if (unlikely(ret))
+			return ret;
+	}
+	if (unlikely(c->max_rows > KUW_MAX_ROWS))
+		return -E2BIG;
+	fdes = c->areas[KUW_AREA_FDES].mem;
+	fdes[n].key = off;
+	fdes[n].value = at;
+	c->nr_fdes++;
+	return 0;
+}
+
+/* Look at one record. Return: 0, -E2BIG, or what get_fde() does. */
+static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
+{
+	struct kuw_cie_slot *slot;
+	struct kuw_fde fde;
+	int ret = get_fde(c, pos, &fde, &slot, next);
+
+	if (!ret)
+		ret = add_fde(c, &fde, slot);
+	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
+		c->nr_bad++;
+		return 0;
+	}
+	return ret == 1 ? 0 : ret;
+}
+
+/* Return: whether a step has looked at enough records, of which @budget were left. */
+static bool batch_done(const struct kuw_compile *c, u32 budget)
+{
+	return !budget || c->batch_bytes >= KUW_BATCH_BYTES;
+}
+
+int kuw_scan(struct kuw_compile *c)
+{
+	u32 budget = KUW_BATCH_FDES, next;
+	int ret;
+
+	while (c->pos < c->eh_frame.len) {
+		if (batch_done(c, budget--))
+			return KUW_AGAIN;
+		ret = scan_one(c, c->pos, &next);
+		if (ret == -EBADMSG) {
+			c->nr_bad += c->elf->eh_frame_exact;
+			break;
+		}
+		if (ret == -ENODATA) {
+			/* crtend.o ends with one; objects may follow it. */
+			if (!c->elf->eh_frame_exact)
+				break;
+		} else if (ret) {
+			return ret;
+		}
+		c->pos = next;
+	}
+	c->scanned = c->pos;
+	return 0;
+}
+
+/*
+ * The binary search table of .eh_frame_hdr names every FDE (LSB Core 10.6.2).
+ * Those that the scan has not come to are added; that is rare: a section
+ * whose length is unknown, with a terminator in it or a damaged record.
+ */
+int kuw_scan_header(struct kuw_compile *c)
+{
+	const struct kuw_section *hdr = &c->eh_frame_hdr;
+	struct kuw_cur cur;
+	u32 budget = KUW_BATCH_FDES, next;
+	u64 count, start, addr;
+	u8 enc, count_enc;
+	int ret;
+
+	if (!hdr->len || c->scanned >= c->eh_frame.len)
+		return 0;
+	cur = kuw_cur(hdr->bytes, hdr->len);
+	if (kuw_u8(&cur) != 1)
+		return 0;
+	enc = kuw_u8(&cur);
+	count_enc = kuw_u8(&cur);
+	/* Every linker's table: pairs of 32-bit offsets from the header. */
+	if (kuw_u8(&cur) != (DW_EH_PE_datarel | DW_EH_PE_sdata4) ||
+	    count_enc == DW_EH_PE_omit)
+		return 0;
+	kuw_read_encoded(&cur, enc, hdr, hdr->vaddr);
+	count = kuw_read_encoded(&cur, count_enc, hdr, hdr->vaddr);
+	if (cur.bad)
+		return 0;
+	count = min_t(u64, count, kuw_left(&cur) / 8);
+	kuw_bytes(&cur, c->pos * 8ULL);
+	for (; c->pos < count; c->pos++) {
+		if (batch_done(c, budget--))
+			return KUW_AGAIN;
+		start = hdr->vaddr + (s32)kuw_u32(&cur);
+		addr = hdr->vaddr + (s32)kuw_u32(&cur) - c->eh_frame.vaddr;
+		if (start == 0 || addr < c->scanned || addr >= c->eh_frame.len)
+			continue;
+		ret = scan_one(c, addr, &next);
+		if (ret == -ENOSPC || ret == -E2BIG)
+			return ret;
+	}
+	return 0;
+}
