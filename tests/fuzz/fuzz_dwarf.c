@@ -22,6 +22,7 @@
 #include "fuzz.h"
 #include "limits.h"
 #include "rows.h"
+#include "table.h"
 
 #define TEXT_LEN	((u32)(BUILD_EH - BUILD_TEXT))
 #define MAX_FDES	2000
@@ -30,8 +31,9 @@
 #define MAX_PROGRAM	10000
 /* For libdwarf each row costs the program before it: the sum of their squares. */
 #define MAX_COST	200000000ULL
-/* A block has no place for more, if each has a code of three bytes. */
+/* Of one block, which has no place for more, if each has a code of three bytes. */
 #define MAX_ROWS	(KUW_MAX_ENTRIES / 3)
+#define MAX_BLOCKS	((TEXT_LEN >> KUW_BLOCK_SHIFT) + 1)
 
 /*
  * What machines differ in.
@@ -70,12 +72,12 @@ static const struct machine i386 = {
 	.data_aligns = { -4, -4, -4, -8, -1, 4, 1, 3 },
 };
 
-/* The input, and what an operand with its high bit set changes with. */
+/* The input, what an operand with its high bit set changes with, and rows by block. */
 struct input {
 	const u8 *p;
 	const u8 *end;
 	u32 round;
-	u32 rows;
+	u32 rows[MAX_BLOCKS];
 	u64 cost;
 };
 
@@ -419,6 +421,22 @@ static void make_cies(struct buf *eh, const struct machine *m,
 	buf_free(&p.b);
 }
 
+/* Return: whether there is room for @n rows from @addr on, of @len bytes of text. */
+static bool take_rows(struct input *in, u64 addr, u64 len, u32 n)
+{
+	u64 block = (addr - BUILD_TEXT) >> KUW_BLOCK_SHIFT, i;
+	u64 last = (addr + len - 1 - BUILD_TEXT) >> KUW_BLOCK_SHIFT;
+
+	if (addr + len > BUILD_TEXT + TEXT_LEN)
+		return false;
+	for (i = block; i <= last; i++)
+		if (in->rows[i] + n > MAX_ROWS)
+			return false;
+	for (i = block; i <= last; i++)
+		in->rows[i] += n;
+	return true;
+}
+
 /* One function by the template at @in, which is then behind it. */
 static bool make_fde(struct buf *eh, const struct machine *m,
 		     const struct cie_spec *cies, const u32 *at, u32 nr_cies,
@@ -434,14 +452,11 @@ static bool make_fde(struct buf *eh, const struct machine *m,
 		some_ops(&p, in);
 	/* The last row may be cut off, or last for long. */
 	len = p.loc + (tail & 0x40 ? tail * 8 : tail & 15) + 1;
-	/* One behind each advance, and one before all. */
-	fits = *addr + len <= BUILD_TEXT + TEXT_LEN &&
-	       in->rows + p.nr_rows + 1 <= MAX_ROWS;
-	if (fits) {
+	/* One behind each advance, one before all, and before that a gap. */
+	fits = take_rows(in, *addr, len, p.nr_rows + 2);
+	if (fits)
 		build_fde(eh, &cies[cie], at[cie], *addr, len,
 			  (struct prog){ p.b.bytes, p.b.len });
-		in->rows += p.nr_rows + 1;
-	}
 	in->cost += (u64)p.b.len * p.b.len;
 	buf_free(&p.b);
 	*addr += len;
