@@ -91,12 +91,13 @@ static u32 batch_end(const struct kuw_compile *c, u32 n)
  */
 int kuw_sort_split(struct kuw_compile *c)
 {
-	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *from = fdes + c->pos;
-	struct kuw_pair *stay = fdes + c->nr_stay, *away;
+	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *from, *stay, *away;
 	u32 last = c->highest;
 
 	if (!c->nr_fdes)
 		return -ENODATA;
+	from = fdes + c->pos;
+	stay = fdes + c->nr_stay;
 	away = fdes + c->nr_fdes + c->nr_away;
 	c->pos = batch_end(c, c->nr_fdes);
 	for (; from < fdes + c->pos; from++) {
