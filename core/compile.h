@@ -134,26 +134,6 @@ struct kuw_move {
 	u32 to;
 };
 
-/**
- * struct kuw_program - a program that was run and made all its rows
- * @cie: where its CIE is
- * @pos: where it is
- * @len: its bytes
- * @first: where its rows begin among those found
- * @nr_rows: how many
- */
-struct kuw_program {
-	u32 cie;
-	u32 pos;
-	u32 len;
-	u32 first;
-	u32 nr_rows;
-};
-
-/* Longer ones are seldom seen twice. */
-#define KUW_PROGRAM_BYTES	64
-#define KUW_PROGRAMS_BITS	12
-
 #define KUW_NO_SAVES	(~0u)
 
 /* @rank: its number in the table. @uses: rows with it that are in no run, entries. */
@@ -326,12 +306,6 @@ int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off);
 
 /* Fill the hash after its area has grown. */
 void kuw_intern_rehash(struct kuw_compile *c);
-
-/* Return: the slot of the program of an FDE with this CIE, NULL if it is too long;
- * and whether it is @there.
- */
-struct kuw_program *kuw_program_find(struct kuw_compile *c, u32 cie,
-				     const struct kuw_cur *instrs, bool *there);
 
 /* Return: the rule of a register in a set. */
 static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)

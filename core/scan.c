@@ -2,14 +2,15 @@
 /* FDEs are found where they are, and their programs run. */
 #include "compile.h"
 #include "limits.h"
+#include "program.h"
 
-/* Return: the CIE at @pos with its initial state, or NULL: c->slots say why. */
+/* Return: the slot of the CIE at @pos: with its initial state, or why there is none. */
 static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 {
 	struct kuw_cie_slot *slot = &c->slots[(pos >> 2) % KUW_CIE_SLOTS];
 	u64 loc = 0;
 
-	if (slot->pos == pos && slot->err != -ENOSPC)
+	if (slot->pos == pos)
 		return slot;
 	slot->pos = pos;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
@@ -20,6 +21,9 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
 				slot->cie.instrs, &loc, 0);
+	/* Once more when there is room. */
+	if (slot->err == -ENOSPC)
+		slot->pos = KUW_IS_CIE;
 	return slot;
 }
 
