@@ -39,6 +39,7 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 
 	memset(c, 0, offsetof(struct kuw_compile, scratch));
 	c->elf = elf;
+	c->segment = elf->segments;
 	c->eh_frame.bytes = image->eh_frame;
 	c->eh_frame.len = elf->eh_frame.len;
 	c->eh_frame.vaddr = elf->eh_frame.vaddr;

@@ -219,10 +219,11 @@ struct kuw_compile {
 	u32 table_bytes;
 	/* private: the compiler's own */
 	const struct kuw_elf *elf;
+	const struct kuw_segment *segment;
 	struct kuw_section eh_frame;
 	struct kuw_section eh_frame_hdr;
 	u64 base;
-	u64 covered;
+	u32 covered;
 	u32 phase;
 	u32 pos;
 	u32 scanned;

@@ -59,6 +59,9 @@ struct kuw_record {
 
 #define KUW_IS_CIE	(~0u)
 
+/* Bytes of a terminator: a length of 0. */
+#define KUW_TERMINATOR	4
+
 /**
  * struct kuw_cie - what a CIE says for its FDEs
  * @instrs: the initial instructions
@@ -127,7 +130,7 @@ static inline int kuw_read_record(const struct kuw_section *section, u32 pos,
 	c = kuw_cur(section->bytes + pos, section->len - pos);
 	len = kuw_u32(&c);
 	if (!len && !c.bad) {
-		record->next = pos + 4;
+		record->next = pos + KUW_TERMINATOR;
 		return 0;
 	}
 	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */

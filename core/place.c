@@ -6,16 +6,17 @@
 /* FDEs are found in another order than they lie in: fetch their rows in time. */
 #define FETCH_AHEAD	8
 
-/* Return: whether there is room for one more FDE's rows by address, behind @placed. */
-static bool rows_room(struct kuw_compile *c, u64 placed)
+/* Return: whether there is room for the rows of one more FDE. */
+static bool rows_room(struct kuw_compile *c)
 {
 	/* Before them, one may say that there is none. */
-	return kuw_compile_room(c, KUW_AREA_ROWS, (placed + c->longest + 1) * sizeof(u64));
+	return kuw_compile_room(c, KUW_AREA_ROWS,
+				((u64)c->nr_placed + c->longest + 1) * sizeof(u64));
 }
 
 int kuw_place_init(struct kuw_compile *c)
 {
-	if (!rows_room(c, 0) || kuw_runs_init(c))
+	if (!rows_room(c) || kuw_runs_init(c))
 		return -ENOSPC;
 	c->last_rule = 0;
 	c->last_off = ~0u;
@@ -79,37 +80,51 @@ static __always_inline u32 take_run(struct kuw_compile *c, const struct kuw_tree
 	return node;
 }
 
-/* Put the rows of an FDE behind the others, which end at @to. Return: their end. */
-static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair *fde,
-				    const struct kuw_tree *tree, u64 *to)
+/*
+ * What is at hand from an FDE to the next.
+ * @to: where the rows end that have been put
+ * @found: words as found
+ * @last: the last FDE
+ * @covered: where the FDE before ends
+ * @rule: its last one
+ */
+struct place {
+	u64 *to;
+	const u32 *found;
+	struct kuw_ruleset *rules;
+	const struct kuw_pair *last;
+	u32 covered;
+	u32 rule;
+};
+
+/* Put the rows of an FDE behind the others. */
+static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
+				    const struct kuw_tree *tree, const struct kuw_pair *fde)
 {
-	const struct kuw_pair *last = (struct kuw_pair *)
-		c->areas[KUW_AREA_FDES].mem + c->nr_fdes - 1;
-	const u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + found[fde->value];
-	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	u32 off = fde->key, end = off + found[fde->value + 1], stop = end;
+	const u32 *row = p->found + p->found[fde->value];
+	u32 off = fde->key, end = off + p->found[fde->value + 1], stop = end;
 	u32 rule = 0, node, head;
 
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
-	if (fde < last) {
+	if (fde < p->last) {
 		stop = min_t(u32, end, fde[1].key);
 		if (stop == off)
-			return to;
+			return;
 	}
 	/* Padding before an aligned function is never run. It belongs to the
 	 * function before, which saves a row for each function; code without an
 	 * FDE that is itself aligned needs 16 bytes at least. (The FDE of a signal
 	 * frame begins a byte before its code.)
 	 */
-	if (c->covered < off && c->last_rule &&
-	    (off - c->covered >= KUW_FDE_ALIGN ||
-	     (off + rules[kuw_found_rule(*row)].signal) % KUW_FDE_ALIGN)) {
-		*to++ = kuw_row(c->covered, 0);
-		c->last_rule = 0;
-		rules[0].uses++;
+	if (p->covered < off && p->rule &&
+	    (off - p->covered >= KUW_FDE_ALIGN ||
+	     (off + p->rules[kuw_found_rule(*row)].signal) % KUW_FDE_ALIGN)) {
+		*p->to++ = kuw_row(p->covered, 0);
+		p->rule = 0;
+		p->rules[0].uses++;
 	}
 	/* The one before may end with the rule that this one begins with. */
-	if (kuw_found_rule(*row) == c->last_rule)
+	if (kuw_found_rule(*row) == p->rule)
 		off += take_row(&row, end - off, &rule);
 	while (off < stop) {
 		head = off;
@@ -118,17 +133,16 @@ static __always_inline u64 *put_fde(struct kuw_compile *c, const struct kuw_pair
 		if (kuw_found_len(*row) <= KUW_RUN_NEAR)
 			node = take_run(c, tree, &row, &off, end, stop, &rule);
 		if (node) {
-			*to++ = kuw_row(head, c->nr_rules + node);
+			*p->to++ = kuw_row(head, c->nr_rules + node);
 			tree->nodes[node].uses++;
 		} else {
 			off += take_row(&row, end - off, &rule);
-			*to++ = kuw_row(head, rule);
-			rules[rule].uses++;
+			*p->to++ = kuw_row(head, rule);
+			p->rules[rule].uses++;
 		}
 	}
-	c->last_rule = rule;
-	c->covered = stop;
-	return to;
+	p->rule = rule;
+	p->covered = stop;
 }
 
 /* Count the blocks in which the rows of an FDE begin. */
@@ -150,23 +164,33 @@ int kuw_place_rows(struct kuw_compile *c)
 {
 	const struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
 	const struct kuw_tree tree = kuw_runs_tree(c);
-	const u32 *found = c->areas[KUW_AREA_FOUND].mem;
-	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *to = rows + c->nr_placed, *from;
-	const u64 *enough = to + KUW_BATCH_ROWS;
-	u32 end = min_t(u64, c->nr_fdes, (u64)c->pos + KUW_BATCH_FDES);
-	int ret = 0;
+	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *from;
+	struct place p = {
+		.to = rows + c->nr_placed,
+		.found = c->areas[KUW_AREA_FOUND].mem,
+		.rules = c->areas[KUW_AREA_RULES].mem,
+		.last = fdes + c->nr_fdes - 1,
+		.covered = c->covered,
+		.rule = c->last_rule,
+	};
+	u32 i = c->pos, end = min_t(u64, c->nr_fdes, (u64)i + KUW_BATCH_FDES);
+	const u64 *enough;
 
-	for (; c->pos < end && to < enough; c->pos++) {
-		if (!rows_room(c, to - rows)) {
-			ret = -ENOSPC;
-			break;
-		}
-		if (c->nr_fdes - c->pos > FETCH_AHEAD)
-			__builtin_prefetch(found + fdes[c->pos + FETCH_AHEAD].value);
-		from = to;
-		to = put_fde(c, &fdes[c->pos], &tree, to);
-		count_chunks(c, from, to);
+	if (!rows_room(c))
+		return -ENOSPC;
+	/* Before here, there is room for one FDE more. */
+	enough = rows + min_t(u64, c->nr_placed + KUW_BATCH_ROWS,
+			      c->areas[KUW_AREA_ROWS].bytes / sizeof(u64) - c->longest);
+	for (; i < end && p.to < enough; i++) {
+		if (c->nr_fdes - i > FETCH_AHEAD)
+			__builtin_prefetch(p.found + fdes[i + FETCH_AHEAD].value);
+		from = p.to;
+		put_fde(c, &p, &tree, &fdes[i]);
+		count_chunks(c, from, p.to);
 	}
-	c->nr_placed = to - rows;
-	return !ret && c->pos < c->nr_fdes ? KUW_AGAIN : ret;
+	c->pos = i;
+	c->nr_placed = p.to - rows;
+	c->covered = p.covered;
+	c->last_rule = p.rule;
+	return i < c->nr_fdes ? KUW_AGAIN : 0;
 }

@@ -27,6 +27,30 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 	return slot;
 }
 
+static bool has(const struct kuw_segment *seg, u64 vaddr)
+{
+	return vaddr - seg->vaddr < seg->filesz;
+}
+
+/*
+ * Return: the segment that an FDE begins in, nearly always that of the one before; or NULL:
+ * linkers leave FDEs of dropped sections behind, at address 0.
+ */
+static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
+{
+	const struct kuw_segment *seg = c->segment;
+	const struct kuw_segment *end = c->elf->segments + c->elf->nr_segments;
+
+	if (likely(has(seg, vaddr)))
+		return seg;
+	for (seg = c->elf->segments; seg < end; seg++)
+		if (has(seg, vaddr)) {
+			c->segment = seg;
+			return seg;
+		}
+	return NULL;
+}
+
 /*
  * Return: 0 with the FDE whose record is at @pos, 1 if it is a CIE or covers
  * nothing that can run, -EINVAL if the record is damaged, -ENODATA at a
@@ -35,9 +59,8 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 		   struct kuw_cie_slot **slot, u32 *next)
 {
-	const struct kuw_segment *seg = c->elf->segments;
+	const struct kuw_segment *seg;
 	struct kuw_record record;
-	u32 i;
 	int ret;
 
 	ret = kuw_read_record(&c->eh_frame, pos, &record);
@@ -56,18 +79,14 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	ret = kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
 	if (ret)
 		return ret;
-	/* Linkers leave FDEs of dropped sections behind, at address 0. */
-	for (i = 0; i < c->elf->nr_segments; i++, seg++) {
-		if (fde->start - seg->vaddr >= seg->filesz)
-			continue;
-		fde->len = min_t(u64, fde->len,
-				 seg->vaddr + seg->filesz - fde->start);
-		/* An offset has 32 bits. */
-		if (fde->start + fde->len - c->base > U32_MAX)
-			return -EINVAL;
-		return fde->len ? 0 : 1;
-	}
-	return 1;
+	seg = segment_of(c, fde->start);
+	if (!seg)
+		return 1;
+	fde->len = min_t(u64, fde->len, seg->vaddr + seg->filesz - fde->start);
+	/* An offset has 32 bits. */
+	if (fde->start + fde->len - c->base > U32_MAX)
+		return -EINVAL;
+	return fde->len ? 0 : 1;
 }
 
 /* Run the program of an FDE that begins at @off. Return: as kuw_cfi_run(), -E2BIG. */
@@ -172,28 +191,39 @@ static bool batch_done(const struct kuw_compile *c, u32 budget)
 	return !budget || c->batch_bytes >= KUW_BATCH_BYTES;
 }
 
-int kuw_scan(struct kuw_compile *c)
+/*
+ * Look at records from *@pos to @end, @budget of them at most. Return: 0; KUW_AGAIN; else
+ * as scan_one(), and *@pos is where that is. All that is done for a record is in line here.
+ */
+static noinline int scan_records(struct kuw_compile *c, u32 *pos, u32 end, u32 budget)
 {
-	u32 budget = KUW_BATCH_FDES, next;
+	u32 next;
 	int ret;
 
-	while (c->pos < c->eh_frame.len) {
+	while (*pos < end) {
 		if (batch_done(c, budget--))
 			return KUW_AGAIN;
-		ret = scan_one(c, c->pos, &next);
-		if (ret == -EBADMSG) {
-			c->nr_bad += c->elf->eh_frame_exact;
-			break;
-		}
-		if (ret == -ENODATA) {
-			/* crtend.o ends with one; objects may follow it. */
-			if (!c->elf->eh_frame_exact)
-				break;
-		} else if (ret) {
+		ret = scan_one(c, *pos, &next);
+		if (unlikely(ret))
 			return ret;
-		}
-		c->pos = next;
+		*pos = next;
 	}
+	return 0;
+}
+
+int kuw_scan(struct kuw_compile *c)
+{
+	int ret = scan_records(c, &c->pos, c->eh_frame.len, KUW_BATCH_FDES);
+
+	if (ret == -ENODATA && c->elf->eh_frame_exact) {
+		/* crtend.o ends with a terminator; objects may follow it. */
+		c->pos += KUW_TERMINATOR;
+		return KUW_AGAIN;
+	}
+	if (ret == -EBADMSG)
+		c->nr_bad += c->elf->eh_frame_exact;
+	else if (ret && ret != -ENODATA)
+		return ret;
 	c->scanned = c->pos;
 	return 0;
 }
@@ -207,7 +237,7 @@ int kuw_scan_header(struct kuw_compile *c)
 {
 	const struct kuw_section *hdr = &c->eh_frame_hdr;
 	struct kuw_cur cur;
-	u32 budget = KUW_BATCH_FDES, next;
+	u32 budget = KUW_BATCH_FDES, pos;
 	u64 count, start, addr;
 	u8 enc, count_enc;
 	int ret;
@@ -236,7 +266,8 @@ int kuw_scan_header(struct kuw_compile *c)
 		addr = hdr->vaddr + (s32)kuw_u32(&cur) - c->eh_frame.vaddr;
 		if (start == 0 || addr < c->scanned || addr >= c->eh_frame.len)
 			continue;
-		ret = scan_one(c, addr, &next);
+		pos = addr;
+		ret = scan_records(c, &pos, pos + 1, 1);
 		if (ret == -ENOSPC || ret == -E2BIG)
 			return ret;
 	}
