@@ -199,7 +199,7 @@ static struct kw_table *table_alloc(const struct kw_identity *id,
 	t = kzalloc(sizeof(*t), KW_GFP);
 	if (!t) {
 		uncharge(owner, sizeof(*t));
-		kw_count(allocation_failures);
+		kw_count_failed_allocation();
 		return NULL;
 	}
 	INIT_LIST_HEAD(&t->lru);

@@ -20,7 +20,7 @@ struct kw_name *kw_name_make(const char *text)
 
 	name = kmalloc(struct_size(name, text, bytes), KW_GFP);
 	if (!name) {
-		kw_count(allocation_failures);
+		kw_count_failed_allocation();
 		return NULL;
 	}
 	refcount_set(&name->refs, 1);
@@ -40,7 +40,7 @@ struct kw_name *kw_name_of_file(const struct file *file)
 
 	page = kmalloc(PATH_MAX, KW_GFP);
 	if (!page) {
-		kw_count(allocation_failures);
+		kw_count_failed_allocation();
 		return NULL;
 	}
 	path = d_path(file_user_path(file), page, PATH_MAX);

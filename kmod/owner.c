@@ -85,7 +85,7 @@ struct kw_owner *kw_owner_of(struct mm_struct *mm)
 		return owner;
 	fresh = kzalloc(sizeof(*fresh), KW_GFP);
 	if (!fresh) {
-		kw_count(allocation_failures);
+		kw_count_failed_allocation();
 		return NULL;
 	}
 	fresh->uid = uid;

@@ -104,7 +104,7 @@ void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 even
 
 	p = kmalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!p) {
-		kw_count(allocation_failures);
+		kw_count_failed_allocation();
 		kw_retry_failed(&space->retry);
 		return;
 	}

@@ -340,7 +340,7 @@ static size_t snapshot_size(u32 count)
 static struct kw_snapshot *snapshot_init(struct kw_snapshot *snap, u32 count)
 {
 	if (!snap) {
-		kw_count(allocation_failures);
+		kw_count_failed_allocation();
 		return NULL;
 	}
 	memset(snap, 0, sizeof(*snap));

@@ -58,7 +58,7 @@ static struct kw_space *space_alloc(struct mm_struct *mm, pid_t pid, gfp_t gfp)
 
 	space = kzalloc(sizeof(*space), gfp | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!space) {
-		kw_count(allocation_failures);
+		kw_count_failed_allocation();
 		return NULL;
 	}
 	space->mm = mm;
