@@ -18,13 +18,9 @@ static int drop(void **state)
 	return 0;
 }
 
-/* Compile with @text bytes of text, and .eh_frame_hdr if there is one. */
-static int compile(u64 text, bool exact)
+/* Compile with what there is, but for segments. */
+static int compile_segments(bool exact)
 {
-	table.elf.segments[0] = (struct kuw_segment){
-		.vaddr = BUILD_TEXT, .filesz = text,
-	};
-	table.elf.nr_segments = 1;
 	table.elf.word = KUW_WORD;
 	table.elf.eh_frame = (struct kuw_range){ .vaddr = BUILD_EH, .len = eh.len };
 	table.elf.eh_frame_exact = exact;
@@ -40,6 +36,16 @@ static int compile(u64 text, bool exact)
 		memcpy(table.eh_frame_hdr, hdr.bytes, hdr.len);
 	}
 	return host_compile(&table, HOST_EXACT);
+}
+
+/* With @text bytes of text. */
+static int compile(u64 text, bool exact)
+{
+	table.elf.segments[0] = (struct kuw_segment){
+		.vaddr = BUILD_TEXT, .filesz = text,
+	};
+	table.elf.nr_segments = 1;
+	return compile_segments(exact);
 }
 
 /* The CFA's offset from rsp at @off; -1 if there is no rule. */
@@ -76,6 +82,37 @@ static void test_same_begin(void **state)
 	assert_int_equal(cfa_at(0x100), 24);
 	assert_int_equal(cfa_at(0x13f), 24);
 	assert_int_equal(cfa_at(0x140), -1);
+}
+
+/* FDEs of two segments in turn, one that goes beyond its segment, and some of neither. */
+static void test_segments(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), i;
+
+	for (i = 0; i < 4; i++) {
+		put_fde(&usual, cie, i * 0x20, 0x20, 16 + 8 * i);
+		put_fde(&usual, cie, 0x8000 + i * 0x20, 0x20, 64 + 8 * i);
+		put_fde(&usual, cie, 0x1000 + i * 0x20, 0x20, 128);
+		put_fde(&usual, cie, 0x9000 + i * 0x20, 0x20, 128);
+	}
+	put_fde(&usual, cie, 0xff0, 0x20, 104);
+	table.elf.segments[0] = (struct kuw_segment){
+		.vaddr = BUILD_TEXT, .filesz = 0x1000,
+	};
+	table.elf.segments[1] = (struct kuw_segment){
+		.vaddr = BUILD_TEXT + 0x8000, .filesz = 0x1000,
+	};
+	table.elf.nr_segments = 2;
+	assert_int_equal(compile_segments(true), 0);
+	assert_int_equal(table.table->nr_fdes, 9);
+	assert_int_equal(table.table->nr_bad, 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(cfa_at(i * 0x20 + 0x1f), 16 + 8 * i);
+		assert_int_equal(cfa_at(0x8000 + i * 0x20 + 0x1f), 64 + 8 * i);
+		assert_int_equal(cfa_at(0x1000 + i * 0x20), -1);
+	}
+	assert_int_equal(cfa_at(0xfff), 104);
+	assert_int_equal(cfa_at(0x9000), -1);
 }
 
 /* An offset has 32 bits: an FDE that ends behind them is left out. */
@@ -528,6 +565,7 @@ static void test_advance(void **state)
 
 static const struct CMUnitTest tests[] = {
 	TEST(test_same_begin),
+	TEST(test_segments),
 	TEST(test_far),
 	TEST(test_steps),
 	TEST(test_long_record),
