@@ -501,7 +501,7 @@ int kuw_encode_blocks(struct kuw_compile *c)
 {
 	struct kuw_table *table = c->areas[KUW_AREA_TABLE].mem;
 	u32 blocks = block_of(c->covered - 1) + 1, budget = BATCH_BLOCKS, row;
-	u32 enough = c->scanned + KUW_BATCH_ROWS;
+	u32 enough = c->scanned + KUW_BATCH_ROWS / KUW_RUN_ROWS;
 
 	for (; c->pos < blocks; c->pos++) {
 		if (!budget-- || c->scanned >= enough)

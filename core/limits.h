@@ -73,8 +73,9 @@
  */
 #define KUW_MAX_MAPPINGS	65536
 /* Records and bytes of them that are looked at, FDEs that are sorted, and rows put in
- * order or encoded, between two returns to the caller, who may want to reschedule or be
- * killed: of a usual file well below a millisecond.
+ * order or encoded (and what was begun with them: an FDE, a block), between two returns
+ * to the caller, who may want to reschedule or be killed: of a usual file well below a
+ * millisecond.
  */
 #define KUW_BATCH_FDES		256
 #define KUW_BATCH_BYTES		(1u << 16)

@@ -179,7 +179,7 @@ int kuw_place_rows(struct kuw_compile *c)
 	if (!rows_room(c))
 		return -ENOSPC;
 	/* Before here, there is room for one FDE more. */
-	enough = rows + min_t(u64, c->nr_placed + KUW_BATCH_ROWS,
+	enough = rows + min_t(u64, c->nr_placed + KUW_BATCH_ROWS / KUW_RUN_ROWS,
 			      c->areas[KUW_AREA_ROWS].bytes / sizeof(u64) - c->longest);
 	for (; i < end && p.to < enough; i++) {
 		if (c->nr_fdes - i > FETCH_AHEAD)

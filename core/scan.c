@@ -34,7 +34,8 @@ static bool has(const struct kuw_segment *seg, u64 vaddr)
 
 /*
  * Return: the segment that an FDE begins in, nearly always that of the one before; or NULL:
- * linkers leave FDEs of dropped sections behind, at address 0.
+ * linkers leave FDEs of dropped sections behind, at address 0. Where segments overlap, which
+ * no linker does, any of them will do.
  */
 static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
 {
@@ -53,8 +54,8 @@ static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
 
 /*
  * Return: 0 with the FDE whose record is at @pos, 1 if it is a CIE or covers
- * nothing that can run, -EINVAL if the record is damaged, -ENODATA at a
- * terminator, -EBADMSG if nothing can be known of what follows, -ENOSPC.
+ * nothing that can run, -EINVAL if the record is damaged, -EOPNOTSUPP, -ENODATA at
+ * a terminator, -EBADMSG if nothing can be known of what follows, -ENOSPC, -E2BIG.
  */
 static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 		   struct kuw_cie_slot **slot, u32 *next)
@@ -169,7 +170,7 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	return 0;
 }
 
-/* Look at one record. Return: 0, -E2BIG, or what get_fde() does. */
+/* Look at one record. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
 static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 {
 	struct kuw_cie_slot *slot;

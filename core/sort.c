@@ -144,7 +144,7 @@ int kuw_sort_away(struct kuw_compile *c)
 	} else {
 		/* All are counted: once more from the begin. */
 		end = batch_end(c, 2 * n);
-		move(from + c->pos - n, to, end - c->pos, c->shift, bits, c->scratch);
+		move(from + (c->pos - n), to, end - c->pos, c->shift, bits, c->scratch);
 		c->pos = end;
 		if (end == 2 * n) {
 			c->shift += bits;

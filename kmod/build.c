@@ -76,7 +76,7 @@ static void *area_alloc(struct build *b, size_t bytes)
 		return NULL;
 	mem = kvmalloc(bytes, KW_GFP);
 	if (!mem) {
-		kw_count_failed_allocation();
+		kw_count_failed_kvmalloc();
 		uncharge(b->src->owner, bytes);
 	}
 	return mem;
@@ -264,7 +264,7 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 		return -ENOEXEC;
 	b = kvzalloc(sizeof(*b), KW_GFP);
 	if (!b) {
-		kw_count_failed_allocation();
+		kw_count_failed_kvmalloc();
 		return -ENOMEM;
 	}
 	b->src = src;

@@ -181,8 +181,10 @@ static int list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
 			.capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS),
 		};
 		l->found = kvmalloc_array(l->capacity, sizeof(*l->found), KW_GFP);
-		if (!l->found)
+		if (!l->found) {
+			kw_count_failed_kvmalloc();
 			return -ENOMEM;
+		}
 		if (mmap_read_lock_killable(mm)) {
 			listing_clear(l);
 			return -EINTR;
@@ -339,10 +341,8 @@ static size_t snapshot_size(u32 count)
 
 static struct kw_snapshot *snapshot_init(struct kw_snapshot *snap, u32 count)
 {
-	if (!snap) {
-		kw_count_failed_allocation();
+	if (!snap)
 		return NULL;
-	}
 	memset(snap, 0, sizeof(*snap));
 	refcount_set(&snap->refs, 1);
 	snap->map.number = atomic64_inc_return(&last_number);
@@ -383,6 +383,7 @@ static struct kw_snapshot *take(struct mm_struct *mm,
 		return ERR_PTR(ret);
 	snap = snapshot_init(kvmalloc(snapshot_size(l.count), KW_GFP), l.count);
 	if (!snap) {
+		kw_count_failed_kvmalloc();
 		ret = -ENOMEM;
 		goto clear;
 	}
@@ -468,8 +469,10 @@ struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end
 	cut = snapshot_init(kmalloc(snapshot_size(count),
 				    GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN),
 			    count);
-	if (!cut)
+	if (!cut) {
+		kw_count_failed_allocation();
 		return NULL;
+	}
 	cut->cut_bytes = bytes;
 	/* Somebody has just published another one, and this one is on its way out. */
 	if (!refcount_inc_not_zero(&snap->refs)) {

@@ -62,17 +62,21 @@ extern struct kw_gauges kw_gauges;
 #define kw_gauge_sub(name, n)	atomic_long_sub((n), &kw_gauges.name)
 #define kw_gauge(name)		atomic_long_read(&kw_gauges.name)
 
-/*
- * Which one the kernel log says, if it is asked: echo 'module kunwind +p' >
- * /proc/dynamic_debug/control. A process that is being killed has no want of memory:
- * vmalloc() gives it none (vm_area_alloc_pages() in mm/vmalloc.c).
- */
+/* Which one the kernel log says, if it is asked: see Documentation/statistics.md. */
 #define kw_count_failed_allocation()					\
 do {									\
-	if (!fatal_signal_pending(current)) {				\
-		kw_count(allocation_failures);				\
-		pr_debug("no memory for %s()\n", __func__);		\
-	}								\
+	kw_count(allocation_failures);					\
+	pr_debug("no memory for %s()\n", __func__);			\
+} while (0)
+
+/*
+ * vmalloc() gives a process that is being killed nothing (vm_area_alloc_pages() in
+ * mm/vmalloc.c): that is no want of memory.
+ */
+#define kw_count_failed_kvmalloc()					\
+do {									\
+	if (!fatal_signal_pending(current))				\
+		kw_count_failed_allocation();				\
 } while (0)
 
 static inline void kw_count_stop(u32 stop)

@@ -48,6 +48,8 @@ module_farm() {
 module_make() {
 	local dir=$KUW_MODULE updates=$KUW_MODULE/updates
 	rm -rf -- "$dir/stamp" "$updates"
+	# What it warned of it would not compile again, and say nothing.
+	! grep -qs 'warning:' "$dir/said" || rm -rf -- "$dir/src"
 	mkdir -p "$updates" "$dir/index"
 	module_farm "$dir/src"
 	KUW_BINDS=$(printf '%s\n' "$dir/src:/usr/src/kunwind" "$KUW_LTTNG:/usr/src/lttng-modules" \
