@@ -74,7 +74,7 @@ options, of all jobs:
   --event NAME    trace this tracepoint or system call instead of all system calls; may be repeated
   --kernel 6.12   the guest's kernel; 6.12-debug is the same from source, with all checks on
   --raw           babeltrace2's plain text, without names
-  --native        use this machine's kernel instead of a guest; asks first; not for test and shell
+  --native        use this machine's kernel instead of a guest; asks first; not for test, bench and shell
   --no-module     do not load kunwind's modules
   --quick         of bench: a tenth of the time, figures too rough to compare
   --timeout S     stop CMD after S seconds (900; 0: never)

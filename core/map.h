@@ -37,7 +37,8 @@ struct kuw_mapping {
  * struct kuw_map - all executable mappings of an address space
  * @number: not 0, and never that of another map while memos remember it
  * @count: how many
- * @incomplete: some could not be recorded for want of memory
+ * @incomplete: some could not be recorded: for want of memory, or as they are too many or
+ *	would have to be waited for
  * @mappings: sorted by address, disjoint
  */
 struct kuw_map {

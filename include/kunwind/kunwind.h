@@ -11,7 +11,7 @@ struct kunwind_consumer;
  * struct kunwind_result - how a walk ended
  * @count: frames written
  * @proven: how many of them follow from unwind tables alone; those behind rest
- *	on a step by frame pointer
+ *	on a guess: a step by frame pointer, or that nothing was pushed since a call
  * @stop: enum kunwind_stop of <uapi/linux/kunwind.h>; 0 if the stack is complete
  * @space: the number of the address space that was walked, 0 if there was none;
  *	see struct kunwind_mapping

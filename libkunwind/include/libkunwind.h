@@ -36,8 +36,9 @@ struct kunwind_bt;
  * When it returns, the unwind tables of all that is mapped are compiled.
  *
  * Return: 0; -ENODEV if the module is not loaded; -EPROTO if the module does not
- * speak this library's ABI; -EINVAL if @handle is NULL; -ENOMEM, -EMFILE,
- * -ENFILE, -EACCES, -EINTR as open(2).
+ * speak this library's ABI; -EOPNOTSUPP if the kernel lacks a function that the
+ * module must hook; -EINVAL if @handle is NULL; -ENOMEM, -EMFILE, -ENFILE, -EACCES,
+ * -EINTR as open(2).
  */
 int kunwind_open(struct kunwind_handle **handle);
 
@@ -110,7 +111,8 @@ uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt);
  * @bt: the backtrace
  *
  * Return: 0 to kunwind_backtrace_count(). The frames behind rest on a step by
- * frame pointer, which is plausible and not proven.
+ * frame pointer, or on a call that has pushed nothing, which is plausible and not
+ * proven.
  */
 uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
 

@@ -47,7 +47,7 @@
 	X(1, CAPACITY, "the caller's buffer is full") \
 	X(2, MAX_FRAMES, "the stack is deeper than KUNWIND_MAX_FRAMES") \
 	X(3, NO_USER, "the task has no user registers (kernel thread)") \
-	X(4, NOT_COVERED, "no consumer covers this address space") \
+	X(4, NOT_COVERED, "no consumer covers this address space, or not yet") \
 	X(5, NO_MAPPING, "an address lies in no known executable mapping") \
 	X(6, NO_TABLE, "the mapped file has no usable unwind information") \
 	X(7, NO_RULE, "no FDE covers the address") \
@@ -61,7 +61,7 @@
 	X(15, MODE, "the task runs in a mode that is not supported") \
 	X(16, CONTEXT, "user memory cannot be read in this context") \
 	X(17, RULE_BAD, "the table holds a rule that cannot be applied") \
-	X(18, INCOMPLETE_MAP, "memory ran out when the mappings were recorded")
+	X(18, INCOMPLETE_MAP, "a mapping is not recorded yet, or there was no memory for it")
 
 enum kunwind_stop {
 #define KUNWIND_STOP_ENUM(number, name, sentence) KUNWIND_STOP_##name = number,
@@ -95,7 +95,9 @@ struct kunwind_version {
  * @count: out: frames written, innermost first: the address of the next
  *	instruction to execute, then return addresses
  * @proven: out: how many of them follow from unwind tables alone; those behind
- *	rest on a step by frame pointer. Counted after @skip, at most @count
+ *	rest on a guess where there is no unwind information: a step by frame
+ *	pointer, or that nothing was pushed since a call. Counted after @skip, at
+ *	most @count
  * @stop: out: enum kunwind_stop
  * @reserved: in: must be zero; out: zero
  *
