@@ -108,9 +108,12 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 		/*
 		 * Whatever the reason, it says nothing about the bytes: another
 		 * opener of the file may be able to read it. (O_DIRECT: -EINVAL.)
+		 * A file server may answer -EINTR, too.
 		 */
+		if (n == -EINTR && fatal_signal_pending(current))
+			return -EINTR;
 		if (n < 0)
-			return n == -EINTR || n == -ENOMEM ? n : -EIO;
+			return n == -ENOMEM ? -ENOMEM : -EIO;
 		/* The file was truncated. */
 		if (!n)
 			return -ESTALE;

@@ -275,6 +275,7 @@ static s64 number(struct kw_space *space, struct kw_snapshot *snap,
 	raw_spin_lock(&space->snap_lock);
 	if (rcu_access_pointer(space->snap) != snap)
 		goto unlock;
+	WRITE_ONCE(space->mapped_by, current->pid);
 	event = atomic64_inc_return(&space->wanted);
 	if (cut)
 		replace(space, cut);
@@ -343,6 +344,7 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 {
 	enum kw_coverage coverage = kw_space_coverage(parent);
 	struct kw_snapshot *snap = rcu_dereference(parent->snap);
+	pid_t by;
 
 	if (coverage == KW_STALE || !snap || !refcount_inc_not_zero(&snap->refs))
 		return false;
@@ -354,10 +356,18 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 		trace_kunwind_fork(parent->number, child->number, parent->pid,
 				   child->pid);
 		snap = replace(child, snap);
+		if (coverage == KW_COVERED)
+			atomic64_set_release(&child->done, 0);
 		if (READ_ONCE(parent->retry.at))
 			kw_retry_failed(&child->retry);
 	}
 	raw_spin_unlock(&child->snap_lock);
 	kw_snapshot_put(snap);
-	return coverage == KW_COVERED;
+	/*
+	 * The child's mm was copied some time ago. What another thread has mapped since
+	 * may be in the snapshot, and that thread may be gone.
+	 */
+	by = READ_ONCE(parent->mapped_by);
+	return coverage == KW_COVERED &&
+	       (by ? by == current->pid : atomic_read(&current->mm->mm_users) == 1);
 }

@@ -131,8 +131,7 @@ static void on_fork(void *data, struct task_struct *parent,
 	from = kw_space_find(parent->mm);
 	whole = from && kw_space_inherit(space, from);
 	rcu_read_unlock();
-	/* Another thread of the parent may have changed the parent's since. */
-	if (!whole || atomic_read(&parent->mm->mm_users) > 1)
+	if (!whole)
 		kw_pending_queue(child, space,
 				 atomic64_inc_return(&space->wanted));
 	kw_space_put(space);
@@ -185,10 +184,13 @@ static int hook_register(struct hook *hook)
 	unsigned long addr = address_of(hook->function);
 	int ret = -EOPNOTSUPP;
 
-	/* ftrace_free_filter() leaves pointers to what it freed. */
+	/*
+	 * ftrace_free_filter() leaves pointers to what it freed. Permanent: the sysctl
+	 * kernel.ftrace_enabled must not switch hooks off, or maps would be wrong.
+	 */
 	hook->ops = (struct ftrace_ops){
 		.func = hook->func,
-		.flags = FTRACE_OPS_FL_RECURSION,
+		.flags = FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT,
 	};
 	if (addr)
 		ret = ftrace_set_filter_ip(&hook->ops, addr, 0, 1);

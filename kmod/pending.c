@@ -70,8 +70,9 @@ static void catch_up(struct callback_head *work)
 	struct pending *p = container_of(work, struct pending, work);
 	struct kw_space *space = p->space;
 
-	if (is_own(space))
-		kw_space_catch_up(space, current->mm, p->event);
+	/* If it is killed, or has another mm, those who share this one see to it. */
+	if (!is_own(space) || kw_space_catch_up(space, current->mm, p->event))
+		kw_retry_failed(&space->retry);
 	kfree(p);
 	finish(space);
 }

@@ -455,14 +455,15 @@ static void add_part(struct kw_snapshot *cut, const struct kw_snapshot *snap,
  * @end: the first address behind them
  *
  * Context: under rcu_read_lock(); preemption may be off.
- * Return: a snapshot that holds a reference to @snap, or NULL.
+ * Return: a snapshot that holds a reference to what @snap was cut from, or to
+ *	@snap; or NULL.
  */
 struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end)
 {
 	/* A mapping with a hole in it becomes two. */
 	u32 count = snap->map.count + 1, i;
 	size_t bytes = size_add(snap->cut_bytes, snapshot_size(count));
-	struct kw_snapshot *cut;
+	struct kw_snapshot *cut, *base;
 
 	if (bytes > MAX_CUT_BYTES)
 		return NULL;
@@ -474,12 +475,18 @@ struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end
 		return NULL;
 	}
 	cut->cut_bytes = bytes;
+	/*
+	 * Of cuts of cuts, all have the same base: in a chain, each would be freed a
+	 * grace period after the one before, and there may be thousands. @snap holds
+	 * its base until it is freed itself.
+	 */
+	base = snap->base ?: snap;
 	/* Somebody has just published another one, and this one is on its way out. */
-	if (!refcount_inc_not_zero(&snap->refs)) {
+	if (!refcount_inc_not_zero(&base->refs)) {
 		kw_snapshot_put(cut);
 		return NULL;
 	}
-	cut->base = snap;
+	cut->base = base;
 	cut->map.incomplete = snap->map.incomplete;
 	for (i = 0; i < snap->map.count; i++) {
 		const struct kuw_mapping *m = &snap->map.mappings[i];
@@ -531,8 +538,8 @@ bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 }
 
 /*
- * Wait until everything that was put is freed. What was cut puts what it was cut
- * from when it is freed itself: one more round.
+ * Wait until everything that was put is freed. What was cut puts its base when it is
+ * freed itself: one more round.
  */
 void kw_snapshots_flush(void)
 {

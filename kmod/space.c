@@ -66,6 +66,9 @@ static struct kw_space *space_alloc(struct mm_struct *mm, pid_t pid, gfp_t gfp)
 	space->pid = pid;
 	/* What is announced from now on, a dump that has begun need not tell. */
 	atomic64_set(&space->told, atomic64_read(&last_dump));
+	/* Not even caught up with what was there before all events. */
+	atomic64_set(&space->done, -1);
+	atomic64_set(&space->stale, -1);
 	mutex_init(&space->lock);
 	raw_spin_lock_init(&space->snap_lock);
 	refcount_set(&space->refs, 1);

@@ -39,15 +39,18 @@ struct kw_space {
 	/* Replaced under @snap_lock; NULL until the first one is taken. */
 	struct kw_snapshot __rcu *snap;
 	/*
-	 * Mapping events are numbered: @wanted is the last one, @done the last one
-	 * that the snapshot knows of, @stale the last one whose addresses could not
-	 * be taken out of it for want of memory. Behind @wanted, a snapshot may lack
-	 * something; behind @stale, it must not be used. All written under
-	 * @snap_lock, @wanted and @stale under mmap_lock as well.
+	 * Mapping events are numbered from 1 on: @wanted is the last one, @done the last
+	 * one that the snapshot knows of (0: of all that was there before; -1: not even
+	 * of that, as it leaves out what would have to be waited for), @stale the last
+	 * one whose addresses could not be taken out of it for want of memory. Behind
+	 * @wanted, a snapshot may lack something; behind @stale, it must not be used.
+	 * All written under @snap_lock, @wanted and @stale under mmap_lock as well.
 	 */
 	atomic64_t wanted;
 	atomic64_t stale;
 	atomic64_t done;
+	/* The task of the last event; 0: there was none. Under @snap_lock. */
+	pid_t mapped_by;
 	raw_spinlock_t snap_lock;
 	/* Serialises those who take a snapshot; outside of mmap_lock. */
 	struct mutex lock;

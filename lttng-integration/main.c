@@ -56,7 +56,8 @@ static void redirect(unsigned long ip, unsigned long parent_ip,
 	.applies = (condition),						\
 	.ops = {							\
 		.func = redirect,					\
-		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION, \
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION | \
+			 FTRACE_OPS_FL_PERMANENT,			\
 	},								\
 }
 

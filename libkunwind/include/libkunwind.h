@@ -37,7 +37,7 @@ struct kunwind_bt;
  *
  * Return: 0; -ENODEV if the module is not loaded; -EPROTO if the module does not
  * speak this library's ABI; -EOPNOTSUPP if the kernel lacks a function that the
- * module must hook; -EINVAL if @handle is NULL; -ENOMEM, -EMFILE, -ENFILE, -EACCES,
+ * module must hook, or hooks none now; -EINVAL if @handle is NULL; -ENOMEM, -EMFILE, -ENFILE, -EACCES,
  * -EINTR as open(2).
  */
 int kunwind_open(struct kunwind_handle **handle);

@@ -6,6 +6,7 @@
 #include <gelf.h>
 #include <glib.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,22 +21,41 @@
 
 #define DELETED	" (deleted)"
 
-/* Not blocking: the path may have become that of a FIFO. */
-#define FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-
-/* An absolute link in a sysroot leads into it. */
-static int open_below(const char *sysroot, const char *path)
+/* Without opening it. An absolute link in a sysroot leads into it. */
+static int find_below(const char *sysroot, const char *path)
 {
-	struct open_how how = { .flags = FLAGS, .resolve = RESOLVE_IN_ROOT };
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT,
+	};
 	int root, fd;
 
 	if (!sysroot)
-		return open(path, FLAGS);
+		return open(path, O_PATH | O_CLOEXEC);
 	root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
 	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	close(root);
+	return fd;
+}
+
+/*
+ * A path is as the traced process saw it, below its own root, and here it may be that of
+ * a device, of which some do things when they are opened: only files are.
+ */
+static int open_below(const char *sysroot, const char *path)
+{
+	int found = find_below(sysroot, path), fd = -1;
+	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	struct stat st;
+
+	if (found < 0)
+		return -1;
+	if (!fstat(found, &st) && S_ISREG(st.st_mode)) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+		fd = open(link, O_RDONLY | O_CLOEXEC);
+	}
+	close(found);
 	return fd;
 }
 
@@ -55,7 +75,7 @@ static enum match match(int fd, const struct kr_module_id *id)
 	ssize_t len;
 	Elf *elf;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st))
 		return NO_ELF;
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF) {

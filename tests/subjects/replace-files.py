@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """Replaces COUNT mappings of a file, which kunwind knows, by mappings of another one with one system call; prints how many
-address maps there are then.
+address maps there are then, and how many five seconds later.
 
-usage: replace-files.py COUNT FILE OTHER
+usage: replace-files.py [--one] COUNT FILE OTHER
+
+With --one they are pages of one mapping of FILE, of which less and less is left.
 """
 import ctypes
 import mmap
 import os
 import sys
+import time
 
 MAP_FIXED = 0x10
 PAGE = mmap.PAGESIZE
@@ -31,13 +34,20 @@ def fill(base, count, file, protection):
         check(libc.mmap(base + i * PAGE, PAGE, protection, mmap.MAP_PRIVATE | MAP_FIXED, file, 0))
 
 
-count = int(sys.argv[1])
-files = [os.open(name, os.O_RDONLY) for name in sys.argv[2:]]
+one = sys.argv[1] == "--one"
+count, *names = sys.argv[1 + one:]
+count = int(count)
+files = [os.open(name, os.O_RDONLY) for name in names]
 base = check(libc.mmap(None, count * PAGE, mmap.PROT_READ, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0))
-fill(base, count, files[0], mmap.PROT_READ | mmap.PROT_EXEC)
+if one:
+    check(libc.mmap(base, count * PAGE, mmap.PROT_READ | mmap.PROT_EXEC, mmap.MAP_PRIVATE | MAP_FIXED, files[0], 0))
+else:
+    fill(base, count, files[0], mmap.PROT_READ | mmap.PROT_EXEC)
 device = os.open("/dev/kunwind", os.O_RDONLY)
 maps = os.open("/sys/kernel/kunwind/maps", os.O_RDONLY)
 # Nothing that is executable is mapped here.
 fill(base, count, files[1], mmap.PROT_READ)
 check(libc.mprotect(base, count * PAGE, mmap.PROT_READ | mmap.PROT_EXEC))
 print(os.read(maps, 64).decode().strip())
+time.sleep(5)
+print(os.pread(maps, 64, 0).decode().strip())

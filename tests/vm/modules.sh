@@ -28,9 +28,28 @@ held_open() {
 	((status == 0)) && rmmod kunwind && modprobe kunwind-lttng
 }
 
+# Hooks that the sysctl switched off would leave maps of what was there.
+hooks_stay() {
+	exec 9</dev/kunwind || return
+	! sysctl -q kernel.ftrace_enabled=0
+	local status=$?
+	exec 9<&-
+	return "$status"
+}
+
+no_hooks() {
+	rmmod kunwind-lttng && sleep 2 && sysctl -q kernel.ftrace_enabled=0 || return
+	python3 -c 'import os; os.open("/dev/kunwind", os.O_RDONLY)' 2>&1 | grep -q 'Errno 95'
+	local status=$?
+	sysctl -q kernel.ftrace_enabled=1 && modprobe kunwind-lttng
+	return "$status"
+}
+
 ok "kunwind is loaded" loaded kunwind
 ok "kunwind-lttng is loaded" loaded kunwind_lttng
 ok "/dev/kunwind has mode 666" [ "$(stat -c '%a %F' /dev/kunwind 2>&1)" = "666 character special file" ]
 ok "both can be removed and loaded again" reload
 ok "kunwind cannot be removed while the device is open" held_open
+ok "hooks cannot be switched off by a sysctl while the device is open" hooks_stay
+ok "and where they are, the device says EOPNOTSUPP" no_hooks
 done_testing

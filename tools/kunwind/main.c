@@ -123,6 +123,16 @@ int kc_print_json(json_t *json)
 	return 0;
 }
 
+/* Return: @status, or KC_FAILED if not all of the output could be written. */
+static int written(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	if (!status)
+		kc_error(NULL, "stdout: %s", strerror(errno));
+	return status ?: KC_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
@@ -141,7 +151,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return written(commands[i].run(argc - 1, argv + 1));
 	kc_error("'kunwind --help' lists them", "there is no command '%s'", argv[1]);
 	return KC_USAGE;
 }

@@ -58,11 +58,19 @@ static void hold_signals(void)
 	static const int numbers[] = {
 		SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD,
 	};
+	struct sigaction action;
 	size_t i;
 
+	/* Who ignores it is not told of a child's end. */
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&held);
-	for (i = 0; i < G_N_ELEMENTS(numbers); i++)
+	for (i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		/* nohup: held, it would come all the same. */
+		if (numbers[i] != SIGPIPE && !sigaction(numbers[i], NULL, &action) &&
+		    action.sa_handler == SIG_IGN)
+			continue;
 		sigaddset(&held, numbers[i]);
+	}
 	sigprocmask(SIG_BLOCK, &held, &before);
 }
 
@@ -168,7 +176,10 @@ static void wait_for_end(int pidfd)
 	} while (number < 0 || number == SIGCHLD || number == SIGPIPE);
 }
 
-/* The kernel's names are those of this boot; without privilege they are zero. */
+/*
+ * The kernel's names are those of this boot; without privilege they are zero, so that
+ * nobody else may read them here.
+ */
 static void copy_kallsyms(const char *folder)
 {
 	char *to = g_build_filename(folder, "kallsyms", NULL), *text;
@@ -176,7 +187,9 @@ static void copy_kallsyms(const char *folder)
 
 	if (g_file_get_contents(KALLSYMS, &text, &size, NULL)) {
 		if (strstr(text, "\nffff"))
-			(void)g_file_set_contents(to, text, (gssize)size, NULL);
+			(void)g_file_set_contents_full(to, text, (gssize)size,
+						       G_FILE_SET_CONTENTS_CONSISTENT,
+						       0600, NULL);
 		g_free(text);
 	}
 	g_free(to);

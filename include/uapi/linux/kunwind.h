@@ -11,7 +11,8 @@
  * received from another process answers -EXDEV.
  *
  * open() gives, beside what every open() can: -ENOMEM; -EINTR after a fatal
- * signal; -EOPNOTSUPP if the kernel lacks a function that must be hooked.
+ * signal; -EOPNOTSUPP if the kernel lacks a function that must be hooked, or if the
+ * sysctl kernel.ftrace_enabled is 0, so that none can be.
  *
  * Every structure begins with its size, as the caller knows it. A kernel that
  * knows a longer one takes the rest as zero; one that knows a shorter one

@@ -8,6 +8,10 @@
 guest_directory() {
 	local here
 	here=$(pwd -P)
+	if [[ $KUW_KERNEL == native ]]; then
+		echo "$here"
+		return
+	fi
 	case $here/ in
 	"$KUW_TOP"/*) echo "$here" ;;
 	*)

@@ -57,7 +57,8 @@ native_lttng_make() {
 	(cd "$new.deb" && apt-get -o APT::Sandbox::User=root download lttng-modules-dkms && dpkg-deb -x lttng-modules-dkms_*.deb .)
 	mv -- "$new.deb"/usr/src/lttng-modules-* "$new"
 	rm -r -- "$new.deb"
-	"$KUW_TOP/lttng-integration/fix-lttng-modules" "$new" "$KUW_KDIR"
+	# Debian's headers: what is common to flavours lies beside the folder itself.
+	"$KUW_TOP/lttng-integration/fix-lttng-modules" "$new" "$(readlink -f -- "$KUW_KDIR")"
 	make -C "$new" -j"$(nproc)" KERNELDIR="$KUW_KDIR" modules
 	finish "$new" "$KUW_LTTNG" "$1"
 }
