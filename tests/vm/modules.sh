@@ -38,11 +38,18 @@ hooks_stay() {
 }
 
 no_hooks() {
-	rmmod kunwind-lttng && sleep 2 && sysctl -q kernel.ftrace_enabled=0 || return
-	python3 -c 'import os; os.open("/dev/kunwind", os.O_RDONLY)' 2>&1 | grep -q 'Errno 95'
-	local status=$?
-	sysctl -q kernel.ftrace_enabled=1 && modprobe kunwind-lttng
-	return "$status"
+	local round status said
+	rmmod kunwind-lttng || return
+	# They stay for a while after the last close.
+	for ((round = 0; round < 100; round++)); do
+		! sysctl -q kernel.ftrace_enabled=0 2>/dev/null || break
+		sleep 0.1
+	done
+	said=$(python3 -c 'import os; os.open("/dev/kunwind", os.O_RDONLY)' 2>&1)
+	grep -q 'Errno 95' <<<"$said"
+	status=$?
+	((status == 0)) || echo "$(sysctl kernel.ftrace_enabled): $said"
+	sysctl -q kernel.ftrace_enabled=1 && modprobe kunwind-lttng && return "$status"
 }
 
 ok "kunwind is loaded" loaded kunwind
