@@ -7,8 +7,10 @@
  */
 #include <linux/elf.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -90,8 +92,31 @@ static void area_free(struct build *b, void *mem, size_t bytes)
 	uncharge(b->src->owner, bytes);
 }
 
+/* Return: whether to stop: 0, -EINTR, -ETIME. */
+static int interrupted(const struct kw_source *src)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	return time_after(jiffies, src->deadline) ? -ETIME : 0;
+}
+
+/*
+ * What stays in the page cache is charged to who reads, as it always is: a cgroup that
+ * has no room for it may have a process killed, and that must not come of a tracer.
+ */
+static ssize_t read_some(struct file *file, void *to, size_t len, loff_t pos)
+{
+	struct mem_cgroup *before = set_active_memcg(NULL);
+	ssize_t n = kernel_read(file, to, len, &pos);
+
+	set_active_memcg(before);
+	return n;
+}
+
 static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 {
+	int ret;
+
 	if (off > src->size || len > src->size - off)
 		return -EINVAL;
 	if (!src->file) {
@@ -99,12 +124,12 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 		return 0;
 	}
 	while (len) {
-		loff_t pos = off;
 		ssize_t n;
 
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		n = kernel_read(src->file, to, min_t(u32, len, CHUNK), &pos);
+		ret = interrupted(src);
+		if (ret)
+			return ret;
+		n = read_some(src->file, to, min_t(u32, len, CHUNK), off);
 		/*
 		 * Whatever the reason, it says nothing about the bytes: another
 		 * opener of the file may be able to read it. (O_DIRECT: -EINVAL.)
@@ -205,13 +230,12 @@ static int compile(struct build *b)
 	b->image.eh_frame_hdr = b->eh_frame_hdr;
 	kuw_compile_init(c, &b->image);
 	while ((ret = kuw_compile_step(c)) > 0) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (ret == KUW_GROW) {
-			ret = grow(b);
-			if (ret)
-				return ret;
-		}
+		int error = interrupted(b->src);
+
+		if (!error && ret == KUW_GROW)
+			error = grow(b);
+		if (error)
+			return error;
 		cond_resched();
 	}
 	return ret;

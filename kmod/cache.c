@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -340,13 +341,20 @@ static int fill(struct kw_table *t, struct kw_source *src)
 	return ret;
 }
 
-/* Return: 0 when @t is built, -EAGAIN if it will not be, -EINTR. */
-static int wait_for(struct kw_table *t)
+/* Return: 0 when @t is built, -EAGAIN if it will not be, -EINTR, -ETIME. */
+static int wait_for(struct kw_table *t, unsigned long deadline)
 {
-	long left = wait_for_completion_killable_timeout(&t->done, PATIENCE);
+	long time = deadline - jiffies, left;
 
+	/* There may be tens of thousands to look up, and each wait takes a tick. */
+	if (time < 0 && !completion_done(&t->done))
+		return -ETIME;
+	left = wait_for_completion_killable_timeout(&t->done,
+						    clamp_t(long, time, 1, PATIENCE));
 	if (left < 0)
 		return -EINTR;
+	if (!left && time < PATIENCE)
+		return -ETIME;
 	if (!left) {
 		disown(t);
 		return -EAGAIN;
@@ -363,6 +371,8 @@ static struct kw_table *get(struct kw_source *src,
 	if (shareable)
 		t = find_or_add(id, NULL);
 	if (!t) {
+		if (time_after(jiffies, src->deadline))
+			return ERR_PTR(-ETIME);
 		fresh = table_alloc(id, src->owner);
 		if (!fresh)
 			return ERR_PTR(-ENOMEM);
@@ -373,7 +383,7 @@ static struct kw_table *get(struct kw_source *src,
 		}
 		kw_table_put(fresh);
 	}
-	ret = wait_for(t);
+	ret = wait_for(t, src->deadline);
 done:
 	if (!ret)
 		return t;
@@ -385,15 +395,21 @@ done:
  * kw_table_get() - the table of a file
  * @file: open for reading, and mapped by somebody
  * @owner: by whom
+ * @deadline: in jiffies: when not to compile it any more, nor to wait for who does
  *
  * Context: process context, sleeps, reads the file.
  * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES and the
  *	like if the file is no regular file or cannot be read; -ENOMEM; -ESTALE
- *	if it does not stop changing.
+ *	if it does not stop changing; -ETIME.
  */
-struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner)
+struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner,
+			      unsigned long deadline)
 {
-	struct kw_source src = { .file = file, .owner = owner };
+	struct kw_source src = {
+		.file = file,
+		.owner = owner,
+		.deadline = deadline,
+	};
 	struct kw_table *t = ERR_PTR(-ESTALE);
 	struct kw_identity id;
 	bool shareable;
@@ -419,7 +435,11 @@ struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner)
 /* The same for the vDSO: the bytes are the kernel's own, and never change. */
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
 {
-	struct kw_source src = { .mem = image->data, .size = image->size };
+	struct kw_source src = {
+		.mem = image->data,
+		.size = image->size,
+		.deadline = kw_no_deadline(),
+	};
 	struct kw_identity id = {
 		.ino = (uintptr_t)image,
 		.size = image->size,

@@ -45,7 +45,8 @@ struct kw_table {
 
 extern unsigned long kw_table_budget;
 
-struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner);
+struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner,
+			      unsigned long deadline);
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image);
 bool kw_table_share(struct kw_table *t);
 void kw_table_put(struct kw_table *table);

@@ -5,14 +5,25 @@
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/wait.h>
 #include <kunwind/trace.h>
 #include "announce.h"
+#include "build.h"
+#include "owner.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
+
+/*
+ * How long a task that has mapped something waits for another one of its process. That
+ * one may be reading a file whose server is this process, and this very task.
+ */
+#define PATIENCE	(10 * HZ)
 
 /* Context: any, under rcu_read_lock(); look before using the snapshot. */
 enum kw_coverage kw_space_coverage(const struct kw_space *space)
@@ -63,8 +74,8 @@ void kw_space_describe(const struct kw_space *space,
 
 /*
  * Put @snap in the place of @old, to which the caller has a reference. One that
- * skipped a file does not count as having caught up, so that the space's own task,
- * which may wait for it, takes another.
+ * left out what others are not to wait for does not count as having caught up, so
+ * that the space's own task takes another.
  *
  * Return: false if something was mapped since the snapshot was begun, so that it
  * may have what is no longer there; or if a fork was faster.
@@ -80,7 +91,7 @@ static bool publish(struct kw_space *space, struct kw_snapshot *old,
 	       rcu_access_pointer(space->snap) == old;
 	if (fits) {
 		replace(space, snap);
-		if (!snap->skipped)
+		if (!snap->skipped && !snap->late)
 			atomic64_set_release(&space->done, begun);
 	}
 	raw_spin_unlock(&space->snap_lock);
@@ -118,10 +129,12 @@ static bool knows_of(const struct kw_space *space, s64 event)
 }
 
 /*
- * Take snapshots until nothing was mapped while one was taken. That ends: who maps
- * something has to catch up, and waits for our lock, before he can map more.
+ * Take snapshots until nothing was mapped while one was taken. Who maps something has
+ * to catch up, and waits for our lock, before he can map more; but tasks that are
+ * killed do not, and there may be more and more of them.
  */
-static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wait)
+static int take_latest(struct kw_space *space, struct mm_struct *mm,
+		       const struct kw_patience *patience)
 {
 	struct kw_snapshot *old, *snap;
 	bool published;
@@ -134,9 +147,9 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
 		 * In the middle of execve(): half of the new program's mappings
 		 * would not do for the call's exit, and its own task takes all.
 		 */
-		if (!may_wait && !old && begun && !READ_ONCE(space->retry.at))
+		if (!patience->may_hang && !old && begun && !READ_ONCE(space->retry.at))
 			return 0;
-		snap = kw_snapshot_take(mm, old, may_wait);
+		snap = kw_snapshot_take(mm, old, patience);
 		if (IS_ERR(snap)) {
 			kw_snapshot_put(old);
 			kw_count(map_failures);
@@ -144,18 +157,18 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
 			return PTR_ERR(snap);
 		}
 		kw_count(map_builds);
-		if (snap->starved)
+		if (snap->starved || snap->late)
 			kw_retry_failed(&space->retry);
 		/*
 		 * Its own tasks have begun to do better, or already have; or it
 		 * is in execve(), and has nothing yet.
 		 */
-		if (!may_wait && (old ? snap->skipped : !snap->map.count)) {
+		if (!patience->may_hang && (old ? snap->skipped : !snap->map.count)) {
 			kw_snapshot_put(old);
 			kw_snapshot_put(snap);
 			return 0;
 		}
-		if (!snap->starved)
+		if (!snap->starved && !snap->late)
 			kw_retry_succeeded(&space->retry);
 		published = announce_and_publish(space, old, snap, begun);
 		kw_snapshot_put(old);
@@ -164,8 +177,36 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
 		kw_snapshot_put(snap);
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		if (time_after(jiffies, patience->deadline)) {
+			kw_retry_failed(&space->retry);
+			return -ETIMEDOUT;
+		}
 		cond_resched();
 	}
+}
+
+/*
+ * Take the space's lock, but not after @deadline. Return: 0, -EINTR, -ETIMEDOUT.
+ */
+int kw_space_lock(struct kw_space *space, unsigned long deadline)
+{
+	long left = max_t(long, deadline - jiffies, 0);
+
+	/* lockdep learns nothing from mutex_trylock(). */
+	might_lock(&space->lock);
+	left = wait_event_killable_timeout(space->unlocked,
+					   mutex_trylock(&space->lock), left);
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+void kw_space_unlock(struct kw_space *space)
+{
+	mutex_unlock(&space->lock);
+	/* Nearly always there is nobody. */
+	if (wq_has_sleeper(&space->unlocked))
+		wake_up(&space->unlocked);
 }
 
 /**
@@ -180,19 +221,30 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm, bool may_wa
  * else did while he waited for the lock.
  *
  * Context: process context, sleeps; no lock of memory management may be held.
- * Return: 0; -EINTR after a fatal signal; -ENOMEM.
+ * Return: 0, also if another task of the process is at it for long: then walks say
+ *	what is missing until it is done; -EINTR after a fatal signal; -ENOMEM.
  */
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
 {
+	struct kw_patience patience = {
+		.may_hang = true,
+		.deadline = kw_no_deadline(),
+	};
 	int ret;
 
 	might_sleep();
 	if (knows_of(space, event))
 		return 0;
-	if (mutex_lock_killable(&space->lock))
-		return -EINTR;
-	ret = knows_of(space, event) ? 0 : take_latest(space, mm, true);
-	mutex_unlock(&space->lock);
+	ret = kw_space_lock(space, jiffies + PATIENCE);
+	if (ret == -ETIMEDOUT) {
+		kw_retry_failed(&space->retry);
+		return 0;
+	}
+	if (ret)
+		return ret;
+	if (!knows_of(space, event))
+		ret = take_latest(space, mm, &patience);
+	kw_space_unlock(space);
 	return ret;
 }
 
@@ -208,6 +260,8 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
  */
 void kw_space_retry(struct kw_space *space, struct mm_struct *mm)
 {
+	struct kw_patience patience = { .deadline = kw_no_deadline() };
+
 	might_sleep();
 	if (!mutex_trylock(&space->lock))
 		return;
@@ -215,49 +269,38 @@ void kw_space_retry(struct kw_space *space, struct mm_struct *mm)
 		kw_count(map_retries);
 		/* So that no other task thinks it due meanwhile. */
 		kw_retry_failed(&space->retry);
-		take_latest(space, mm, false);
+		take_latest(space, mm, &patience);
 	}
-	mutex_unlock(&space->lock);
-}
-
-/*
- * Take the space's lock, but not after @deadline. Return: 0, -EINTR, -ETIMEDOUT.
- */
-int kw_space_lock(struct kw_space *space, unsigned long deadline)
-{
-	while (!mutex_trylock(&space->lock)) {
-		if (time_after(jiffies, deadline))
-			return -ETIMEDOUT;
-		schedule_timeout_killable(1);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-	}
-	return 0;
+	kw_space_unlock(space);
 }
 
 /**
  * kw_space_cover() - cover an mm as far as it is mapped now
  * @mm: an mm whose users the caller holds
  * @pid: a process that has it
- * @deadline: in jiffies: how long to wait for tasks of @mm that catch up
+ * @lock_deadline: in jiffies: how long to wait for tasks of @mm that catch up
  *	themselves, and may be waiting for their own slow file
+ * @patience: what to do for it; the rest is left to its own tasks
  *
  * Context: process context, sleeps.
  * Return: 0; -EINTR after a fatal signal; -ETIMEDOUT; -ENOMEM.
  */
-int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline)
+int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long lock_deadline,
+		   const struct kw_patience *patience)
 {
-	struct kw_space *space = kw_space_obtain(mm, pid, GFP_KERNEL);
+	struct mem_cgroup *before = kw_charge_begin(mm);
+	struct kw_space *space = kw_space_obtain(mm, pid, KW_GFP);
 	int ret;
 
+	kw_charge_end(before);
 	if (IS_ERR_OR_NULL(space))
 		return PTR_ERR_OR_ZERO(space);
-	ret = kw_space_lock(space, deadline);
+	ret = kw_space_lock(space, lock_deadline);
 	if (ret)
 		goto put;
 	if (!knows_of(space, atomic64_read(&space->wanted)))
-		ret = take_latest(space, mm, mm == current->mm);
-	mutex_unlock(&space->lock);
+		ret = take_latest(space, mm, patience);
+	kw_space_unlock(space);
 put:
 	kw_space_put(space);
 	return ret;

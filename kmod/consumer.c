@@ -5,15 +5,20 @@
  * it one after another would have the kernel's text patched all the time.
  */
 #include <linux/export.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/uidgid.h>
 #include <linux/workqueue.h>
+#include "build.h"
 #include "consumer.h"
 #include "hooks.h"
+#include "owner.h"
 #include "pending.h"
 #include "snapshot.h"
 #include "space.h"
@@ -26,6 +31,12 @@
 
 /* How long, in all, who attaches waits for others who are taking a snapshot. */
 #define PATIENCE	(2 * HZ)
+
+/*
+ * How long who attaches works for the processes of one user, whose files decide how long
+ * that would take; what is missing then they do themselves. Root has no such limit.
+ */
+unsigned long kw_attach_work __read_mostly;
 
 static DEFINE_MUTEX(consumers_lock);
 /* Under consumers_lock: */
@@ -136,10 +147,11 @@ static struct mm_struct *grab_mm(struct task_struct *process)
 	return mm;
 }
 
-/* Whom to cover: an mm, by mmgrab(), and a process that has it. */
+/* Whom to cover: an mm, by mmgrab(), a process that has it, and whose that is. */
 struct subject {
 	struct mm_struct *mm;
 	pid_t pid;
+	uid_t uid;
 };
 
 /* Return: how many there are; at most @capacity are in @subjects. */
@@ -155,7 +167,11 @@ static unsigned int list_subjects(struct subject *subjects, unsigned int capacit
 		if (count < capacity)
 			mm = grab_mm(process);
 		if (mm)
-			subjects[count] = (struct subject){ mm, process->tgid };
+			subjects[count] = (struct subject){
+				.mm = mm,
+				.pid = process->tgid,
+				.uid = __kuid_val(kw_owner_uid(process)),
+			};
 		if (mm || count >= capacity)
 			count++;
 	}
@@ -163,13 +179,28 @@ static unsigned int list_subjects(struct subject *subjects, unsigned int capacit
 	return count;
 }
 
-static int cover(const struct subject *subject, unsigned long deadline)
+static int by_user(const void *a, const void *b)
 {
+	const struct subject *s = a, *t = b;
+
+	if (s->uid != t->uid)
+		return s->uid < t->uid ? -1 : 1;
+	return s->pid < t->pid ? -1 : s->pid > t->pid;
+}
+
+static int cover(const struct subject *subject, unsigned long lock_deadline,
+		 unsigned long deadline)
+{
+	bool own = subject->mm == current->mm;
+	struct kw_patience patience = {
+		.may_hang = own,
+		.deadline = own ? kw_no_deadline() : deadline,
+	};
 	int ret;
 
 	if (!mmget_not_zero(subject->mm))
 		return 0;
-	ret = kw_space_cover(subject->mm, subject->pid, deadline);
+	ret = kw_space_cover(subject->mm, subject->pid, lock_deadline, &patience);
 	mmput(subject->mm);
 	/* One that cannot be covered, for want of memory or time, says so in its walks. */
 	return ret == -EINTR ? ret : 0;
@@ -182,7 +213,7 @@ static int cover(const struct subject *subject, unsigned long deadline)
  */
 static int cover_system(void)
 {
-	unsigned long deadline = jiffies + PATIENCE;
+	unsigned long lock_deadline = jiffies + PATIENCE, deadline = jiffies;
 	unsigned int capacity = 1024, count, i;
 	struct subject *subjects;
 	int ret = 0;
@@ -199,9 +230,15 @@ static int cover_system(void)
 			mmdrop(subjects[i].mm);
 		kvfree(subjects);
 	}
+	sort(subjects, count, sizeof(*subjects), by_user, NULL);
 	for (i = 0; i < count; i++) {
+		uid_t uid = subjects[i].uid;
+
+		if (!i || uid != subjects[i - 1].uid)
+			deadline = uid ? jiffies + kw_attach_work :
+					 kw_no_deadline();
 		if (!ret)
-			ret = cover(&subjects[i], deadline);
+			ret = cover(&subjects[i], lock_deadline, deadline);
 		mmdrop(subjects[i].mm);
 		cond_resched();
 	}

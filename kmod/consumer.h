@@ -18,6 +18,9 @@ struct kunwind_consumer {
 	struct kw_space *space;
 };
 
+/* In jiffies, see kw_consumer_open(). */
+extern unsigned long kw_attach_work;
+
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm);
 void kw_consumer_close(struct kunwind_consumer *consumer);
 void kw_consumers_exit(void);

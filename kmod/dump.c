@@ -58,7 +58,7 @@ static int tell_space(struct kw_space *space, const struct teller *t)
 	/* Whoever is forked from now on need not be told of. */
 	atomic64_set_release(&space->told, t->number);
 	if (!locked)
-		mutex_unlock(&space->lock);
+		kw_space_unlock(space);
 	return 0;
 }
 

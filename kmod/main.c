@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* kunwind.ko: loading and unloading. */
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -21,6 +22,11 @@ module_param(build_budget_mb, uint, 0444);
 MODULE_PARM_DESC(build_budget_mb,
 		 "MiB that all builds under way may take (default: 1/16 of RAM, at least 256)");
 
+static unsigned int attach_work_ms = 10000;
+module_param(attach_work_ms, uint, 0444);
+MODULE_PARM_DESC(attach_work_ms,
+		 "ms that who attaches compiles tables for the processes of one user (10000)");
+
 static unsigned long budget(unsigned int mb, unsigned int part, unsigned int least)
 {
 	unsigned long ram_mb = totalram_pages() >> (20 - PAGE_SHIFT);
@@ -34,6 +40,7 @@ static int __init kunwind_init(void)
 
 	kw_table_budget = budget(table_budget_mb, 64, 64);
 	kw_build_budget = budget(build_budget_mb, 16, 256);
+	kw_attach_work = msecs_to_jiffies(attach_work_ms);
 	kw_spaces_init();
 	ret = kw_tables_init();
 	if (ret)

@@ -22,8 +22,10 @@
 static DEFINE_SPINLOCK(owners_lock);
 static struct hlist_head owners[1 << HASH_BITS];
 
-static kuid_t uid_of(const struct cred *cred)
+/* Whose doing a task is. Context: under rcu_read_lock(). */
+kuid_t kw_owner_uid(const struct task_struct *task)
 {
+	const struct cred *cred = __task_cred(task);
 	const struct user_namespace *ns = cred->user_ns;
 	kuid_t uid = cred->uid;
 
@@ -43,7 +45,7 @@ static kuid_t uid_of_mm(const struct mm_struct *mm)
 	if (mm != current->mm)
 		task = rcu_dereference(mm->owner) ?: current;
 #endif
-	uid = uid_of(__task_cred(task));
+	uid = kw_owner_uid(task);
 	rcu_read_unlock();
 	return uid;
 }

@@ -11,6 +11,7 @@
 
 struct mem_cgroup;
 struct mm_struct;
+struct task_struct;
 
 /*
  * For what is made on behalf of a process, in process context: charged to its memory
@@ -37,6 +38,7 @@ struct kw_owner {
 	size_t lru_bytes;
 };
 
+kuid_t kw_owner_uid(const struct task_struct *task);
 struct kw_owner *kw_owner_of(struct mm_struct *mm);
 struct kw_owner *kw_owner_hold(struct kw_owner *owner);
 void kw_owner_put(struct kw_owner *owner);

@@ -39,11 +39,15 @@ static DECLARE_WAIT_QUEUE_HEAD(drained);
 
 /*
  * Made by a hook, in atomic context; run once and freed by the task that it is
- * queued on.
+ * queued on. Until it begins to run, further events of that task join it: one
+ * mprotect() can have 65,000, and what is allocated in atomic context is charged to a
+ * cgroup even beyond its limit.
  */
-struct pending {
+struct kw_pending {
 	struct callback_head work;
+	const struct task_struct *task;
 	struct kw_space *space;
+	/* The last one; under @space->snap_lock as long as @space->queued is this. */
 	s64 event;
 };
 
@@ -67,9 +71,13 @@ static void finish(struct kw_space *space)
 
 static void catch_up(struct callback_head *work)
 {
-	struct pending *p = container_of(work, struct pending, work);
+	struct kw_pending *p = container_of(work, struct kw_pending, work);
 	struct kw_space *space = p->space;
 
+	raw_spin_lock(&space->snap_lock);
+	if (space->queued == p)
+		space->queued = NULL;
+	raw_spin_unlock(&space->snap_lock);
 	/* If it is killed, or has another mm, those who share this one see to it. */
 	if (!is_own(space) || kw_space_catch_up(space, current->mm, p->event))
 		kw_retry_failed(&space->retry);
@@ -88,6 +96,19 @@ static void retry(struct callback_head *work)
 	finish(space);
 }
 
+/* Return: whether @task has an item of @space already; it catches up with @event, too. */
+static bool join(const struct task_struct *task, struct kw_space *space, s64 event)
+{
+	bool joins;
+
+	raw_spin_lock(&space->snap_lock);
+	joins = space->queued && space->queued->task == task;
+	if (joins)
+		space->queued->event = event;
+	raw_spin_unlock(&space->snap_lock);
+	return joins;
+}
+
 /**
  * kw_pending_queue() - have a task catch up before it returns to user mode
  * @task: current, or a child that does not run yet
@@ -101,8 +122,10 @@ static void retry(struct callback_head *work)
  */
 void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 event)
 {
-	struct pending *p;
+	struct kw_pending *p;
 
+	if (join(task, space, event))
+		return;
 	p = kmalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!p) {
 		kw_count_failed_allocation();
@@ -113,12 +136,18 @@ void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 even
 	if (!try_module_get(THIS_MODULE))
 		goto free;
 	refcount_inc(&space->refs);
+	p->task = task;
 	p->space = space;
 	p->event = event;
 	init_task_work(&p->work, catch_up);
 	kw_gauge_add(pending, 1);
-	if (!task_work_add(task, &p->work, TWA_RESUME))
+	if (!task_work_add(task, &p->work, TWA_RESUME)) {
+		/* It cannot have run yet: @task is in this hook, or has never run. */
+		raw_spin_lock(&space->snap_lock);
+		space->queued = p;
+		raw_spin_unlock(&space->snap_lock);
 		return;
+	}
 	/* The task exits. */
 	kw_gauge_sub(pending, 1);
 	kw_space_put(space);

@@ -197,11 +197,12 @@ static int list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
 	}
 }
 
-static struct kw_table *table_of(const struct found *f, struct kw_owner *owner)
+static struct kw_table *table_of(const struct found *f, struct kw_owner *owner,
+				 unsigned long deadline)
 {
 	if (f->vdso)
 		return kw_table_get_vdso(f->vdso);
-	return f->file ? kw_table_get(f->file, owner) : NULL;
+	return f->file ? kw_table_get(f->file, owner, deadline) : NULL;
 }
 
 /* The index of the first mapping that ends behind @addr. */
@@ -302,7 +303,7 @@ static void add_known(struct kw_snapshot *snap, struct found *f)
  */
 static int add_mapping(struct kw_snapshot *snap, struct found *f,
 		       const struct kw_snapshot *old, struct kw_owner *owner,
-		       bool may_wait)
+		       const struct kw_patience *patience)
 {
 	struct kw_origin origin = { .off = f->off };
 	struct kw_table *t;
@@ -311,13 +312,18 @@ static int add_mapping(struct kw_snapshot *snap, struct found *f,
 		add_known(snap, f);
 		return 0;
 	}
-	if (!may_wait && f->file && kw_identity_may_hang(f->file)) {
+	if (!patience->may_hang && f->file && kw_identity_may_hang(f->file)) {
 		snap->skipped = true;
 		return 0;
 	}
-	t = table_of(f, owner);
+	t = table_of(f, owner, patience->deadline);
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
+	if (t == ERR_PTR(-ETIME)) {
+		kw_count(mappings_left);
+		snap->late = true;
+		return 0;
+	}
 	if (t == ERR_PTR(-ENOMEM) || t == ERR_PTR(-EAGAIN)) {
 		snap->starved = true;
 		return 0;
@@ -371,7 +377,8 @@ static void free_work(struct work_struct *work)
 
 static struct kw_snapshot *take(struct mm_struct *mm,
 				const struct kw_snapshot *old,
-				struct kw_owner *owner, bool may_wait)
+				struct kw_owner *owner,
+				const struct kw_patience *patience)
 {
 	struct kw_snapshot *snap;
 	struct listing l;
@@ -388,12 +395,13 @@ static struct kw_snapshot *take(struct mm_struct *mm,
 		goto clear;
 	}
 	for (i = 0; i < l.count; i++) {
-		ret = add_mapping(snap, &l.found[i], old, owner, may_wait);
+		ret = add_mapping(snap, &l.found[i], old, owner, patience);
 		if (ret)
 			goto free;
 		cond_resched();
 	}
-	snap->map.incomplete = l.overflow || snap->starved || snap->skipped;
+	snap->map.incomplete = l.overflow || snap->starved || snap->skipped ||
+			       snap->late;
 	listing_clear(&l);
 	return snap;
 
@@ -408,7 +416,7 @@ clear:
  * kw_snapshot_take() - the executable mappings of an mm as they are now
  * @mm: an mm whose users the caller holds
  * @old: an earlier one of the same mm, for what has not changed; or NULL
- * @may_wait: whether to read files that may keep their reader waiting for ever
+ * @patience: the caller's
  *
  * What it allocates is charged to the cgroup and the user of @mm's process, also
  * when another one takes the snapshot.
@@ -418,7 +426,8 @@ clear:
  * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM.
  */
 struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
-				     const struct kw_snapshot *old, bool may_wait)
+				     const struct kw_snapshot *old,
+				     const struct kw_patience *patience)
 {
 	struct mem_cgroup *before;
 	struct kw_snapshot *snap;
@@ -427,7 +436,7 @@ struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
 	might_sleep();
 	before = kw_charge_begin(mm);
 	owner = kw_owner_of(mm);
-	snap = owner ? take(mm, old, owner, may_wait) : ERR_PTR(-ENOMEM);
+	snap = owner ? take(mm, old, owner, patience) : ERR_PTR(-ENOMEM);
 	kw_owner_put(owner);
 	kw_charge_end(before);
 	return snap;

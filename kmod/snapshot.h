@@ -30,14 +30,29 @@ struct kw_snapshot {
 	struct kw_origin *origins;
 	/* While it is made: of all names. */
 	u32 name_bytes;
-	/* What was left out: for want of memory; a file that may keep its reader waiting. */
+	/*
+	 * Something was left out: for want of memory; because it may keep its reader
+	 * waiting; as the deadline had come.
+	 */
 	bool starved;
 	bool skipped;
+	bool late;
 	struct kuw_map map;
 };
 
+/*
+ * How patient somebody is who takes a snapshot.
+ * @may_hang: reads files that may keep their reader waiting for ever
+ * @deadline: in jiffies: compiles no more tables then, and waits for none
+ */
+struct kw_patience {
+	bool may_hang;
+	unsigned long deadline;
+};
+
 struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
-				     const struct kw_snapshot *old, bool may_wait);
+				     const struct kw_snapshot *old,
+				     const struct kw_patience *patience);
 struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end);
 void kw_snapshot_put(struct kw_snapshot *snap);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);

@@ -15,6 +15,7 @@
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <kunwind/trace.h>
+#include "owner.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
@@ -70,6 +71,7 @@ static struct kw_space *space_alloc(struct mm_struct *mm, pid_t pid, gfp_t gfp)
 	atomic64_set(&space->done, -1);
 	atomic64_set(&space->stale, -1);
 	mutex_init(&space->lock);
+	init_waitqueue_head(&space->unlocked);
 	raw_spin_lock_init(&space->snap_lock);
 	refcount_set(&space->refs, 1);
 	kw_gauge_add(spaces, 1);
@@ -141,7 +143,7 @@ static struct kw_space *obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp,
  * kw_space_obtain() - the space of an mm, made if it is to be covered
  * @mm: an mm that has users, so that it cannot exit meanwhile
  * @pid: a process that has it
- * @gfp: GFP_ATOMIC or GFP_KERNEL
+ * @gfp: GFP_ATOMIC or KW_GFP
  *
  * Return: a reference; NULL if nobody wants @mm covered; ERR_PTR(-ENOMEM).
  */
@@ -153,7 +155,7 @@ struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp)
 /* The same for a consumer of current->mm alone, until kw_space_unhold(). */
 struct kw_space *kw_space_hold(struct mm_struct *mm)
 {
-	return obtain(mm, current->tgid, GFP_KERNEL, true);
+	return obtain(mm, current->tgid, KW_GFP, true);
 }
 
 void kw_space_unhold(struct kw_space *space)

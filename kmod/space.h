@@ -10,9 +10,12 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include "retry.h"
 
 struct kunwind_mapping;
+struct kw_patience;
+struct kw_pending;
 struct kw_snapshot;
 struct mm_struct;
 struct vm_area_struct;
@@ -51,9 +54,12 @@ struct kw_space {
 	atomic64_t done;
 	/* The task of the last event; 0: there was none. Under @snap_lock. */
 	pid_t mapped_by;
+	/* What was queued last, until it runs; under @snap_lock, see pending.c. */
+	struct kw_pending *queued;
 	raw_spinlock_t snap_lock;
-	/* Serialises those who take a snapshot; outside of mmap_lock. */
+	/* Serialises those who take a snapshot; outside of mmap_lock. See kw_space_lock(). */
 	struct mutex lock;
+	wait_queue_head_t unlocked;
 	struct kw_retry retry;
 	refcount_t refs;
 	/* Consumers of this mm alone; under the hash's lock. */
@@ -75,7 +81,9 @@ enum kw_coverage kw_space_coverage(const struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event);
 void kw_space_retry(struct kw_space *space, struct mm_struct *mm);
 int kw_space_lock(struct kw_space *space, unsigned long deadline);
-int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline);
+void kw_space_unlock(struct kw_space *space);
+int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long lock_deadline,
+		   const struct kw_patience *patience);
 s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		   u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent);

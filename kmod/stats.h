@@ -19,6 +19,7 @@
 	X(map_builds) \
 	X(map_failures) \
 	X(map_retries) \
+	X(mappings_left) \
 	X(table_builds) \
 	X(table_failures) \
 	X(table_refusals) \

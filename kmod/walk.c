@@ -73,6 +73,8 @@ enum level {
 	LEVEL_SOFTIRQ,
 	LEVEL_HARDIRQ,
 	LEVEL_NMI,
+	/* In an exception or breakpoint that the kernel treats like an NMI, one that is. */
+	LEVEL_NESTED_NMI,
 	NR_LEVELS
 };
 
@@ -86,12 +88,16 @@ enum level {
 
 static DEFINE_PER_CPU(struct kuw_memo *, memos[NR_LEVELS]);
 
+/* Return: NULL where none is left: three walks in NMIs, one in the other. */
 static struct kuw_memo *own_memo(void)
 {
+	unsigned int nmis = in_nmi() >> NMI_SHIFT;
 	enum level level = LEVEL_TASK;
 
-	if (in_nmi())
-		level = LEVEL_NMI;
+	if (nmis > 2)
+		return NULL;
+	if (nmis)
+		level = nmis == 1 ? LEVEL_NMI : LEVEL_NESTED_NMI;
 	else if (in_hardirq())
 		level = LEVEL_HARDIRQ;
 	else if (in_serving_softirq())
@@ -151,6 +157,7 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 {
 	enum kw_coverage coverage = kw_space_coverage(space);
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
+	struct kuw_memo *memo = own_memo();
 
 	if (!snap) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
@@ -161,12 +168,12 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 			   result);
 		return;
 	}
-	if (!may_read_user(regs)) {
+	if (!memo || !may_read_user(regs)) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
 		return;
 	}
 	if (user_64bit_mode((struct pt_regs *)regs))
-		kuw_walk(&snap->map, own_memo(), regs, frames, capacity, result);
+		kuw_walk(&snap->map, memo, regs, frames, capacity, result);
 	else
 		kuw_walk_i386(&snap->map, regs, frames, capacity, result);
 	if (result->stop == KUNWIND_STOP_NO_MAPPING && coverage == KW_LAGGING)

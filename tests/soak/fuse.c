@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,15 @@
 /* How long a process that was killed may take to end. */
 #define PATIENCE_MS	5000
 
-enum manners { SLOW, HANGING, LYING };
+enum manners { SLOW, HANGING, LYING, OWN };
 
 struct server {
 	enum manners manners;
 	int fd;
+	/* Of OWN, a thread. */
 	int pid;
+	pthread_t thread;
+	bool has_mapped;
 	char folder[32];
 	char path[48];
 	unsigned int variant;
@@ -77,6 +81,25 @@ static struct fuse_attr attributes(const struct server *s, uint64_t node)
 	};
 }
 
+/*
+ * A server that is a thread of its own client: it maps code before it answers, which
+ * has to wait for who takes the address map, and that one waits for this answer.
+ */
+static void map_before(struct server *s)
+{
+	struct code code;
+	int fd = code_open(variant_path(s->variant), &code);
+	char *at = mmap(NULL, code.length, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+			code.offset);
+
+	if (at == MAP_FAILED)
+		trouble("mmap");
+	else
+		munmap(at, code.length);
+	close(fd);
+	s->has_mapped = true;
+}
+
 /* A liar says something else each time. */
 static void answer_read(struct server *s, uint64_t unique,
 			const struct fuse_read_in *in)
@@ -90,6 +113,8 @@ static void answer_read(struct server *s, uint64_t unique,
 		load(s, chance(NR_VARIANTS));
 		if (length && chance(2))
 			s->bytes[at + chance(length)] = chance(256);
+	} else if (s->manners == OWN && !s->has_mapped) {
+		map_before(s);
 	} else {
 		usleep(DELAY_US);
 	}
@@ -144,7 +169,6 @@ static void serve(struct server *s)
 	static char request[MAX_FILE + 8192]
 		__attribute__((aligned(__alignof__(struct fuse_in_header))));
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
 		ssize_t n = read(s->fd, request, sizeof(request));
 
@@ -152,9 +176,15 @@ static void serve(struct server *s)
 			continue;
 		/* It was unmounted. */
 		if (n < (ssize_t)sizeof(struct fuse_in_header))
-			_exit(0);
+			return;
 		serve_one(s, (void *)request, request + sizeof(struct fuse_in_header));
 	}
+}
+
+static void *serve_in_thread(void *s)
+{
+	serve(s);
+	return NULL;
 }
 
 static int server_begin(struct server *s, enum manners manners)
@@ -175,9 +205,14 @@ static int server_begin(struct server *s, enum manners manners)
 		 s->fd);
 	if (mount("storm", s->folder, "fuse", MS_NODEV, options))
 		return -1;
+	if (manners == OWN)
+		return pthread_create(&s->thread, NULL, serve_in_thread, s);
 	s->pid = fork();
-	if (!s->pid)
+	if (!s->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		serve(s);
+		_exit(0);
+	}
 	close(s->fd);
 	return s->pid < 0 ? -1 : 0;
 }
@@ -193,6 +228,10 @@ static void server_end(struct server *s)
 {
 	if (umount2(s->folder, MNT_DETACH))
 		trouble("umount2");
+	if (s->manners == OWN) {
+		pthread_join(s->thread, NULL);
+		close(s->fd);
+	}
 	if (s->pid)
 		server_kill(s);
 	rmdir(s->folder);
@@ -269,7 +308,7 @@ static NOINLINE void with_server(enum manners manners)
 	CALLED();
 	if (!s || server_begin(s, manners))
 		tap_bail("a FUSE server: %s", strerror(errno));
-	if (manners == SLOW)
+	if (manners == SLOW || manners == OWN)
 		call_served(s);
 	else
 		call_in_child(s, manners == HANGING);
@@ -282,6 +321,13 @@ NOINLINE void storm_fuse(void)
 {
 	CALLED();
 	with_server(chance(4) ? SLOW : HANGING);
+	RETURNS();
+}
+
+NOINLINE void storm_own_fuse(void)
+{
+	CALLED();
+	with_server(OWN);
 	RETURNS();
 }
 

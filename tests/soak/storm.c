@@ -33,6 +33,7 @@ static const struct storm {
 	{ "deleted", storm_deleted, "a program that is deleted while it runs" },
 	{ "namespaces", storm_namespaces, "a program of an overlay, in namespaces of its own" },
 	{ "fuse", storm_fuse, "code from a slow file server, and one that hangs" },
+	{ "own-fuse", storm_own_fuse, "code from a file server that is a thread of its client" },
 	{ "lies", storm_lies, "code from a file server that lies; any stack will do" },
 };
 

@@ -70,6 +70,7 @@ void storm_memfd(void);
 void storm_deleted(void);
 void storm_namespaces(void);
 void storm_fuse(void);
+void storm_own_fuse(void);
 void storm_lies(void);
 
 #endif /* KUNWIND_STORM_H */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """Replaces COUNT mappings of a file, which kunwind knows, by mappings of another one with one system call; prints how many
-address maps there are then, and how many five seconds later.
+address maps there are then, how many tasks had to catch up meanwhile at most, and how many maps there are five seconds later.
 
 usage: replace-files.py [--one] COUNT FILE OTHER
 
@@ -11,6 +11,7 @@ import ctypes
 import mmap
 import os
 import sys
+import threading
 import time
 
 MAP_FIXED = 0x10
@@ -34,6 +35,17 @@ def fill(base, count, file, protection):
         check(libc.mmap(base + i * PAGE, PAGE, protection, mmap.MAP_PRIVATE | MAP_FIXED, file, 0))
 
 
+def figure(name):
+    with open("/sys/kernel/kunwind/" + name) as file:
+        return int(file.read())
+
+
+def watch():
+    global most
+    while not done:
+        most = max(most, figure("pending"))
+
+
 one = sys.argv[1] == "--one"
 count, *names = sys.argv[1 + one:]
 count = int(count)
@@ -44,10 +56,15 @@ if one:
 else:
     fill(base, count, files[0], mmap.PROT_READ | mmap.PROT_EXEC)
 device = os.open("/dev/kunwind", os.O_RDONLY)
-maps = os.open("/sys/kernel/kunwind/maps", os.O_RDONLY)
 # Nothing that is executable is mapped here.
 fill(base, count, files[1], mmap.PROT_READ)
+most, done = 0, False
+watcher = threading.Thread(target=watch)
+watcher.start()
 check(libc.mprotect(base, count * PAGE, mmap.PROT_READ | mmap.PROT_EXEC))
-print(os.read(maps, 64).decode().strip())
+maps = figure("maps")
+done = True
+watcher.join()
+print(maps, most, sep="\n")
 time.sleep(5)
-print(os.pread(maps, 64, 0).decode().strip())
+print(figure("maps"))

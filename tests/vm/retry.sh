@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Want of memory passes: a library that got no table has one soon after there is room, though its process maps nothing more.
+# Want of memory passes, and of time: a library that got no table has one soon after there is room, or after who attached has left it to its
+# process, though that maps nothing more.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -111,6 +112,52 @@ ok "at first the stacks of both processes end early" first_are cut
 ok "their last ones are whole" last_are whole
 echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_retries") retries"
 ok "nothing is left" nothing_left
-ok "kunwind takes its own budget again" reload
+
+# Who attaches does not work for a user as long as he likes: what is left the processes do themselves.
+ok "kunwind is told to leave all tables to their processes" reload attach_work_ms=0
+modprobe kunwind-lttng
+# loaded: the process and its child have the library.
+loaded() {
+	local round
+	for ((round = 0; round < 100; round++)); do
+		(($(grep -l "$SCRATCH/0.so" /proc/[0-9]*/maps 2>/dev/null | wc -l) < 2)) || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so"
+echo >&"${input[starved]}"
+ok "it loads its library, and forks" loaded
+rm -r "$SCRATCH/trace"
+ok "a session begins" session
+left=$(<"$figures/mappings_left")
+echo "# $left mappings were left"
+ok "mappings were left" [ "$left" -gt 3 ]
+sleep 5
+ok "the session ends" lttng destroy retry
+end starved
+wait
+ok "at first the stacks of both processes end early" first_are cut
+ok "their last ones are whole" last_are whole
+echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_retries") retries"
+ok "nothing is left" nothing_left
+
+# A compilation that has begun is left, too.
+ok "kunwind is told to work for a user for one millisecond" reload attach_work_ms=1
+large=$(find /usr/lib -name '*.so*' -type f -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
+ok "a process maps a large file" begin mapper mapped python3 -S "$SCRATCH/map-files.py" --no-device "$large"
+modprobe kunwind-test
+ok "somebody attaches" eval "echo 1 >/sys/module/kunwind_test/parameters/attach"
+left=$(<"$figures/mappings_left")
+echo "# $left mappings were left, $(<"$figures/table_failures") tables failed"
+ok "mappings were left" [ "$left" -gt 0 ]
+ok "in the middle of its compilation" [ "$(<"$figures/table_failures")" -gt 0 ]
+ok "he detaches" eval "echo 0 >/sys/module/kunwind_test/parameters/attach"
+end mapper
+wait
+ok "nothing is left" nothing_left
+modprobe -r kunwind-test
+ok "kunwind takes its own parameters again" reload
 modprobe kunwind-lttng
 done_testing

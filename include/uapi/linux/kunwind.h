@@ -60,7 +60,7 @@
 	X(13, EXPR_BAD, "a DWARF expression failed") \
 	X(14, EXPR_BUDGET, "the DWARF expressions of this walk took too long") \
 	X(15, MODE, "the task runs in a mode that is not supported") \
-	X(16, CONTEXT, "user memory cannot be read in this context") \
+	X(16, CONTEXT, "the stack cannot be read in this context") \
 	X(17, RULE_BAD, "the table holds a rule that cannot be applied") \
 	X(18, INCOMPLETE_MAP, "a mapping is not recorded yet, or there was no memory for it")
 
