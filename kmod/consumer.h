@@ -18,7 +18,7 @@ struct kunwind_consumer {
 	struct kw_space *space;
 };
 
-/* In jiffies, see kw_consumer_open(). */
+/* In jiffies; see consumer.c. */
 extern unsigned long kw_attach_work;
 
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm);

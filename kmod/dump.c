@@ -13,8 +13,10 @@
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/spinlock.h>
 #include <kunwind/kunwind.h>
 #include "snapshot.h"
 #include "space.h"
@@ -34,27 +36,46 @@ struct teller {
 };
 
 /*
+ * Tell of the first mapping behind *@at. It is told while no hook can take it out of
+ * what is published, so that the hook's kunwind_unmap comes behind it in the trace.
+ * Return: whether there was one.
+ */
+static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
+{
+	const struct kw_snapshot *snap;
+	struct kunwind_mapping m;
+	bool found;
+	u32 i;
+
+	raw_spin_lock(&space->snap_lock);
+	snap = rcu_dereference_protected(space->snap,
+					 lockdep_is_held(&space->snap_lock));
+	i = snap ? kw_snapshot_behind(snap, *at) : 0;
+	found = snap && i < snap->map.count;
+	if (found) {
+		kw_space_describe(space, snap, i, &m);
+		t->tell(&m, t->data);
+		*at = m.end;
+	}
+	raw_spin_unlock(&space->snap_lock);
+	return found;
+}
+
+/*
  * With the space's lock nothing new is announced meanwhile, which what is told here
  * would replace in the reader's eyes. A task that holds it for long waits for a
  * file, and announces something only then.
  */
 static int tell_space(struct kw_space *space, const struct teller *t)
 {
-	struct kw_snapshot *snap;
-	struct kunwind_mapping m;
+	u64 at = 0;
 	int locked;
-	u32 i;
 
 	locked = kw_space_lock(space, t->deadline);
 	if (locked == -EINTR)
 		return locked;
-	snap = kw_space_snapshot(space);
-	for (i = 0; snap && i < snap->map.count; i++) {
-		kw_space_describe(space, snap, i, &m);
-		t->tell(&m, t->data);
+	while (tell_next(space, t, &at))
 		cond_resched();
-	}
-	kw_snapshot_put(snap);
 	/* Whoever is forked from now on need not be told of. */
 	atomic64_set_release(&space->told, t->number);
 	if (!locked)

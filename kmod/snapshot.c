@@ -205,8 +205,8 @@ static struct kw_table *table_of(const struct found *f, struct kw_owner *owner,
 	return f->file ? kw_table_get(f->file, owner, deadline) : NULL;
 }
 
-/* The index of the first mapping that ends behind @addr. */
-static u32 first_behind(const struct kw_snapshot *snap, u64 addr)
+/* Return: the index of the first mapping that ends behind @addr. */
+u32 kw_snapshot_behind(const struct kw_snapshot *snap, u64 addr)
 {
 	u32 low = 0, high = snap->map.count;
 
@@ -232,7 +232,7 @@ static struct kw_name *old_name(const struct found *f, const struct kw_snapshot 
 
 	if (!old || !f->file)
 		return NULL;
-	i = first_behind(old, f->start);
+	i = kw_snapshot_behind(old, f->start);
 	if (i == old->map.count || old->map.mappings[i].start > f->start)
 		return NULL;
 	t = old->origins[i].table;
@@ -517,7 +517,7 @@ void kw_snapshot_put(struct kw_snapshot *snap)
 /* Whether the map says anything about [@start, @end). */
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 {
-	u32 i = first_behind(snap, start);
+	u32 i = kw_snapshot_behind(snap, start);
 
 	return i < snap->map.count && snap->map.mappings[i].start < end;
 }
@@ -526,7 +526,7 @@ bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 			const struct vm_area_struct *vma)
 {
-	u32 i = first_behind(snap, vma->vm_start);
+	u32 i = kw_snapshot_behind(snap, vma->vm_start);
 	u64 bias;
 
 	for (; i < snap->map.count; i++) {

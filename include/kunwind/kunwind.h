@@ -92,7 +92,7 @@ typedef void (*kunwind_tell_fn)(const struct kunwind_mapping *m, void *data);
 
 /**
  * kunwind_for_each_mapping() - tell of all mappings that walks know of
- * @tell: called for each, in process context; must not detach a consumer
+ * @tell: called for each, with a spinlock held: must not sleep
  * @data: for @tell
  *
  * What is mapped meanwhile is not told, but traced: see <kunwind/trace.h>.
