@@ -71,7 +71,7 @@ and writable under build/ only. Its stdin is empty; stdout, stderr and exit stat
 changes outside build/ is gone afterwards.
 
 options, of all jobs:
-  --event NAME    trace this tracepoint or system call instead of all system calls; may be repeated
+  --event NAME    trace this tracepoint or system call instead of all system calls (`*`: any characters); may be repeated
   --kernel 6.12   the guest's kernel; 6.12-debug is the same from source, with all checks on
   --raw           babeltrace2's plain text, without names
   --native        use this machine's kernel instead of a guest; asks first; not for test, bench and shell

@@ -226,13 +226,23 @@ static bool to_vaddr(const struct kr_module *module, uint64_t offset,
 	return false;
 }
 
+/* A call can be the last instruction of a segment, and a signal frame the first. */
+static bool find_vaddr(const struct kr_module *module, uint64_t offset, bool call,
+		       uint64_t *vaddr)
+{
+	if (!call || !to_vaddr(module, offset - 1, vaddr))
+		return to_vaddr(module, offset, vaddr);
+	++*vaddr;
+	return true;
+}
+
 static struct kr_place *look_up(struct kr_module *module, uint64_t offset,
 				bool call)
 {
 	struct kr_place *place = NULL;
 	uint64_t vaddr;
 
-	if (open_module(module) && to_vaddr(module, offset, &vaddr)) {
+	if (open_module(module) && find_vaddr(module, offset, call, &vaddr)) {
 		place = kr_debug_look(&module->debug, module->modules->strings,
 				      vaddr, call);
 		if (!place && module->id.path[0] == '/')

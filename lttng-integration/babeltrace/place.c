@@ -8,6 +8,7 @@
 #include <elfutils/libdw.h>
 #include <glib.h>
 #include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "place.h"
@@ -17,6 +18,9 @@
  */
 #define MAX_DEPTH	64
 #define MAX_DIES	(1 << 22)
+
+/* So is a symbol: a hundred characters can stand for more than there is memory. */
+#define MAX_DEMANGLED	(1 << 16)
 
 struct kr_unit {
 	Dwarf_Addr start;
@@ -53,16 +57,43 @@ struct kr_place *kr_place_new(uint32_t count)
 	return place;
 }
 
+/* A name that is put together. */
+struct demangled {
+	GString *text;
+	jmp_buf too_long;
+};
+
+static void append(const char *piece, size_t length, void *data)
+{
+	struct demangled *d = data;
+
+	/* It cannot be told to stop. It has allocated nothing: its memory is its stack. */
+	if (length > MAX_DEMANGLED - d->text->len)
+		longjmp(d->too_long, 1);
+	g_string_append_len(d->text, piece, length);
+}
+
+/* Return: whether it is a name of Rust or C++ of reasonable length. */
+static bool demangle(const char *name, struct demangled *d)
+{
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
+	    setjmp(d->too_long))
+		return false;
+	if (rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d))
+		return true;
+	g_string_truncate(d->text, 0);
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d);
+}
+
 /* Return: a name as its programmer wrote it, without the version of a symbol. */
 static const char *intern_demangled(GStringChunk *strings, const char *name)
 {
-	char *plain = g_strndup(name, strcspn(name, "@")), *demangled = NULL;
+	char *plain = g_strndup(name, strcspn(name, "@"));
+	struct demangled d = { .text = g_string_new(NULL) };
 
-	if (plain[0] == '_' && (plain[1] == 'Z' || plain[1] == 'R'))
-		demangled = cplus_demangle(plain,
-					   DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
-	name = g_string_chunk_insert_const(strings, demangled ? demangled : plain);
-	free(demangled);
+	name = g_string_chunk_insert_const(strings,
+					   demangle(plain, &d) ? d.text->str : plain);
+	g_string_free(d.text, TRUE);
 	g_free(plain);
 	return name;
 }

@@ -228,12 +228,13 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 		     uint64_t address, bool *call, bool *untold,
 		     struct found *found)
 {
-	const struct kr_mapping *mapping =
-		kr_spaces_find(resolver->spaces, space, address);
-
 	/* A call can be the last instruction of a mapping. */
-	if (!mapping && *call)
-		mapping = kr_spaces_find(resolver->spaces, space, address - 1);
+	const struct kr_mapping *mapping =
+		kr_spaces_find(resolver->spaces, space, address - *call);
+
+	/* Signal frames, which are not called, can be the first. */
+	if (!mapping)
+		mapping = kr_spaces_find(resolver->spaces, space, address);
 	*found = (struct found) { .address = address, .module = "" };
 	if (!mapping || !mapping->module) {
 		if (!mapping && kr_spaces_whole(resolver->spaces, space))

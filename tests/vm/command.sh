@@ -99,6 +99,8 @@ ok "report --perfetto: JSON" sh -c '"$1" report --perfetto trace.json listing &&
 bash -c 'while sleep 0.1; do :; done' &
 busy=$!
 trap 'kill "$busy"' EXIT
+ok "trace: system calls by a pattern" prints 'openat' "$kunwind" trace --color=never --event 'openat*' --output pattern -- /bin/ls /
+ok "trace: a pattern of nothing" prints "there is no event 'nothing" sh -c '! "$1" trace --event "nothing*" --output none -- true' sh "$kunwind"
 ok "trace: Ctrl-C ends a recording of everything" signalled INT 0 "$kunwind" trace --color=never -e clock_nanosleep --output everything
 ok "and it is shown" stacks_shown
 ok "trace: Ctrl-C ends one of a process" signalled INT 0 "$kunwind" trace --color=never --output process --pid "$busy"

@@ -38,10 +38,16 @@ static void interrupt(int number)
 	errno = err;
 }
 
-/* A signal that is ignored, as nohup does it, stays so. */
+/*
+ * A signal that is ignored, as nohup does it, stays so. A second one ends this process:
+ * the graph notices the first one only between two messages.
+ */
 static void catch_signals(struct sigaction before[NR_ENDING])
 {
-	const struct sigaction action = { .sa_handler = interrupt };
+	const struct sigaction action = {
+		.sa_handler = interrupt,
+		.sa_flags = SA_RESETHAND,
+	};
 	size_t i;
 
 	stop = 0;

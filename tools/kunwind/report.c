@@ -4,9 +4,11 @@
 #include <string.h>
 #include "command.h"
 
+/* @form: which of --text, --folded, --flame and --perfetto was asked for, or 0 */
 struct options {
 	const char *folder;
 	struct kc_view view;
+	int form;
 };
 
 enum key {
@@ -21,6 +23,18 @@ enum key {
 };
 
 static const char *const counts[] = { "events", "time", NULL };
+
+static void choose_form(struct argp_state *state, int key, const char *sink,
+			const char *format)
+{
+	struct options *options = state->input;
+
+	if (options->form && options->form != key)
+		argp_error(state, "one of --text, --folded, --flame and --perfetto at a time");
+	options->form = key;
+	options->view.sink = sink;
+	options->view.format = format;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -45,19 +59,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->view.count = arg;
 		return 0;
 	case TEXT:
-		options->view.sink = "text";
+		choose_form(state, key, "text", NULL);
 		return 0;
 	case FOLDED:
-		options->view.sink = "flamegraph";
-		options->view.format = "folded";
+		choose_form(state, key, "flamegraph", "folded");
 		return 0;
 	case FLAME:
-		options->view.sink = "flamegraph";
-		options->view.format = "html";
+		choose_form(state, key, "flamegraph", "html");
 		options->view.path = arg;
 		return 0;
 	case PERFETTO:
-		options->view.sink = "perfetto";
+		choose_form(state, key, "perfetto", NULL);
 		options->view.path = arg;
 		return 0;
 	case ARGP_KEY_ARG:

@@ -109,12 +109,13 @@ static bool enable_event(struct kc_session *session, const char *channel,
 	return enabled;
 }
 
+/* @name: may have '*' in it, for any characters, as LTTng takes it */
 static bool is_in(const struct lttng_event *events, int n, const char *name)
 {
 	int i;
 
 	for (i = 0; i < n; i++)
-		if (!strcmp(events[i].name, name))
+		if (g_pattern_match_simple(name, events[i].name))
 			return true;
 	return false;
 }
@@ -126,8 +127,6 @@ static enum lttng_event_type type_of(struct kc_session *session, const char *nam
 	struct lttng_event *events;
 	int n;
 
-	if (strchr(name, '*'))
-		return LTTNG_EVENT_TRACEPOINT;
 	n = lttng_list_tracepoints(session->handle, &events);
 	if (n >= 0) {
 		if (is_in(events, n, name))
