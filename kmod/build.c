@@ -97,7 +97,7 @@ static int interrupted(const struct kw_source *src)
 {
 	if (fatal_signal_pending(current))
 		return -EINTR;
-	return time_after(jiffies, src->deadline) ? -ETIME : 0;
+	return time_after_eq(jiffies, src->deadline) ? -ETIME : 0;
 }
 
 /*

@@ -347,7 +347,7 @@ static int wait_for(struct kw_table *t, unsigned long deadline)
 	long time = deadline - jiffies, left;
 
 	/* There may be tens of thousands to look up, and each wait takes a tick. */
-	if (time < 0 && !completion_done(&t->done))
+	if (time <= 0 && !completion_done(&t->done))
 		return -ETIME;
 	left = wait_for_completion_killable_timeout(&t->done,
 						    clamp_t(long, time, 1, PATIENCE));
@@ -371,7 +371,7 @@ static struct kw_table *get(struct kw_source *src,
 	if (shareable)
 		t = find_or_add(id, NULL);
 	if (!t) {
-		if (time_after(jiffies, src->deadline))
+		if (time_after_eq(jiffies, src->deadline))
 			return ERR_PTR(-ETIME);
 		fresh = table_alloc(id, src->owner);
 		if (!fresh)

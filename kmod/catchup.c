@@ -24,6 +24,11 @@
  * one may be reading a file whose server is this process, and this very task.
  */
 #define PATIENCE	(10 * HZ)
+/*
+ * How long who attaches, when he compiles nothing more, goes on with what is compiled
+ * already: a user can have thousands of processes with thousands of mappings each.
+ */
+#define GRACE		(10 * HZ)
 
 /* Context: any, under rcu_read_lock(); look before using the snapshot. */
 enum kw_coverage kw_space_coverage(const struct kw_space *space)
@@ -91,6 +96,9 @@ static bool publish(struct kw_space *space, struct kw_snapshot *old,
 	       rcu_access_pointer(space->snap) == old;
 	if (fits) {
 		replace(space, snap);
+		/* Who fails from now on says so behind this. */
+		if (!snap->starved && !snap->late)
+			kw_retry_succeeded(&space->retry);
 		if (!snap->skipped && !snap->late)
 			atomic64_set_release(&space->done, begun);
 	}
@@ -129,6 +137,16 @@ static bool knows_of(const struct kw_space *space, s64 event)
 }
 
 /*
+ * Of one that was taken with little patience. Without, the space's own tasks have begun
+ * to do better, or already have; or it is in execve(), and has nothing yet.
+ */
+static bool is_progress(const struct kw_snapshot *snap, const struct kw_snapshot *old)
+{
+	return snap->map.count > (old ? old->map.count : 0) ||
+	       (old && !snap->skipped && !snap->late);
+}
+
+/*
  * Take snapshots until nothing was mapped while one was taken. Who maps something has
  * to catch up, and waits for our lock, before he can map more; but tasks that are
  * killed do not, and there may be more and more of them.
@@ -159,17 +177,11 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm,
 		kw_count(map_builds);
 		if (snap->starved || snap->late)
 			kw_retry_failed(&space->retry);
-		/*
-		 * Its own tasks have begun to do better, or already have; or it
-		 * is in execve(), and has nothing yet.
-		 */
-		if (!patience->may_hang && (old ? snap->skipped : !snap->map.count)) {
+		if (!patience->may_hang && !is_progress(snap, old)) {
 			kw_snapshot_put(old);
 			kw_snapshot_put(snap);
 			return 0;
 		}
-		if (!snap->starved && !snap->late)
-			kw_retry_succeeded(&space->retry);
 		published = announce_and_publish(space, old, snap, begun);
 		kw_snapshot_put(old);
 		if (published)
@@ -194,8 +206,13 @@ int kw_space_lock(struct kw_space *space, unsigned long deadline)
 
 	/* lockdep learns nothing from mutex_trylock(). */
 	might_lock(&space->lock);
-	left = wait_event_killable_timeout(space->unlocked,
-					   mutex_trylock(&space->lock), left);
+	if (mutex_trylock(&space->lock))
+		return 0;
+	/* As wait_event_killable_timeout(), but one at a time is woken. */
+	left = ___wait_event(space->unlocked,
+			     ___wait_cond_timeout(mutex_trylock(&space->lock)),
+			     TASK_KILLABLE, 1, left,
+			     __ret = schedule_timeout(__ret));
 	if (left < 0)
 		return -EINTR;
 	return left ? 0 : -ETIMEDOUT;
@@ -227,6 +244,7 @@ void kw_space_unlock(struct kw_space *space)
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
 {
 	struct kw_patience patience = {
+		.own = true,
 		.may_hang = true,
 		.deadline = kw_no_deadline(),
 	};
@@ -260,7 +278,10 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
  */
 void kw_space_retry(struct kw_space *space, struct mm_struct *mm)
 {
-	struct kw_patience patience = { .deadline = kw_no_deadline() };
+	struct kw_patience patience = {
+		.own = true,
+		.deadline = kw_no_deadline(),
+	};
 
 	might_sleep();
 	if (!mutex_trylock(&space->lock))
@@ -283,7 +304,7 @@ void kw_space_retry(struct kw_space *space, struct mm_struct *mm)
  * @patience: what to do for it; the rest is left to its own tasks
  *
  * Context: process context, sleeps.
- * Return: 0; -EINTR after a fatal signal; -ETIMEDOUT; -ENOMEM.
+ * Return: 0; -EINTR after a fatal signal; -ETIMEDOUT; -ETIME; -ENOMEM.
  */
 int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long lock_deadline,
 		   const struct kw_patience *patience)
@@ -295,13 +316,17 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long lock_deadline,
 	kw_charge_end(before);
 	if (IS_ERR_OR_NULL(space))
 		return PTR_ERR_OR_ZERO(space);
-	ret = kw_space_lock(space, lock_deadline);
+	ret = -ETIMEDOUT;
+	if (time_before(jiffies, patience->deadline + GRACE))
+		ret = kw_space_lock(space, lock_deadline);
+	if (!ret) {
+		if (!knows_of(space, atomic64_read(&space->wanted)))
+			ret = take_latest(space, mm, patience);
+		kw_space_unlock(space);
+	}
+	/* Its own tasks try again. */
 	if (ret)
-		goto put;
-	if (!knows_of(space, atomic64_read(&space->wanted)))
-		ret = take_latest(space, mm, patience);
-	kw_space_unlock(space);
-put:
+		kw_retry_failed(&space->retry);
 	kw_space_put(space);
 	return ret;
 }

@@ -193,6 +193,7 @@ static int cover(const struct subject *subject, unsigned long lock_deadline,
 {
 	bool own = subject->mm == current->mm;
 	struct kw_patience patience = {
+		.own = own,
 		.may_hang = own,
 		.deadline = own ? kw_no_deadline() : deadline,
 	};
@@ -201,7 +202,8 @@ static int cover(const struct subject *subject, unsigned long lock_deadline,
 	if (!mmget_not_zero(subject->mm))
 		return 0;
 	ret = kw_space_cover(subject->mm, subject->pid, lock_deadline, &patience);
-	mmput(subject->mm);
+	/* What the end of an mm waits for is its user's business: exit_aio(). */
+	mmput_async(subject->mm);
 	/* One that cannot be covered, for want of memory or time, says so in its walks. */
 	return ret == -EINTR ? ret : 0;
 }

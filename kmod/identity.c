@@ -64,6 +64,19 @@ bool kw_identity_may_hang(struct file *file)
 	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC;
 }
 
+/*
+ * Whether a read may have to wait for somebody who writes: he can take his bytes from
+ * memory that a file server is to fill. A buffered read of ext4 does not wait, one of
+ * XFS does, and every direct one. A memfd is mostly open for writing, and needs no lock.
+ */
+bool kw_identity_may_block(struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return file->f_flags & O_DIRECT || (inode_is_open_for_write(inode) &&
+					    inode->i_sb->s_magic != TMPFS_MAGIC);
+}
+
 /* Whether a mapping of @inode can be what @id was taken from. */
 bool kw_identity_is_inode(const struct kw_identity *id, const struct inode *inode)
 {

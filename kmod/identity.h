@@ -30,6 +30,7 @@ struct kw_identity {
 
 bool kw_identity_of(struct file *file, struct kw_identity *id);
 bool kw_identity_may_hang(struct file *file);
+bool kw_identity_may_block(struct file *file);
 bool kw_identity_is_inode(const struct kw_identity *id, const struct inode *inode);
 
 #endif /* KW_IDENTITY_H */

@@ -22,16 +22,25 @@
 static DEFINE_SPINLOCK(owners_lock);
 static struct hlist_head owners[1 << HASH_BITS];
 
-/* Whose doing a task is. Context: under rcu_read_lock(). */
+/*
+ * Whose doing a task is. Who manages containers makes their user namespaces as root,
+ * but does not trust who is in them: such a container is the user that its own root is.
+ * Context: under rcu_read_lock().
+ */
 kuid_t kw_owner_uid(const struct task_struct *task)
 {
 	const struct cred *cred = __task_cred(task);
-	const struct user_namespace *ns = cred->user_ns;
-	kuid_t uid = cred->uid;
+	struct user_namespace *ns = cred->user_ns, *outermost = NULL;
+	kuid_t root;
 
 	for (; ns != &init_user_ns; ns = ns->parent)
-		uid = ns->owner;
-	return uid;
+		outermost = ns;
+	if (!outermost)
+		return cred->uid;
+	if (!uid_eq(outermost->owner, GLOBAL_ROOT_UID))
+		return outermost->owner;
+	root = make_kuid(outermost, 0);
+	return uid_valid(root) ? root : cred->uid;
 }
 
 /* Of the process that an mm is of: somebody else's when a consumer attaches. */

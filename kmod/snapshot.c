@@ -7,10 +7,12 @@
  */
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <asm/vdso.h>
@@ -35,6 +37,12 @@
  * with 30 mappings has 3,000 in each, one with 1,000 has 90,000.
  */
 #define MAX_CUT_BYTES	SZ_1M
+
+/*
+ * How long one waits for another process's mmap_lock: a fault that waits for a file
+ * server may have it.
+ */
+#define LOCK_PATIENCE	HZ
 
 static struct workqueue_struct *wq;
 
@@ -170,10 +178,29 @@ static void listing_clear(struct listing *l)
 	l->found = NULL;
 }
 
+/* Return: 0, -EINTR, -ETIME. */
+static int lock_mm(struct mm_struct *mm, const struct kw_patience *patience)
+{
+	unsigned long until = jiffies + LOCK_PATIENCE;
+
+	if (patience->own)
+		return mmap_read_lock_killable(mm);
+	while (!mmap_read_trylock(mm)) {
+		if (time_after_eq(jiffies, until) ||
+		    time_after_eq(jiffies, patience->deadline))
+			return -ETIME;
+		schedule_timeout_killable(1);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
 static int list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
-		   struct listing *l)
+		   const struct kw_patience *patience, struct listing *l)
 {
 	u32 capacity = FIRST_CAPACITY + (old ? old->map.count : 0);
+	int ret;
 
 	for (; ; capacity *= 4) {
 		*l = (struct listing) {
@@ -185,9 +212,10 @@ static int list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
 			kw_count_failed_kvmalloc();
 			return -ENOMEM;
 		}
-		if (mmap_read_lock_killable(mm)) {
+		ret = lock_mm(mm, patience);
+		if (ret) {
 			listing_clear(l);
-			return -EINTR;
+			return ret;
 		}
 		list_vmas(mm, l);
 		mmap_read_unlock(mm);
@@ -298,7 +326,7 @@ static void add_known(struct kw_snapshot *snap, struct found *f)
  * A mapping whose table could not be made for want of memory, or of time, is left
  * out, so that walks say why they stop there. Any other failure costs it its table.
  * A file that can keep its reader waiting for ever is read by who has just mapped it
- * only: others go on without it.
+ * only, one that somebody writes by its own process: others go on without it.
  * Return: 0, or -EINTR.
  */
 static int add_mapping(struct kw_snapshot *snap, struct found *f,
@@ -316,7 +344,10 @@ static int add_mapping(struct kw_snapshot *snap, struct found *f,
 		snap->skipped = true;
 		return 0;
 	}
-	t = table_of(f, owner, patience->deadline);
+	if (!patience->own && f->file && kw_identity_may_block(f->file))
+		t = ERR_PTR(-ETIME);
+	else
+		t = table_of(f, owner, patience->deadline);
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
 	if (t == ERR_PTR(-ETIME)) {
@@ -385,7 +416,7 @@ static struct kw_snapshot *take(struct mm_struct *mm,
 	u32 i;
 	int ret;
 
-	ret = list_mm(mm, old, &l);
+	ret = list_mm(mm, old, patience, &l);
 	if (ret)
 		return ERR_PTR(ret);
 	snap = snapshot_init(kvmalloc(snapshot_size(l.count), KW_GFP), l.count);
@@ -423,7 +454,7 @@ clear:
  *
  * Context: process context, sleeps, builds tables; no lock of memory management
  *	may be held.
- * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM.
+ * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM, -ETIME.
  */
 struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
 				     const struct kw_snapshot *old,

@@ -42,10 +42,12 @@ struct kw_snapshot {
 
 /*
  * How patient somebody is who takes a snapshot.
+ * @own: of his own process
  * @may_hang: reads files that may keep their reader waiting for ever
- * @deadline: in jiffies: compiles no more tables then, and waits for none
+ * @deadline: in jiffies: compiles no more tables then, and waits for nothing
  */
 struct kw_patience {
+	bool own;
 	bool may_hang;
 	unsigned long deadline;
 };

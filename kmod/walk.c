@@ -64,7 +64,8 @@ static void stop_early(const struct pt_regs *regs, u64 *frames, u32 capacity,
 }
 
 /*
- * One memo for each CPU and each context that can interrupt another one. Made
+ * One memo for each CPU and each context that can interrupt another one, the first ones
+ * in the order of interrupt_context_level(). Made
  * with the first consumer; used by walks, which a consumer stands behind, with
  * preemption off; freed after the last consumer has gone.
  */
@@ -91,18 +92,11 @@ static DEFINE_PER_CPU(struct kuw_memo *, memos[NR_LEVELS]);
 /* Return: NULL where none is left: three walks in NMIs, one in the other. */
 static struct kuw_memo *own_memo(void)
 {
-	unsigned int nmis = in_nmi() >> NMI_SHIFT;
-	enum level level = LEVEL_TASK;
+	unsigned int level = interrupt_context_level();
 
-	if (nmis > 2)
-		return NULL;
-	if (nmis)
-		level = nmis == 1 ? LEVEL_NMI : LEVEL_NESTED_NMI;
-	else if (in_hardirq())
-		level = LEVEL_HARDIRQ;
-	else if (in_serving_softirq())
-		level = LEVEL_SOFTIRQ;
-	return this_cpu_read(memos[level]);
+	if (unlikely(level == LEVEL_NMI))
+		level += (in_nmi() >> NMI_SHIFT) - 1;
+	return likely(level < NR_LEVELS) ? this_cpu_read(memos[level]) : NULL;
 }
 
 void kw_walks_close(void)

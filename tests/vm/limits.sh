@@ -67,6 +67,17 @@ ok "together they leave some of the budget" [ "$(figure table_bytes)" -lt $((900
 exec {mapping}>&- {first}>&-
 wait
 
+# Who manages containers is root, but who is in them is not.
+contained=(unshare --user "--map-users=100000,0,1000" "--map-groups=100000,0,1000" --setuid 0 --setgid 0)
+exec {device}<&-
+ok "kunwind takes a budget of 1 MiB again" reload table_budget_mb=1
+exec {device}</dev/kunwind
+ok "a container that root has made maps many files" \
+	begin_mapping contained "${contained[@]}" python3 -S "$SCRATCH/map-files.py" "$SCRATCH"/*.so
+echo "# $(figure tables) tables, $(figure table_bytes) bytes, $(figure table_refusals) refused"
+ok "it has half of the budget and no more" [ "$(figure table_bytes)" -lt $((700 << 10)) ]
+end_mapping
+
 # Each mapping that is replaced has its snapshot copied, and the copies stay until the system call is over.
 replaced() {
 	local said
@@ -76,7 +87,7 @@ replaced() {
 ok "2,000 mappings are replaced at once" replaced
 echo "# $at_once maps behind them, $later later; $queued tasks were to catch up"
 ok "and not copied 2,000 times" [ "$at_once" -lt 100 ]
-ok "nor is their task told 2,000 times" [ "$queued" -lt 20 ]
+ok "nor is their task told 2,000 times" [ "$queued" -gt 0 -a "$queued" -lt 20 ]
 # Its copies are small, so that there may be 2,000; each waited for the one before to be freed.
 ok "one mapping is replaced page by page, at once" replaced --one
 echo "# $at_once maps behind it, $later later; $queued tasks were to catch up"
