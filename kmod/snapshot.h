@@ -55,6 +55,7 @@ struct kw_patience {
 struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
 				     const struct kw_snapshot *old,
 				     const struct kw_patience *patience);
+struct kw_snapshot *kw_snapshot_alloc(u32 count);
 struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end);
 void kw_snapshot_put(struct kw_snapshot *snap);
 u32 kw_snapshot_behind(const struct kw_snapshot *snap, u64 addr);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The executable VMAs of an mm at one moment, of which a snapshot is made. */
+#ifndef KW_LISTING_H
+#define KW_LISTING_H
+
+#include <linux/types.h>
+
+struct file;
+struct kw_origin;
+struct kw_patience;
+struct kw_snapshot;
+struct mm_struct;
+struct vdso_image;
+
+/* An executable VMA: made under mmap_lock, used and freed by the same task. */
+struct kw_found {
+	u64 start;
+	u64 end;
+	u64 off;
+	/* One of these, with a reference to the file or to the known one's table. */
+	struct file *file;
+	const struct vdso_image *vdso;
+	const struct kw_origin *known;
+	bool uretprobe;
+};
+
+/* On the stack of the task that takes the snapshot; nobody else knows of it. */
+struct kw_listing {
+	/* Of the same mm, or NULL; and how much of it is at lower addresses. */
+	const struct kw_snapshot *old;
+	u32 passed;
+	struct kw_found *found;
+	u32 count;
+	u32 capacity;
+	/* There are more than a map can have. */
+	bool overflow;
+};
+
+int kw_list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
+	       const struct kw_patience *patience, struct kw_listing *l);
+void kw_listing_clear(struct kw_listing *l);
+
+#endif /* KW_LISTING_H */
