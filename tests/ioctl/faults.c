@@ -7,9 +7,10 @@
  *
  * After each the stack must be whole again, as glibc's backtrace() says it is.
  *
- * usage: faults LIBRARY FOLDER MODULE-FILE [WORD], as root, in a kernel with fault
- * injection; kunwind and kunwind-test are loaded, and nobody uses them. With WORD
- * only the operations that have it in their name are swept.
+ * usage: faults LIBRARY FOLDER MODULE-FILE beside|alone, as root, in a kernel with
+ * fault injection; kunwind and kunwind-test are loaded, and nobody uses them. What is
+ * swept are the operations beside another consumer, or those of the first and of the
+ * last one, which load and remove the module, too, and leave none.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,7 +29,7 @@
 #define SECTION		"/sys/module/kunwind/sections/.text"
 #define MAX_FAULTS	3000
 
-static const char *library, *folder, *module_file, *only;
+static const char *library, *folder, *module_file;
 static char self[4096], copy[4096];
 static int fail_nth;
 
@@ -590,8 +591,6 @@ static void sweep(const struct operation *op)
 	unsigned int nth;
 	int held, result;
 
-	if (only && !strstr(op->name, only))
-		return;
 	held = op->others == A_DEVICE ? open_device() : -1;
 	if (op->others == THE_SYSTEM)
 		write_file(ATTACH, "1");
@@ -631,17 +630,18 @@ static int asked(void)
 int main(int argc, char **argv)
 {
 	unsigned int i;
+	bool alone;
 
 	if (argc == 2 && !strcmp(argv[1], "--asked"))
 		return asked();
-	if (argc < 4 || argc > 5)
-		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE [WORD]");
+	alone = argc == 5 && !strcmp(argv[4], "alone");
+	if (!alone && (argc != 5 || strcmp(argv[4], "beside")))
+		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE beside|alone");
 	if (access("/proc/self/fail-nth", F_OK))
 		tap_skip_all("this kernel has no fault injection: ./run.sh test debug");
 	library = argv[1];
 	folder = argv[2];
 	module_file = argv[3];
-	only = argv[4];
 	snprintf(copy, sizeof(copy), "%s/faults.so", folder);
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		err(2, "/proc/self/exe");
@@ -649,7 +649,10 @@ int main(int argc, char **argv)
 	backtrace(answer.callers, 1);
 	filter_module();
 	for (i = 0; operations[i].others != NO_MODULE; i++)
-		sweep(&operations[i]);
+		if (alone == (operations[i].others == NOBODY))
+			sweep(&operations[i]);
+	if (!alone)
+		return tap_done();
 	if (syscall(SYS_delete_module, "kunwind_test", O_NONBLOCK) ||
 	    syscall(SYS_delete_module, "kunwind", O_NONBLOCK))
 		err(2, "delete_module");

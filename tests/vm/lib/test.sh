@@ -177,7 +177,7 @@ KUW_TEST_LIMIT=600
 # test_debug [TEST...]: all of tests/vm, or some, and those of tests/vm/debug, with the debug kernel.
 test_debug() {
 	local tests=("$@") begun=$SECONDS
-	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh debug/faults.sh)
+	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh debug/faults*.sh)
 	kernel=6.12-debug
 	# Emulated, and with all these checks, a program takes ten times as long.
 	KUW_TEST_LIMIT=3600 test_vm "${tests[@]}" debug/verdict.sh
