@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Users, by the ID that the system knows them by. Who makes a user namespace can
- * have many IDs in it, and shares one limit between them: that of its maker.
+ * have many IDs in it, and shares one limit between them: that of its maker, or of
+ * the container that it is if that is root.
  */
 #include <linux/cred.h>
 #include <linux/hash.h>

@@ -205,8 +205,10 @@ static int server_begin(struct server *s, enum manners manners)
 		 s->fd);
 	if (mount("storm", s->folder, "fuse", MS_NODEV, options))
 		return -1;
-	if (manners == OWN)
-		return pthread_create(&s->thread, NULL, serve_in_thread, s);
+	if (manners == OWN) {
+		errno = pthread_create(&s->thread, NULL, serve_in_thread, s);
+		return errno ? -1 : 0;
+	}
 	s->pid = fork();
 	if (!s->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -95,6 +95,17 @@ last_are() {
 	[[ $(stacks | tac | sort -s -u -k 1,1 | tee /dev/stderr | cut -d' ' -f2) == "$1"$'\n'"$1" ]]
 }
 
+# both_heal: the session ends, and with it the processes.
+both_heal() {
+	ok "the session ends" lttng destroy retry
+	end starved
+	wait
+	ok "at first the stacks of both processes end early" first_are cut
+	ok "their last ones are whole" last_are whole
+	echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_retries") retries"
+	ok "nothing is left" nothing_left
+}
+
 ok "kunwind takes a budget of 3 MiB, for the whole system" reload table_budget_mb=3
 modprobe kunwind-lttng
 ok "a session begins" session
@@ -105,17 +116,12 @@ echo >&"${input[starved]}"
 sleep 2
 end filler
 sleep 10
-ok "the session ends" lttng destroy retry
-end starved
-wait
-ok "at first the stacks of both processes end early" first_are cut
-ok "their last ones are whole" last_are whole
-echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_retries") retries"
-ok "nothing is left" nothing_left
+both_heal
 
 # Who attaches does not work for a user as long as he likes: what is left the processes do themselves.
 ok "kunwind is told to leave all tables to their processes" reload attach_work_ms=0
 modprobe kunwind-lttng
+
 # loaded: the process and its child have the library.
 loaded() {
 	local round
@@ -135,17 +141,13 @@ left=$(<"$figures/mappings_left")
 echo "# $left mappings were left"
 ok "mappings were left" [ "$left" -gt 3 ]
 sleep 5
-ok "the session ends" lttng destroy retry
-end starved
-wait
-ok "at first the stacks of both processes end early" first_are cut
-ok "their last ones are whole" last_are whole
-echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_retries") retries"
-ok "nothing is left" nothing_left
+both_heal
 
 # A compilation that has begun is left, too. Files without unwind information fail each time.
 large=$(find /usr/lib -name '*.so*' -type f -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
 ok "a process maps a large file" begin mapper mapped python3 -S "$SCRATCH/map-files.py" --no-device "$large"
+
+# attach_once: and no more.
 attach_once() {
 	echo 1 >/sys/module/kunwind_test/parameters/attach && echo 0 >/sys/module/kunwind_test/parameters/attach
 }
