@@ -92,9 +92,12 @@ static DEFINE_PER_CPU(struct kuw_memo *, memos[NR_LEVELS]);
 /* Return: NULL where none is left: three walks in NMIs, one in the other. */
 static struct kuw_memo *own_memo(void)
 {
-	unsigned int level = interrupt_context_level();
+	unsigned int level;
 
-	if (unlikely(level == LEVEL_NMI))
+	if (likely(in_task()))
+		return this_cpu_read(memos[LEVEL_TASK]);
+	level = interrupt_context_level();
+	if (level == LEVEL_NMI)
 		level += (in_nmi() >> NMI_SHIFT) - 1;
 	return likely(level < NR_LEVELS) ? this_cpu_read(memos[level]) : NULL;
 }
