@@ -40,6 +40,19 @@ answered() {
 	echo "$1" | script --quiet --return --command "cd '$copy' && $2" /dev/null
 }
 
+# interrupted COMMAND WORD: as answered, by a person who types Ctrl-C once there is a process with that word in its arguments.
+interrupted() {
+	{
+		echo y
+		for _ in {1..300}; do
+			! pgrep -f "^sleep $2" >/dev/null || break
+			sleep 0.2
+		done
+		printf '\003'
+		sleep 1
+	} | script --quiet --return --command "cd '$copy' && $1" /dev/null
+}
+
 # gives STATUS COMMAND...: it ends with that status.
 gives() {
 	local status=0 wanted=$1
@@ -63,6 +76,10 @@ ok "without a terminal nothing is loaded" gives 125 "$copy/run.sh" --native exec
 ok "after a no nothing is loaded" gives 125 answered n './run.sh --native exec -- true'
 ok "the device is there for the command, and its status is returned" gives 7 answered y './run.sh exec --native -- sh -c "test -c /dev/kunwind && exit 7"'
 ok "the modules are gone" fails loaded
+ok "a command that takes too long is stopped" gives 124 answered y './run.sh exec --native --timeout 3 -- sh -c "sleep 4321 & wait"'
+ok "and its children, too" fails pgrep -f 'sleep 4321'
+ok "Ctrl-C ends it as well" gives 130 interrupted './run.sh exec --native -- sh -c "sleep 4322 & wait"' 4322
+ok "and its children" fails pgrep -f 'sleep 4322'
 ok "ls is traced" answered y "./run.sh --native trace -- ls -l / >'$SCRATCH/view'"
 ok "every system call has a whole stack" compare
 # Without a session daemon it starts one, and ends it.

@@ -147,7 +147,14 @@ native_setup() {
 
 # native_run DIRECTORY COMMAND...: what guest_run is for a guest.
 native_run() {
+	local status=0
 	cd -- "$1" || return
 	shift
-	timeout --foreground --kill-after=5 "$KUW_TIMEOUT" "$@" </dev/null
+	# A process group of its own: its children are stopped with it.
+	timeout --kill-after=5 "$KUW_TIMEOUT" "$@" </dev/null &
+	KUW_CHILD=$!
+	wait "$KUW_CHILD" || status=$?
+	KUW_CHILD=
+	((status != 124)) || say "the command was stopped after $KUW_TIMEOUT s; --timeout S allows more"
+	return "$status"
 }
