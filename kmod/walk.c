@@ -178,6 +178,21 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 }
 
 /*
+ * Whether current begins a program, of which no instruction has been executed: its
+ * map is made behind execve(), but nobody has called. execve() sets all registers
+ * to 0 (elf_common_init()) but for the two of start_thread(). No system call
+ * does, in whose middle the mm changes: SYSCALL leaves the instruction pointer in
+ * cx, and the path of an execve() by interrupt is in bx or cx.
+ */
+static bool is_new_program(const struct pt_regs *regs)
+{
+	return regs->sp == READ_ONCE(current->mm->start_stack) &&
+	       !(regs->ax | regs->bx | regs->cx | regs->dx | regs->si | regs->di |
+		 regs->bp | regs->r8 | regs->r9 | regs->r10 | regs->r11 |
+		 regs->r12 | regs->r13 | regs->r14 | regs->r15);
+}
+
+/*
  * Whether current will soon be back in user mode. In a system call that has not
  * returned, it may sleep for ever: the entry sets ax so, and the exit to the result.
  */
@@ -219,6 +234,10 @@ static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
 	}
 	rcu_read_unlock();
+	if (result->count == 1 && is_new_program(regs) &&
+	    (result->stop == KUNWIND_STOP_NOT_COVERED ||
+	     result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
+		result->stop = KUNWIND_STOP_COMPLETE;
 	return number;
 }
 
