@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Walks that are made to take long: each shape goes to a limit of limits.h. Under
- * callgrind, `make -C tests/host worst` counts the instructions of kuw_walk().
+ * callgrind, worst.test counts the instructions of kuw_walk().
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "synth.h"
 
 #define FRAME_WORDS	2
-
 
 static void put_expr(struct buf *p, u8 op, u32 reg, const struct buf *e)
 {

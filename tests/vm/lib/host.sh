@@ -35,6 +35,7 @@ clang clang builds the fuzzers
 /usr/include/elfutils/libdw.h libdw-dev what tables are compared with
 /usr/include/x86_64-linux-gnu/libunwind.h|/usr/include/libunwind.h libunwind-dev what stacks are compared with
 /usr/include/cmocka.h libcmocka-dev runs unit tests
+valgrind valgrind counts instructions of walks
 babeltrace2 babeltrace2 reads traces
 /usr/include/babeltrace2/babeltrace.h libbabeltrace2-dev builds the plugin of babeltrace2
 /usr/include/glib-2.0/glib.h libglib2.0-dev builds the plugin of babeltrace2
