@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The cache of tables: a hash by file identity, an LRU list of what no snapshot
- * uses, a budget of bytes, of which a user may have a part, and a shrinker. One
- * spinlock covers all of it; nothing is allocated, read or freed under it.
+ * uses, a budget of bytes, of which a user may have a part, and a shrinker, for the
+ * system and for each memory cgroup. One spinlock covers all of it; nothing is
+ * allocated, read or freed under it.
  */
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
+#include <linux/list_lru.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/shrinker.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <asm/vdso.h>
@@ -21,7 +24,15 @@
 #include "cache.h"
 
 /* Files mapped executable on a large system: some thousands. */
-#define CACHE_BITS	10
+#define CACHE_BITS	12
+/*
+ * What a table costs beside its own bytes. It takes less, but a file without unwind
+ * information has no others, and a user can have one after another mapped: so many
+ * as there are pages in the budget, and no more, are in the hash and in the lists.
+ */
+#define HEAD_COST	PAGE_SIZE
+/* Bytes that are evicted without a pause. */
+#define EVICT_BATCH	SZ_4M
 /*
  * How long one waits for another task to build. It can be stopped, starved by
  * its cgroup, or read from a file server that hangs: then build another one.
@@ -37,11 +48,18 @@ static struct hlist_head cache[1 << CACHE_BITS];
 static LIST_HEAD(lru);
 static size_t lru_bytes;
 static bool cache_open;
+static struct kmem_cache *heads;
+/*
+ * The same tables as in @lru, by the memory cgroup that they are charged to: a cgroup
+ * that is at its limit gets back what it pays for, before it kills. Its lock nests
+ * inside the cache's.
+ */
+static struct list_lru idle;
 static struct shrinker *shrinker;
 
 static size_t cost(const struct kw_table *t)
 {
-	return sizeof(*t) + t->bytes;
+	return HEAD_COST + t->bytes;
 }
 
 static struct hlist_head *bucket(const struct kw_identity *id)
@@ -63,21 +81,24 @@ static void table_free(struct kw_table *t)
 	kw_owner_put(t->owner);
 	kw_gauge_sub(tables, 1);
 	kvfree(t->table);
-	kfree(t);
+	kmem_cache_free(heads, t);
 }
 
 static void free_all(struct list_head *victims)
 {
 	struct kw_table *t, *next;
 
-	list_for_each_entry_safe(t, next, victims, lru)
+	list_for_each_entry_safe(t, next, victims, lru) {
 		table_free(t);
+		cond_resched();
+	}
 }
 
 static void lru_add(struct kw_table *t)
 {
 	lockdep_assert_held(&cache_lock);
 	list_add_tail(&t->lru, &lru);
+	list_lru_add_obj(&idle, &t->idle);
 	lru_bytes += cost(t);
 	if (t->owner) {
 		list_add_tail(&t->owner_lru, &t->owner->lru);
@@ -85,7 +106,8 @@ static void lru_add(struct kw_table *t)
 	}
 }
 
-static void lru_del(struct kw_table *t)
+/* Of all lists but @idle. */
+static void lru_forget(struct kw_table *t)
 {
 	lockdep_assert_held(&cache_lock);
 	list_del_init(&t->lru);
@@ -94,6 +116,12 @@ static void lru_del(struct kw_table *t)
 		list_del_init(&t->owner_lru);
 		t->owner->lru_bytes -= cost(t);
 	}
+}
+
+static void lru_del(struct kw_table *t)
+{
+	list_lru_del_obj(&idle, &t->idle);
+	lru_forget(t);
 }
 
 /* The least recently used of one owner, or of all (NULL). */
@@ -106,6 +134,15 @@ static struct kw_table *oldest(struct kw_owner *owner)
 	return list_first_entry_or_null(&lru, struct kw_table, lru);
 }
 
+/* Out of the cache, where nobody has found it. */
+static void take_out(struct kw_table *t, struct list_head *victims)
+{
+	lockdep_assert_held(&cache_lock);
+	hlist_del_init(&t->node);
+	list_add(&t->lru, victims);
+	kw_count(table_evictions);
+}
+
 /* Take what oldest() says out of the cache until @bytes are found. */
 static size_t evict(size_t bytes, struct kw_owner *owner,
 		    struct list_head *victims)
@@ -115,10 +152,8 @@ static size_t evict(size_t bytes, struct kw_owner *owner,
 
 	while (found < bytes && (t = oldest(owner))) {
 		lru_del(t);
-		hlist_del_init(&t->node);
-		list_add(&t->lru, victims);
+		take_out(t, victims);
 		found += cost(t);
-		kw_count(table_evictions);
 	}
 	return found;
 }
@@ -195,14 +230,15 @@ static struct kw_table *table_alloc(const struct kw_identity *id,
 {
 	struct kw_table *t;
 
-	if (!charge(owner, sizeof(*t)))
+	if (!charge(owner, HEAD_COST))
 		return NULL;
-	t = kzalloc(sizeof(*t), KW_GFP);
+	t = kmem_cache_alloc_lru(heads, &idle, KW_GFP | __GFP_ZERO);
 	if (!t) {
-		uncharge(owner, sizeof(*t));
+		uncharge(owner, HEAD_COST);
 		kw_count_failed_allocation();
 		return NULL;
 	}
+	INIT_LIST_HEAD(&t->idle);
 	INIT_LIST_HEAD(&t->lru);
 	INIT_LIST_HEAD(&t->owner_lru);
 	INIT_HLIST_NODE(&t->node);
@@ -284,6 +320,16 @@ bool kw_table_share(struct kw_table *t)
 		t->refs++;
 	spin_unlock(&cache_lock);
 	return shared;
+}
+
+/* Another reference. @t: one that the caller has one to, or NULL */
+void kw_table_hold(struct kw_table *t)
+{
+	if (!t)
+		return;
+	spin_lock(&cache_lock);
+	t->refs++;
+	spin_unlock(&cache_lock);
 }
 
 /* Errors that are a property of the bytes. */
@@ -448,21 +494,52 @@ struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
 	return get(&src, &id, true);
 }
 
+/*
+ * The kernel's list is of tables, and what reclaim wants are pages: a table is taken
+ * for as many as it has on average.
+ */
+static unsigned long pages_of_one(void)
+{
+	unsigned long tables = list_lru_count(&idle);
+
+	return max(READ_ONCE(lru_bytes) / PAGE_SIZE / max(tables, 1UL), 1UL);
+}
+
 static unsigned long count_pages(struct shrinker *s, struct shrink_control *sc)
 {
-	return DIV_ROUND_UP(READ_ONCE(lru_bytes), PAGE_SIZE) ?: SHRINK_EMPTY;
+	return list_lru_shrink_count(&idle, sc) * pages_of_one() ?: SHRINK_EMPTY;
+}
+
+struct found {
+	struct list_head victims;
+	size_t bytes;
+};
+
+static enum lru_status isolate(struct list_head *item, struct list_lru_one *list,
+			       spinlock_t *lock, void *data)
+{
+	struct kw_table *t = container_of(item, struct kw_table, idle);
+	struct found *found = data;
+
+	/* The other way round they nest. */
+	if (!spin_trylock(&cache_lock))
+		return LRU_SKIP;
+	list_lru_isolate(list, item);
+	lru_forget(t);
+	take_out(t, &found->victims);
+	found->bytes += cost(t);
+	spin_unlock(&cache_lock);
+	return LRU_REMOVED;
 }
 
 static unsigned long scan_pages(struct shrinker *s, struct shrink_control *sc)
 {
-	LIST_HEAD(victims);
-	size_t found;
+	struct found found = { .victims = LIST_HEAD_INIT(found.victims) };
 
-	spin_lock(&cache_lock);
-	found = evict(sc->nr_to_scan * PAGE_SIZE, NULL, &victims);
-	spin_unlock(&cache_lock);
-	free_all(&victims);
-	return found ? DIV_ROUND_UP(found, PAGE_SIZE) : SHRINK_STOP;
+	sc->nr_to_scan = DIV_ROUND_UP(sc->nr_to_scan, pages_of_one());
+	list_lru_shrink_walk(&idle, sc, isolate, &found);
+	free_all(&found.victims);
+	return found.bytes ? DIV_ROUND_UP(found.bytes, PAGE_SIZE) : SHRINK_STOP;
 }
 
 /* There is a consumer: what is built stays. */
@@ -477,23 +554,38 @@ void kw_tables_open(void)
 void kw_tables_close(void)
 {
 	LIST_HEAD(victims);
+	size_t found;
 
-	spin_lock(&cache_lock);
-	cache_open = false;
-	evict(SIZE_MAX, NULL, &victims);
-	spin_unlock(&cache_lock);
-	free_all(&victims);
+	do {
+		spin_lock(&cache_lock);
+		cache_open = false;
+		found = evict(EVICT_BATCH, NULL, &victims);
+		spin_unlock(&cache_lock);
+		free_all(&victims);
+		INIT_LIST_HEAD(&victims);
+	} while (found);
 }
 
 int __init kw_tables_init(void)
 {
-	shrinker = shrinker_alloc(0, "kunwind");
-	if (!shrinker)
+	heads = KMEM_CACHE(kw_table, SLAB_ACCOUNT);
+	if (!heads)
 		return -ENOMEM;
+	shrinker = shrinker_alloc(SHRINKER_MEMCG_AWARE | SHRINKER_NUMA_AWARE, "kunwind");
+	if (!shrinker)
+		goto no_shrinker;
+	if (list_lru_init_memcg(&idle, shrinker))
+		goto no_list;
 	shrinker->count_objects = count_pages;
 	shrinker->scan_objects = scan_pages;
 	shrinker_register(shrinker);
 	return 0;
+
+no_list:
+	shrinker_free(shrinker);
+no_shrinker:
+	kmem_cache_destroy(heads);
+	return -ENOMEM;
 }
 
 void kw_tables_exit(void)
@@ -501,4 +593,6 @@ void kw_tables_exit(void)
 	shrinker_free(shrinker);
 	kw_tables_close();
 	WARN_ON(kw_gauge(tables));
+	list_lru_destroy(&idle);
+	kmem_cache_destroy(heads);
 }

@@ -22,13 +22,14 @@ struct vdso_image;
  * else without one. Freed by the last kw_table_put() if it is not in the cache,
  * else by eviction: budget, shrinker, or the last consumer's end.
  *
- * @refs, @node and both lists are under the cache's lock; @error and @table are
+ * @refs, @node and the lists are under the cache's lock; @error and @table are
  * written by the builder before @done.
  */
 struct kw_table {
 	struct hlist_node node;
 	struct list_head lru;
 	struct list_head owner_lru;
+	struct list_head idle;
 	struct kw_identity id;
 	unsigned int refs;
 	int error;
@@ -49,6 +50,7 @@ struct kw_table *kw_table_get(struct file *file, struct kw_owner *owner,
 			      unsigned long deadline);
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image);
 bool kw_table_share(struct kw_table *t);
+void kw_table_hold(struct kw_table *t);
 void kw_table_put(struct kw_table *table);
 void kw_tables_open(void);
 void kw_tables_close(void);

@@ -165,7 +165,7 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm,
 		 * In the middle of execve(): half of the new program's mappings
 		 * would not do for the call's exit, and its own task takes all.
 		 */
-		if (!patience->may_hang && !old && begun && !READ_ONCE(space->retry.at))
+		if (!patience->own && !old && begun && !READ_ONCE(space->retry.at))
 			return 0;
 		snap = kw_snapshot_take(mm, old, patience);
 		if (IS_ERR(snap)) {
@@ -231,6 +231,7 @@ void kw_space_unlock(struct kw_space *space)
  * @space: the space
  * @mm: its mm, whose users the caller holds
  * @event: the event
+ * @may_hang: whether the caller has mapped something himself, and waits for file servers
  *
  * Events are numbered under mmap_lock for writing, and the VMAs are listed under
  * mmap_lock for reading: a snapshot whose taking began after an event has the
@@ -241,11 +242,12 @@ void kw_space_unlock(struct kw_space *space)
  * Return: 0, also if another task of the process is at it for long: then walks say
  *	what is missing until it is done; -EINTR after a fatal signal; -ENOMEM.
  */
-int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event)
+int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event,
+		      bool may_hang)
 {
 	struct kw_patience patience = {
 		.own = true,
-		.may_hang = true,
+		.may_hang = may_hang,
 		.deadline = kw_no_deadline(),
 	};
 	int ret;
@@ -412,13 +414,16 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 {
 	enum kw_coverage coverage = kw_space_coverage(parent);
 	struct kw_snapshot *snap = rcu_dereference(parent->snap);
+	bool inherited, starved;
 	pid_t by;
 
 	if (coverage == KW_STALE || !snap || !refcount_inc_not_zero(&snap->refs))
 		return false;
+	starved = snap->starved || snap->late || kw_retry_is_on(&parent->retry);
 	raw_spin_lock(&child->snap_lock);
 	/* Somebody who attaches may have been faster. */
-	if (!rcu_access_pointer(child->snap)) {
+	inherited = !rcu_access_pointer(child->snap);
+	if (inherited) {
 		/* Before the event: what was told until now, the child has, too. */
 		atomic64_set(&child->told, atomic64_read_acquire(&parent->told));
 		trace_kunwind_fork(parent->number, child->number, parent->pid,
@@ -426,7 +431,7 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 		snap = replace(child, snap);
 		if (coverage == KW_COVERED)
 			atomic64_set_release(&child->done, 0);
-		if (READ_ONCE(parent->retry.at))
+		if (starved)
 			kw_retry_failed(&child->retry);
 	}
 	raw_spin_unlock(&child->snap_lock);
@@ -436,6 +441,6 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 	 * may be in the snapshot, and that thread may be gone.
 	 */
 	by = READ_ONCE(parent->mapped_by);
-	return coverage == KW_COVERED &&
+	return inherited && coverage == KW_COVERED &&
 	       (by ? by == current->pid : atomic_read(&current->mm->mm_users) == 1);
 }

@@ -255,7 +255,7 @@ static int cover_own(struct kunwind_consumer *c)
 	if (IS_ERR(space))
 		return PTR_ERR(space);
 	c->space = space;
-	return kw_space_catch_up(space, c->mm, atomic64_read(&space->wanted));
+	return kw_space_catch_up(space, c->mm, atomic64_read(&space->wanted), true);
 }
 
 /**

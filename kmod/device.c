@@ -69,7 +69,7 @@ static long do_stack(struct kunwind_consumer *c, union argument *arg,
 		return -EXDEV;
 	/* A mapping whose recording was cut short by a signal, or by want of memory. */
 	ret = kw_space_catch_up(c->space, c->mm,
-				atomic64_read(&c->space->wanted));
+				atomic64_read(&c->space->wanted), true);
 	if (ret)
 		return ret;
 	if (kw_retry_is_due(&c->space->retry))

@@ -21,6 +21,10 @@
 #include "snapshot.h"
 #include "space.h"
 
+#ifdef CONFIG_PREEMPT_RT
+#error "kunwind's hooks allocate with preemption off, which PREEMPT_RT does not allow"
+#endif
+
 /*
  * Anonymous executable memory (JIT code, mostly) has no table: it matters only
  * where it replaces something that has one. A file, or the kernel's special
@@ -44,7 +48,8 @@ static bool is_relevant(struct mm_struct *mm, const struct vm_area_struct *vma,
 	space = kw_space_find(mm);
 	if (space) {
 		/* One that is on its way may know more than the published one. */
-		behind = kw_space_coverage(space) != KW_COVERED;
+		behind = kw_space_coverage(space) != KW_COVERED ||
+			 kw_retry_is_on(&space->retry);
 		snap = rcu_dereference(space->snap);
 		matters = behind || !snap ||
 			  kw_snapshot_overlaps(snap, start, end);
@@ -64,7 +69,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 	if (IS_ERR_OR_NULL(space))
 		return;
 	kw_pending_queue(current, space,
-			 kw_space_event(space, vma, start, end, moved));
+			 kw_space_event(space, vma, start, end, moved), true);
 	kw_space_put(space);
 }
 
@@ -133,7 +138,7 @@ static void on_fork(void *data, struct task_struct *parent,
 	rcu_read_unlock();
 	if (!whole)
 		kw_pending_queue(child, space,
-				 atomic64_inc_return(&space->wanted));
+				 atomic64_inc_return(&space->wanted), false);
 	kw_space_put(space);
 }
 

@@ -35,26 +35,11 @@ static bool is_special(struct vm_area_struct *vma, const char *expected)
 	return name && !strcmp(name, expected);
 }
 
-/* Whether @origin is of @file as it is now. */
-static bool is_of(const struct kw_origin *origin, struct file *file)
+/* What the listing's old snapshot says about the same mapping of the same inode. */
+static const struct kw_origin *find_old(struct kw_listing *l,
+					const struct vm_area_struct *vma)
 {
-	const struct inode *inode = file_user_inode(file);
-	struct kw_identity id;
-
-	return origin->inode == inode->i_ino && origin->dev == inode->i_sb->s_dev &&
-	       kw_identity_of(file, &id) &&
-	       !memcmp(&id, &origin->table->id, sizeof(id));
-}
-
-/*
- * What the listing's old snapshot says about the same mapping, if the cache would
- * give the same table for it. Most of a process's mappings are as they were: with
- * 75 libraries, looking these up was half of what a snapshot took.
- * Return: with a reference to the table; NULL.
- */
-static const struct kw_origin *find_known(struct kw_listing *l,
-					  const struct vm_area_struct *vma)
-{
+	const struct inode *inode = file_user_inode(vma->vm_file);
 	const struct kw_snapshot *old = l->old;
 	const struct kw_origin *origin;
 	const struct kuw_mapping *m;
@@ -70,14 +55,49 @@ static const struct kw_origin *find_known(struct kw_listing *l,
 	origin = &old->origins[l->passed];
 	if (m->start != vma->vm_start || m->end != vma->vm_end ||
 	    origin->off != (u64)vma->vm_pgoff << PAGE_SHIFT ||
-	    !origin->table || !origin->name || !is_of(origin, vma->vm_file))
+	    origin->inode != inode->i_ino || origin->dev != inode->i_sb->s_dev)
+		return NULL;
+	return origin;
+}
+
+/*
+ * That, if the cache would give the same table for it. Most of a process's mappings
+ * are as they were: with 75 libraries, looking these up was half of what a snapshot
+ * took.
+ * Return: with a reference to the table; NULL.
+ */
+static const struct kw_origin *find_known(struct kw_listing *l,
+					  const struct vm_area_struct *vma)
+{
+	const struct kw_origin *origin = find_old(l, vma);
+	struct kw_identity id;
+
+	if (!origin || !origin->table || !origin->name ||
+	    !kw_identity_of(vma->vm_file, &id) ||
+	    memcmp(&id, &origin->table->id, sizeof(id)))
 		return NULL;
 	return kw_table_share(origin->table) ? origin : NULL;
 }
 
+/*
+ * A file that can keep its reader waiting for ever is read by who has just mapped it
+ * only. Others keep what that one has found, if it is there: no event has said that
+ * the mapping is another one. They take no reference to the file, as the last fput()
+ * would be theirs, and waits for the server, too.
+ */
+static void keep_or_skip(struct kw_listing *l, const struct vm_area_struct *vma,
+			 struct kw_found *f)
+{
+	f->known = find_old(l, vma);
+	if (f->known)
+		kw_table_hold(f->known->table);
+	else
+		f->skipped = true;
+}
+
 /* What a map can say something about: not anonymous memory. */
 static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
-		     struct kw_found *f)
+		     bool may_hang, struct kw_found *f)
 {
 	struct mm_struct *mm = vma->vm_mm;
 
@@ -85,7 +105,11 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 	if (vma->vm_file) {
 		f->off = (u64)vma->vm_pgoff << PAGE_SHIFT;
 		f->known = find_known(l, vma);
-		if (!f->known)
+		if (f->known)
+			return true;
+		if (!may_hang && kw_identity_may_hang(vma->vm_file))
+			keep_or_skip(l, vma, f);
+		else
 			f->file = get_file(vma->vm_file);
 		return true;
 	}
@@ -99,7 +123,7 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 	return f->uretprobe;
 }
 
-static void list_vmas(struct mm_struct *mm, struct kw_listing *l)
+static void list_vmas(struct mm_struct *mm, bool may_hang, struct kw_listing *l)
 {
 	struct vm_area_struct *vma;
 	struct vma_iterator vmi;
@@ -114,7 +138,7 @@ static void list_vmas(struct mm_struct *mm, struct kw_listing *l)
 			l->overflow = true;
 			return;
 		}
-		if (describe(l, vma, &l->found[l->count]))
+		if (describe(l, vma, may_hang, &l->found[l->count]))
 			l->count++;
 	}
 }
@@ -184,7 +208,7 @@ int kw_list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
 			kw_listing_clear(l);
 			return ret;
 		}
-		list_vmas(mm, l);
+		list_vmas(mm, patience->may_hang, l);
 		mmap_read_unlock(mm);
 		if (!l->overflow || l->capacity == KUW_MAX_MAPPINGS)
 			return 0;

@@ -22,6 +22,8 @@ struct kw_found {
 	const struct vdso_image *vdso;
 	const struct kw_origin *known;
 	bool uretprobe;
+	/* A file that this task does not wait for, and nothing is known of it. */
+	bool skipped;
 };
 
 /* On the stack of the task that takes the snapshot; nobody else knows of it. */

@@ -25,7 +25,8 @@ static struct hlist_head owners[1 << HASH_BITS];
 
 /*
  * Whose doing a task is. Who manages containers makes their user namespaces as root,
- * but does not trust who is in them: such a container is the user that its own root is.
+ * but does not trust who is in them: such a container is the user that its own root is,
+ * unless that is the system's.
  * Context: under rcu_read_lock().
  */
 kuid_t kw_owner_uid(const struct task_struct *task)
@@ -41,7 +42,9 @@ kuid_t kw_owner_uid(const struct task_struct *task)
 	if (!uid_eq(outermost->owner, GLOBAL_ROOT_UID))
 		return outermost->owner;
 	root = make_kuid(outermost, 0);
-	return uid_valid(root) ? root : cred->uid;
+	if (!uid_valid(root) || uid_eq(root, GLOBAL_ROOT_UID))
+		return cred->uid;
+	return root;
 }
 
 /* Of the process that an mm is of: somebody else's when a consumer attaches. */

@@ -47,8 +47,10 @@ struct kw_pending {
 	struct callback_head work;
 	const struct task_struct *task;
 	struct kw_space *space;
-	/* The last one; under @space->snap_lock as long as @space->queued is this. */
+	/* Of the last one; under @space->snap_lock as long as @space->queued is this. */
 	s64 event;
+	/* Of any of them. */
+	bool may_hang;
 };
 
 /* After an execve() or in an exit, the mm is no longer the task's. */
@@ -79,7 +81,8 @@ static void catch_up(struct callback_head *work)
 		space->queued = NULL;
 	raw_spin_unlock(&space->snap_lock);
 	/* If it is killed, or has another mm, those who share this one see to it. */
-	if (!is_own(space) || kw_space_catch_up(space, current->mm, p->event))
+	if (!is_own(space) ||
+	    kw_space_catch_up(space, current->mm, p->event, p->may_hang))
 		kw_retry_failed(&space->retry);
 	kfree(p);
 	finish(space);
@@ -97,14 +100,17 @@ static void retry(struct callback_head *work)
 }
 
 /* Return: whether @task has an item of @space already; it catches up with @event, too. */
-static bool join(const struct task_struct *task, struct kw_space *space, s64 event)
+static bool join(const struct task_struct *task, struct kw_space *space, s64 event,
+		 bool may_hang)
 {
 	bool joins;
 
 	raw_spin_lock(&space->snap_lock);
 	joins = space->queued && space->queued->task == task;
-	if (joins)
+	if (joins) {
 		space->queued->event = event;
+		space->queued->may_hang |= may_hang;
+	}
 	raw_spin_unlock(&space->snap_lock);
 	return joins;
 }
@@ -114,17 +120,19 @@ static bool join(const struct task_struct *task, struct kw_space *space, s64 eve
  * @task: current, or a child that does not run yet
  * @space: the space of its mm; the item takes a reference of its own
  * @event: what to catch up with
+ * @may_hang: whether @task has mapped something, and waits for file servers
  *
  * If it cannot be queued the space stays behind the event for a while, and walks
  * say so.
  *
  * Context: any but interrupts; preemption may be off.
  */
-void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 event)
+void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 event,
+		      bool may_hang)
 {
 	struct kw_pending *p;
 
-	if (join(task, space, event))
+	if (join(task, space, event, may_hang))
 		return;
 	p = kmalloc(sizeof(*p), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	if (!p) {
@@ -139,6 +147,7 @@ void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 even
 	p->task = task;
 	p->space = space;
 	p->event = event;
+	p->may_hang = may_hang;
 	init_task_work(&p->work, catch_up);
 	kw_gauge_add(pending, 1);
 	if (!task_work_add(task, &p->work, TWA_RESUME)) {

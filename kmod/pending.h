@@ -8,7 +8,8 @@
 struct kw_space;
 struct task_struct;
 
-void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 event);
+void kw_pending_queue(struct task_struct *task, struct kw_space *space, s64 event,
+		      bool may_hang);
 void kw_pending_retry(struct kw_space *space);
 void kw_pending_drain(void);
 

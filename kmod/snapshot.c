@@ -147,6 +147,9 @@ struct kw_snapshot *kw_snapshot_cut(struct kw_snapshot *snap, u64 start, u64 end
 	}
 	cut->base = base;
 	cut->map.incomplete = snap->map.incomplete;
+	cut->starved = snap->starved;
+	cut->skipped = snap->skipped;
+	cut->late = snap->late;
 	for (i = 0; i < snap->map.count; i++) {
 		const struct kuw_mapping *m = &snap->map.mappings[i];
 

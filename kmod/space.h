@@ -78,7 +78,8 @@ struct kw_space *kw_space_find(const struct mm_struct *mm);
 struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp);
 void kw_space_put(struct kw_space *space);
 enum kw_coverage kw_space_coverage(const struct kw_space *space);
-int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event);
+int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event,
+		      bool may_hang);
 void kw_space_retry(struct kw_space *space, struct mm_struct *mm);
 int kw_space_lock(struct kw_space *space, unsigned long deadline);
 void kw_space_unlock(struct kw_space *space);

@@ -96,7 +96,7 @@ static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 {
 	struct kw_origin origin = *f->known;
 
-	if (has_room_for_name(snap))
+	if (origin.name && has_room_for_name(snap))
 		refcount_inc(&origin.name->refs);
 	else
 		origin.name = NULL;
@@ -107,8 +107,7 @@ static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 /*
  * A mapping whose table could not be made for want of memory, or of time, is left
  * out, so that walks say why they stop there. Any other failure costs it its table.
- * A file that can keep its reader waiting for ever is read by who has just mapped it
- * only, one that somebody writes by its own process: others go on without it.
+ * A file that somebody writes is read by its own process only: others go on without it.
  * Return: 0, or -EINTR.
  */
 static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
@@ -122,7 +121,7 @@ static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
 		add_known(snap, f);
 		return 0;
 	}
-	if (!patience->may_hang && f->file && kw_identity_may_hang(f->file)) {
+	if (f->skipped) {
 		snap->skipped = true;
 		return 0;
 	}

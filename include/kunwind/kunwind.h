@@ -55,8 +55,11 @@ struct kunwind_mapping {
 /**
  * kunwind_attach() - begin to consume stacks of the whole system
  *
- * When it returns, every process that is running is covered, and what is mapped
- * from now on is covered before it can run.
+ * When it returns, what is mapped from now on is covered before it can run, and so are
+ * the processes that are running, but for what their own tasks must do: where memory or
+ * the caller's time for their user did not suffice (attach_work_ms), for files of file
+ * servers, and for files that somebody writes. Their walks say INCOMPLETE_MAP or
+ * NOT_COVERED until they have.
  *
  * Context: process context, may sleep, takes up to seconds the first time.
  *	The caller answers for the privilege: it covers all processes.
