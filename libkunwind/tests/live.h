@@ -34,6 +34,8 @@ struct live_list {
 struct live_stacks {
 	struct kunwind_bt *bt;
 	struct live_list kunwind;
+	uint32_t stop;		/* of kunwind's */
+	uint32_t proven;
 	struct live_list libunwind;
 	struct live_list libc;
 	struct live_list truth;
@@ -57,6 +59,13 @@ struct live_verdict {
  * 77; makes the tools do what they do only once.
  */
 void live_init(void);
+
+/*
+ * Before live_init(): have kunwind's stacks as a tracer gets them, from the kernel's
+ * own interface, through /dev/kunwind-test (tests/module/device.c), which @fd is. No
+ * map is brought up to date for that, and somebody else must consume.
+ */
+void live_use_tracer(int fd);
 
 /* In a child of fork(): the device covers the process that opened it. */
 void live_reopen(void);

@@ -5,6 +5,8 @@
  *	attach	1 or 0: consume stacks of the whole system, in the task that writes
  *	expect	what judge.c is to compare with, by the process that it is about
  *	rate	interrupts per second, and as many NMIs, each with a walk; 0: none
+ *
+ * and device.c.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -138,12 +140,22 @@ static int __init kunwind_test_init(void)
 		return ret;
 	ret = interrupts_init();
 	if (ret)
-		judge_exit();
+		goto no_interrupts;
+	ret = device_init();
+	if (ret)
+		goto no_device;
+	return 0;
+
+no_device:
+	interrupts_exit();
+no_interrupts:
+	judge_exit();
 	return ret;
 }
 
 static void __exit kunwind_test_exit(void)
 {
+	device_exit();
 	if (rate)
 		interrupts_stop();
 	kunwind_detach(consumer);

@@ -18,6 +18,9 @@ void interrupts_exit(void);
 int interrupts_start(unsigned int hz);
 void interrupts_stop(void);
 
+int device_init(void);
+void device_exit(void);
+
 int judge_init(void);
 void judge_exit(void);
 void judge_expect(const u64 *words, unsigned int count);

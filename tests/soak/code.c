@@ -138,15 +138,42 @@ static NOINLINE void in_threads(void (*turn)(enum live_bottom bottom))
 	RETURNS();
 }
 
+/* Count it if other code was at @at, of what was put into one of the last places. */
+static void note_place(const void *at, unsigned int variant)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct {
+		const void *at;
+		unsigned int variant;
+	} places[64];
+	static unsigned int next;
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (places[i].at == at)
+			break;
+	if (i == sizeof(places) / sizeof(places[0]))
+		i = next++ % i;
+	else if (places[i].variant != variant)
+		atomic_fetch_add(&tally->reused, 1);
+	places[i].at = at;
+	places[i].variant = variant;
+	pthread_mutex_unlock(&lock);
+}
+
 static NOINLINE void dlopen_turn(enum live_bottom bottom)
 {
+	unsigned int variant = chance(NR_VARIANTS);
 	struct live_stacks *stacks = live_new();
-	void *library = dlopen(variant_path(chance(NR_VARIANTS)), RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen(variant_path(variant), RTLD_NOW | RTLD_LOCAL);
 	variant_fn call = NULL;
 
 	CALLED();
-	if (library)
+	if (library) {
+		note_place((void *)((struct link_map *)library)->l_addr, variant);
 		call = (variant_fn)(uintptr_t)dlsym(library, "variant_call");
+	}
 	if (call)
 		call(look_calls(bottom, PEER_ASKED, "a library"), stacks);
 	else
@@ -173,8 +200,10 @@ static NOINLINE void mmap_turn(enum live_bottom bottom)
 	for (int i = 0; i < TURNS && window != MAP_FAILED; i++) {
 		variant = chance(NR_VARIANTS);
 		at = map_code(variant, window + chance(2) * PAGE, PROT_READ | PROT_EXEC);
-		if (at != MAP_FAILED)
-			code_call(&variants[variant], at, bottom, "code over other code");
+		if (at == MAP_FAILED)
+			continue;
+		note_place(at, variant);
+		code_call(&variants[variant], at, bottom, "code over other code");
 	}
 	munmap(window, WINDOW);
 	RETURNS();

@@ -17,6 +17,8 @@
 struct tally {
 	atomic_ulong rounds;
 	atomic_ulong stacks;
+	atomic_ulong compared;		/* with libunwind's */
+	atomic_ulong reused;		/* code where other code was a moment ago */
 	atomic_ulong wrong;		/* a frame that is none */
 	atomic_ulong unlike_libunwind;	/* true, but libunwind says another one */
 	atomic_ulong incomplete[KUNWIND_NR_STOPS];

@@ -5,5 +5,5 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/storms
 . "$TOP/tests/vm/lib/storms"
 
-storms 30
+storms 45
 done_testing
