@@ -54,6 +54,11 @@ echo "# $(($(figure table_builds) - builds)) tables built, $(($(figure table_evi
 ok "nobody was killed" grep -qx 'oom_kill 0' "$group/memory.events"
 ok "all tables were made" [ $(($(figure table_builds) - builds)) -ge "$rounds" ]
 ok "no allocation failed" [ "$(figure allocation_failures)" = "$failures" ]
+# What is charged to it is its parent's then.
+ok "the cgroup is removed" rmdir "$group"
+evictions=$(figure table_evictions)
+echo 2 >/proc/sys/vm/drop_caches
+ok "its tables can be evicted still" [ "$(figure table_evictions)" -gt "$evictions" ]
 ok "the consumer goes" sh -c 'echo 0 >/sys/module/kunwind_test/parameters/attach'
 modprobe -r kunwind-test
 ok "nothing is left" nothing_left
