@@ -54,7 +54,7 @@ guest_run() {
 	# thread=single: with a thread for each CPU, QEMU 7.2 lets one CPU run into the int3 of a text_poke_bp() that the other
 	# one has completed, and the guest panics. Seen without kunwind, on the stock kernel: `echo function >current_tracer` and
 	# nop again, filtered to perf_event_mmap, while programs start, for a minute. ftrace, and so kunwind, patches text when a
-	# consumer comes or goes.
+	# consumer comes or goes. KUW_THREADS=multi, for `test smp`, takes that risk.
 	#
 	# no_timer_check: on a busy machine the guest's clock runs on while its CPU waits, and the kernel's test of the timer
 	# (timer_irq_works()) then sees too few interrupts and panics: "IO-APIC + timer doesn't work!". KVM guests skip it, too.
@@ -69,7 +69,7 @@ guest_run() {
 	[[ -z $KUW_DISK ]] || disk=(-drive "file=${KUW_DISK//,/,,},if=virtio,format=raw,readonly=on")
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
-		-machine "$KUW_MACHINE" -accel tcg,thread=single "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
+		-machine "$KUW_MACHINE" -accel "tcg,thread=$KUW_THREADS" "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
 		-kernel "$KUW_ROOT/boot/vmlinuz-$KUW_KREL" -initrd "$KUW_INITRD" \
 		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 $KUW_APPEND" \
 		-drive "file=${KUW_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${disk[@]}" \

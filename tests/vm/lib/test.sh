@@ -298,7 +298,13 @@ test_nmi() {
 	test_vm nmi.sh
 }
 
-# test_check [host|vm|debug|live|names|nmi|peers|rows|soak|steps|all] [TEST...|N]: there are such tests.
+# test_smp: storms and NMIs where the guest's CPUs run at the same time, and not in turns.
+test_smp() {
+	KUW_THREADS=multi
+	test_vm storms.sh nmi.sh
+}
+
+# test_check [host|vm|debug|live|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -311,14 +317,14 @@ test_check() {
 	rows | soak | steps)
 		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		;;
-	host | live | names | nmi | peers | all)
+	host | live | names | nmi | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, names, nmi, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, names, nmi, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|debug|live|names|nmi|peers|rows|soak|steps|all] [TEST...|N]
+# test_job [host|vm|debug|live|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -333,6 +339,7 @@ test_job() {
 	peers) test_peers ;;
 	rows) test_rows "$@" ;;
 	nmi) test_nmi ;;
+	smp) test_smp ;;
 	soak) test_soak "$@" ;;
 	steps) test_steps "$@" ;;
 	all)
