@@ -6,6 +6,9 @@
  *
  * What a walk, a look-up and a table cost, beside others in the same run, pinned
  * to a CPU: samples, a line each. tests/bench/report makes tables of them.
+ *
+ * Exit status: 0; 1 if something fails; 2 for a wrong command line; BENCH_NO_TABLE
+ * if no table can be made of a FILE.
  */
 #include <malloc.h>
 #include <sched.h>
@@ -64,7 +67,7 @@ static int usage(void)
 
 static int tables(int quick, char **names)
 {
-	int ret = 0;
+	int ret = 0, one;
 
 	for (; *names; names++) {
 		char *path = strchr(*names, '=');
@@ -72,7 +75,10 @@ static int tables(int quick, char **names)
 		if (!path)
 			return usage();
 		*path++ = 0;
-		ret |= bench_table(quick, *names, path);
+		one = bench_table(quick, *names, path);
+		/* Worse than a file without a table is a failure. */
+		if (one && ret != 1)
+			ret = one;
 	}
 	return ret;
 }

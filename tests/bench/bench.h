@@ -55,7 +55,10 @@ uint64_t bench_cpu_ns(void);
 void bench_say(double value, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Each: 0, or 1 if something that should be there is not. */
+/* A file has no unwind information, or is no such file: as a test that is skipped. */
+#define BENCH_NO_TABLE	77
+
+/* Each: 0, 1 if something that should be there is not, or BENCH_NO_TABLE. */
 int bench_walk(int quick);
 int bench_lookup(int quick, const char *path);
 int bench_table(int quick, const char *name, const char *path);
