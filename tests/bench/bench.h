@@ -18,6 +18,16 @@ typedef long (*bench_function)(long depth, long at, bench_leaf leaf, void *arg);
  * BENCH_RECURSION calls itself.
  */
 #define BENCH_RECURSION	BENCH_FUNCTIONS
+
+/*
+ * @at: of a stack that begins with function @first, and whose next one is each time
+ * @stride further. A plain index is one of stride 1.
+ */
+#define BENCH_AT(first, stride)	((long)(first) | (long)((stride) - 1) << 8)
+#define BENCH_INDEX(at)		((at) & 255)
+#define BENCH_NEXT(at) \
+	((BENCH_INDEX(at) + ((at) >> 8) + 1) % BENCH_FUNCTIONS | ((at) & ~255L))
+
 extern const bench_function bench_plain[BENCH_FUNCTIONS + 1];
 extern const bench_function bench_fp[BENCH_FUNCTIONS + 1];
 

@@ -20,7 +20,7 @@ static struct host_space space;
 /* As large as the module's of a task: see kmod/walk.c. */
 #define MEMO_ORDER	5
 
-static struct kuw_memo *memo;
+static struct kuw_memo *memo, *empty_memo;
 static int (*libc_backtrace)(void **, int);
 static Dwfl *dwfl;
 
@@ -35,11 +35,17 @@ static int walk_kunwind(void **frames, int capacity)
 	return (int)result.count;
 }
 
-/* As after a switch to another process. */
+/* As after a switch to another process: the memo is of a map that is not this one. */
 static int walk_no_memo(void **frames, int capacity)
 {
-	space.map->number++;
-	return walk_kunwind(frames, capacity);
+	struct kuw_port_regs regs;
+	struct kuw_result result;
+
+	empty_memo->map = 0;
+	CAPTURE(&regs);
+	kuw_walk(space.map, empty_memo, &regs, (u64 *)frames, (u32)capacity,
+		 &result);
+	return (int)result.count;
 }
 
 /*
@@ -209,9 +215,12 @@ int bench_methods_open(void)
 	libc_backtrace((void *[1]){ NULL }, 1);
 	lacking = "no memory";
 	memo = calloc(1, kuw_memo_bytes(MEMO_ORDER));
-	if (!memo)
+	/* Of its own: emptied, the other one would be empty, too. */
+	empty_memo = calloc(1, kuw_memo_bytes(MEMO_ORDER));
+	if (!memo || !empty_memo)
 		goto fail;
 	memo->order = MEMO_ORDER;
+	empty_memo->order = MEMO_ORDER;
 	lacking = "no address map";
 	if (host_space_of(&space, 0))
 		goto fail;
@@ -231,5 +240,6 @@ void bench_methods_close(void)
 {
 	dwfl_end(dwfl);
 	free(memo);
+	free(empty_memo);
 	host_space_free(&space);
 }
