@@ -40,17 +40,21 @@ bench_about() {
 	[[ -z $KUW_QUICK ]] || printf 'about.quick\tyes: too short to compare\n'
 }
 
-# bench_files: NAME, a tab, and the file of it, of those that are here; of the largest ELF file, some candidates.
+# bench_files: NAME, a tab, and the file of it (of the first pattern that one is of), of those that are here; of the largest ELF
+# file, some candidates.
 bench_files() {
-	local name pattern found
-	while read -r name pattern; do
-		found=$(compgen -G "$pattern" | sort -V | tail -n 1) || true
-		printf '%s\t%s\n' "$name" "$found"
+	local line pattern found
+	while read -r -a line; do
+		found=
+		for pattern in "${line[@]:1}"; do
+			[[ -n $found ]] || found=$(compgen -G "$pattern" | sort -V | tail -n 1) || true
+		done
+		printf '%s\t%s\n' "${line[0]}" "$found"
 	done <<'END'
 libc /lib/x86_64-linux-gnu/libc.so.6
 libstdc++ /usr/lib/x86_64-linux-gnu/libstdc++.so.6
 python3 /usr/bin/python3.*[0-9]
-node /usr/bin/node
+node /usr/lib/x86_64-linux-gnu/libnode.so.* /usr/bin/node
 gdb /usr/bin/gdb
 qemu /usr/bin/qemu-system-x86_64
 libLLVM /usr/lib/x86_64-linux-gnu/libLLVM*.so*
@@ -63,9 +67,23 @@ END
 	done
 }
 
+# bench_package FILE: of which package it is, and its version; nothing if it is of none.
+bench_package() {
+	local real each package
+	real=$(realpath -- "$1")
+	# Where /lib is a link, a package may have it there or in /usr/lib.
+	for each in "$real" "${real#/usr}" "/usr$real"; do
+		if package=$(dpkg-query --search "$each" 2>/dev/null); then
+			# A diversion is a line of its own.
+			dpkg-query --show --showformat='${Package} ${Version}\n' "$(sed -n '$s/: .*//p' <<<"$package")" 2>/dev/null | sed -n 1p
+			return
+		fi
+	done
+}
+
 # bench_host_run SAMPLES: all of it.
 bench_host_run() {
-	local bench=$KUW_BUILD/bench/host/tests/bench/bench samples=$1 name file said status most=0 rows big='' largest='' gcc libc unwind elfutils
+	local bench=$KUW_BUILD/bench/host/tests/bench/bench samples=$1 name file said status most=0 bytes package big='' largest='' gcc libc unwind elfutils
 	gcc=$(gcc --version | sed -n 1p)
 	libc=$(getconf GNU_LIBC_VERSION)
 	unwind=$(pkg-config --modversion libunwind)
@@ -90,10 +108,12 @@ bench_host_run() {
 		*) die 1 "$bench table $name=$file fails: exit status $status" ;;
 		esac
 		printf '%s\n' "$said" "table_file.$name"$'\t'"$file" >>"$samples"
+		package=$(bench_package "$file") || true
+		[[ -z $package ]] || printf 'table_package.%s\t%s\n' "$name" "$package" >>"$samples"
 		[[ $name != largest ]] || largest=$file
-		rows=$(sed -n 's/^table\..*\.rows\t\([0-9]*\).*/\1/p' <<<"$said")
-		if ((rows > most)); then
-			most=$rows big=$file
+		bytes=$(sed -n 's/^table\..*\.bytes\t\([0-9]*\).*/\1/p' <<<"$said")
+		if ((bytes > most)); then
+			most=$bytes big=$file
 		fi
 	done < <(bench_files)
 	if [[ -z $big ]]; then
