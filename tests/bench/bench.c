@@ -3,6 +3,7 @@
  * bench [--quick] walk
  * bench [--quick] lookup FILE
  * bench [--quick] table NAME=FILE ...
+ * bench count METHOD warm|cold PASSES WALKS
  *
  * What a walk, a look-up and a table cost, beside others in the same run, pinned
  * to a CPU: samples, a line each. tests/bench/report makes tables of them.
@@ -61,7 +62,8 @@ static int usage(void)
 {
 	fputs("usage: bench [--quick] walk\n"
 	      "       bench [--quick] lookup FILE\n"
-	      "       bench [--quick] table NAME=FILE ...\n", stderr);
+	      "       bench [--quick] table NAME=FILE ...\n"
+	      "       bench count METHOD warm|cold PASSES WALKS\n", stderr);
 	return 2;
 }
 
@@ -97,6 +99,9 @@ int main(int argc, char **argv)
 		return bench_walk(quick);
 	if (argc == 2 && !strcmp(*argv, "lookup"))
 		return bench_lookup(quick, argv[1]);
+	if (argc == 5 && !strcmp(*argv, "count"))
+		return bench_count(argv[1], !strcmp(argv[2], "cold"),
+				   atoi(argv[3]), atoi(argv[4]));
 	if (argc > 1 && !strcmp(*argv, "table"))
 		return tables(quick, argv + 1);
 	return usage();

@@ -70,6 +70,11 @@ void bench_say(double value, const char *format, ...)
 
 /* Each: 0, 1 if something that should be there is not, or BENCH_NO_TABLE. */
 int bench_walk(int quick);
+/*
+ * Not timed, for whoever counts what it does: @passes times @walks walks, of depth
+ * 64, and before each pass caches are evicted if @cold. Says how many frames.
+ */
+int bench_count(const char *method, int cold, int passes, int walks);
 int bench_lookup(int quick, const char *path);
 int bench_table(int quick, const char *name, const char *path);
 

@@ -186,6 +186,23 @@ static KEEP void rounds(int depth, int levels, enum state state, int quick)
 	fflush(stdout);
 }
 
+/* As leaf(), but untimed: the first pass walks in any case. */
+static KEEP long leaf_count(void *arg)
+{
+	struct run *run = arg;
+	void *frames[BENCH_MAX_DEPTH + EXTRA];
+	int pass, i;
+
+	for (pass = 0; pass <= run->passes; pass++) {
+		if (pass && run->cold)
+			evict_caches();
+		for (i = pass ? run->walks[1] : 1; i > 0; i--)
+			run->frames = run->method->walk(frames,
+							BENCH_MAX_DEPTH + EXTRA);
+	}
+	return 0;
+}
+
 /* Return: how many frames a stack has beside its functions. */
 static KEEP int outer_frames(void)
 {
@@ -226,7 +243,23 @@ static void *walks(void *arg)
 	return NULL;
 }
 
-int bench_walk(int quick)
+/* In a thread of its own, too. */
+static void *counted(void *arg)
+{
+	struct run *run = arg;
+	int levels;
+
+	if (bench_methods_open())
+		return arg;
+	/* Here are neither outer_frames() nor measure(). */
+	levels = 64 - outer_frames() + 2;
+	run->method->functions[0](levels, 0, leaf_count, run);
+	printf("%d\n", run->frames);
+	bench_methods_close();
+	return NULL;
+}
+
+static int in_thread(void *(*function)(void *), void *arg)
 {
 	void *failed = NULL;
 	pthread_t thread;
@@ -235,9 +268,29 @@ int bench_walk(int quick)
 	if (!evict)
 		return 1;
 	memset(evict, 1, EVICT_BYTES);
-	if (pthread_create(&thread, NULL, walks, &quick) ||
+	if (pthread_create(&thread, NULL, function, arg) ||
 	    pthread_join(thread, &failed))
 		return 1;
 	free(evict);
 	return failed != NULL;
+}
+
+int bench_walk(int quick)
+{
+	return in_thread(walks, &quick);
+}
+
+int bench_count(const char *method, int cold, int passes, int walks)
+{
+	struct run run = { .passes = passes, .walks = { 1, walks }, .cold = cold };
+	size_t i;
+
+	for (i = 0; i < bench_nr_methods; i++)
+		if (!strcmp(bench_methods[i].name, method))
+			run.method = &bench_methods[i];
+	if (!run.method) {
+		fprintf(stderr, "bench: no method is named %s\n", method);
+		return 1;
+	}
+	return in_thread(counted, &run);
 }
