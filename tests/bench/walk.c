@@ -121,6 +121,8 @@ static KEEP void measure(struct run *run, enum state state, int levels, long at,
 	run->walks[1] = state == WARM || state == RECURSION ? walks : !!walks;
 	run->passes = state == INTERLEAVED ? 1 : 2;
 	run->cold = state == COLD;
+	if (m->renew)
+		m->renew();
 	for (call = 0; call < calls; call++) {
 		if (call && state == OTHERS)
 			m->sites(one_walk, (void *)m);
