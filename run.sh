@@ -143,9 +143,9 @@ prepare() {
 	local needs=$KUW_NEED_GUEST
 	case "$1 ${2-}" in
 	'test host' | 'test steps') needs=$KUW_NEED_HOST ;;
-	'bench host') needs=$KUW_NEED_HOST$KUW_NEED_BENCH ;;
+	'bench host') needs=$KUW_NEED_HOST$KUW_NEED_BENCH$KUW_NEED_TABLES ;;
 	'bench vm') needs+=$KUW_NEED_BENCH ;;
-	'bench all') needs+=$KUW_NEED_HOST$KUW_NEED_BENCH ;;
+	'bench all') needs+=$KUW_NEED_HOST$KUW_NEED_BENCH$KUW_NEED_TABLES ;;
 	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$KUW_NEED_HOST ;;
 	esac
 	[[ ! $KUW_TOP =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $KUW_TOP" \

@@ -18,6 +18,16 @@ typedef long (*bench_function)(long depth, long at, bench_leaf leaf, void *arg);
  * BENCH_RECURSION calls itself.
  */
 #define BENCH_RECURSION	BENCH_FUNCTIONS
+
+/*
+ * @at: of a stack that begins with function @first, and whose next one is each time
+ * @stride further. A plain index is one of stride 1.
+ */
+#define BENCH_AT(first, stride)	((long)(first) | (long)((stride) - 1) << 8)
+#define BENCH_INDEX(at)		((at) & 255)
+#define BENCH_NEXT(at) \
+	((BENCH_INDEX(at) + ((at) >> 8) + 1) % BENCH_FUNCTIONS | ((at) & ~255L))
+
 extern const bench_function bench_plain[BENCH_FUNCTIONS + 1];
 extern const bench_function bench_fp[BENCH_FUNCTIONS + 1];
 
@@ -34,6 +44,8 @@ struct bench_method {
 	void (*sites)(bench_leaf leaf, void *arg);
 	/* A walk takes so much longer than others that it need not repeat. */
 	int slow;
+	/* It forgets what it has met; NULL if it never does. */
+	void (*renew)(void);
 };
 
 /* The first one is the floor. */
@@ -55,8 +67,16 @@ uint64_t bench_cpu_ns(void);
 void bench_say(double value, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Each: 0, or 1 if something that should be there is not. */
+/* A file has no unwind information, or is no such file: as a test that is skipped. */
+#define BENCH_NO_TABLE	77
+
+/* Each: 0, 1 if something that should be there is not, or BENCH_NO_TABLE. */
 int bench_walk(int quick);
+/*
+ * Not timed, for whoever counts what it does: @passes times @walks walks, of depth
+ * 64, and before each pass caches are evicted if @cold. Says how many frames.
+ */
+int bench_count(const char *method, int cold, int passes, int walks);
 int bench_lookup(int quick, const char *path);
 int bench_table(int quick, const char *name, const char *path);
 

@@ -13,9 +13,8 @@
 
 #define NEXT(depth, at, leaf, arg) \
 	((depth) <= 1 ? (leaf)(arg) : \
-	 TABLE[((at) + 1) % BENCH_FUNCTIONS]((depth) - 1, \
-					     ((at) + 1) % BENCH_FUNCTIONS, \
-					     leaf, arg))
+	 TABLE[BENCH_INDEX(BENCH_NEXT(at))]((depth) - 1, BENCH_NEXT(at), \
+					    leaf, arg))
 
 #define LAYOUT_NONE(n) \
 static KEEP long none_##n(long depth, long at, bench_leaf leaf, void *arg) \

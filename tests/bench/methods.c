@@ -20,26 +20,53 @@ static struct host_space space;
 /* As large as the module's of a task: see kmod/walk.c. */
 #define MEMO_ORDER	5
 
-static struct kuw_memo *memo;
+/* One with all that was walked before, one that is new for each piece, and an empty one. */
+static struct kuw_memo *memo, *new_memo, *empty_memo;
 static int (*libc_backtrace)(void **, int);
 static Dwfl *dwfl;
 
-static int walk_kunwind(void **frames, int capacity)
+static __always_inline int walk_with(struct kuw_memo *m, void **frames,
+				     int capacity)
 {
 	struct kuw_port_regs regs;
 	struct kuw_result result;
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, memo, &regs, (u64 *)frames, (u32)capacity,
-		 &result);
+	kuw_walk(space.map, m, &regs, (u64 *)frames, (u32)capacity, &result);
 	return (int)result.count;
+}
+
+static int walk_kunwind(void **frames, int capacity)
+{
+	return walk_with(memo, frames, capacity);
+}
+
+/* Stacks of the same functions in another order came before, or not. */
+static int walk_in_order(void **frames, int capacity)
+{
+	return walk_with(new_memo, frames, capacity);
+}
+
+/* It is of another map, so none of its entries is valid. */
+static void renew(void)
+{
+	new_memo->map = 0;
 }
 
 /* As after a switch to another process. */
 static int walk_no_memo(void **frames, int capacity)
 {
-	space.map->number++;
-	return walk_kunwind(frames, capacity);
+	empty_memo->map = 0;
+	return walk_with(empty_memo, frames, capacity);
+}
+
+static struct kuw_memo *make_memo(void)
+{
+	struct kuw_memo *m = calloc(1, kuw_memo_bytes(MEMO_ORDER));
+
+	if (m)
+		m->order = MEMO_ORDER;
+	return m;
 }
 
 /*
@@ -184,14 +211,17 @@ static int dwfl_open(void)
 	       !dwfl_attach_state(dwfl, NULL, 1, &dwfl_threads, NULL) ? -1 : 0;
 }
 
+#define FUNCTIONS(how)	bench_##how, bench_##how##_sites
+
 const struct bench_method bench_methods[] = {
-	{ "frame_pointers", walk_fp, bench_fp, bench_fp_sites, 0 },
-	{ "kunwind", walk_kunwind, bench_plain, bench_plain_sites, 0 },
-	{ "kunwind_no_memo", walk_no_memo, bench_plain, bench_plain_sites, 0 },
-	{ "unw_backtrace", walk_unw_backtrace, bench_plain, bench_plain_sites, 0 },
-	{ "backtrace", walk_libc, bench_plain, bench_plain_sites, 1 },
-	{ "libdwfl", walk_dwfl, bench_plain, bench_plain_sites, 1 },
-	{ "unw_step", walk_unw_step, bench_plain, bench_plain_sites, 1 },
+	{ "frame_pointers", walk_fp, FUNCTIONS(fp), 0, NULL },
+	{ "kunwind", walk_kunwind, FUNCTIONS(plain), 0, NULL },
+	{ "kunwind_in_order", walk_in_order, FUNCTIONS(plain), 0, renew },
+	{ "kunwind_no_memo", walk_no_memo, FUNCTIONS(plain), 0, NULL },
+	{ "unw_backtrace", walk_unw_backtrace, FUNCTIONS(plain), 0, NULL },
+	{ "backtrace", walk_libc, FUNCTIONS(plain), 1, NULL },
+	{ "libdwfl", walk_dwfl, FUNCTIONS(plain), 1, NULL },
+	{ "unw_step", walk_unw_step, FUNCTIONS(plain), 1, NULL },
 };
 const size_t bench_nr_methods = ARRAY_SIZE(bench_methods);
 
@@ -208,10 +238,11 @@ int bench_methods_open(void)
 	/* It loads libgcc_s when it is first called: before maps are made. */
 	libc_backtrace((void *[1]){ NULL }, 1);
 	lacking = "no memory";
-	memo = calloc(1, kuw_memo_bytes(MEMO_ORDER));
-	if (!memo)
+	memo = make_memo();
+	new_memo = make_memo();
+	empty_memo = make_memo();
+	if (!memo || !new_memo || !empty_memo)
 		goto fail;
-	memo->order = MEMO_ORDER;
 	lacking = "no address map";
 	if (host_space_of(&space, 0))
 		goto fail;
@@ -231,5 +262,7 @@ void bench_methods_close(void)
 {
 	dwfl_end(dwfl);
 	free(memo);
+	free(new_memo);
+	free(empty_memo);
 	host_space_free(&space);
 }

@@ -4,10 +4,12 @@
  * the same beside it: the rows of all FDEs one after the other, and single ones.
  */
 #include <elfutils/libdw.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "bench.h"
 #include "load.h"
@@ -118,6 +120,17 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
+/* Says why. Return: whose fault it is, as an exit status. */
+static int no_table(const char *path, const struct host_table *t, int error)
+{
+	fprintf(stderr, "bench: %s: %s: %s\n", path, t->stage,
+		strerror(-error));
+	if (error == -ENOEXEC)
+		return BENCH_NO_TABLE;
+	return error == -ENOMEM || !strcmp(t->stage, "open") ?
+	       1 : BENCH_NO_TABLE;
+}
+
 int bench_table(int quick, const char *name, const char *path)
 {
 	int runs = quick ? 3 : 15, ret, i;
@@ -126,10 +139,9 @@ int bench_table(int quick, const char *name, const char *path)
 	keep_memory();
 	ret = host_load_file(&t, path, HOST_DOUBLE);
 	if (ret) {
-		fprintf(stderr, "bench: %s: %s: %s\n", path, t.stage,
-			strerror(-ret));
+		ret = no_table(path, &t, ret);
 		host_table_free(&t);
-		return 1;
+		return ret;
 	}
 	bench_say(t.table->nr_rows, "table.%s.rows", name);
 	bench_say((double)t.bytes, "table.%s.bytes", name);
@@ -195,12 +207,19 @@ int bench_lookup(int quick, const char *path)
 	uint64_t state = 0x9e3779b97f4a7c15ULL;
 	struct host_table t;
 	struct peer p;
-	int ret = 1, round;
+	int ret, round;
 
 	if (!offs)
 		return 1;
-	if (host_load_file(&t, path, HOST_DOUBLE) || peer_open(&p, path)) {
-		fprintf(stderr, "bench: %s has no table\n", path);
+	ret = host_load_file(&t, path, HOST_DOUBLE);
+	if (ret) {
+		ret = no_table(path, &t, ret);
+		goto out;
+	}
+	if (peer_open(&p, path)) {
+		fprintf(stderr, "bench: libdw does not open %s\n", path);
+		peer_close(&p);
+		ret = 1;
 		goto out;
 	}
 	for (i = 0; i < room; i++)
@@ -219,7 +238,6 @@ int bench_lookup(int quick, const char *path)
 		bench_say(time_peer_lookups(&p, t.table, offs, HOT - 1,
 					    count >> 4), "lookup.libdw.hot");
 	}
-	ret = 0;
 	peer_close(&p);
 out:
 	host_table_free(&t);

@@ -2,6 +2,9 @@
 /*
  * ns of a walk, from inside a stack of known depth. All methods take turns, a
  * short piece each, so that what else the machine does meets all of them.
+ *
+ * A walk that is timed has the same addresses as those that went before it: there
+ * is one call in leaf() that walks, and one in measure() that leads there.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -12,26 +15,42 @@
 /* More than caches have: on machines whose last one is shared, L1 and L2. */
 #define EVICT_BYTES	(48u << 20)
 #define EXTRA		64
+#define STACKS		100
+/* Always a frame of its own. */
+#define KEEP		__attribute__((noinline, noclone))
 
+/*
+ * Where a single walk is timed, the time of an empty pair of clock readings, by the
+ * same code and in the same state, is said beside it: whoever reads it subtracts.
+ */
 enum state {
 	WARM,
 	COLD,		/* CPU caches without any of it */
-	OTHERS,		/* the method has met BENCH_SITES other addresses */
+	/*
+	 * The method has met BENCH_SITES other addresses since it walked this
+	 * stack. Then the program calls all functions of the stack again, so the
+	 * stack is in the nearest cache, and their code is: what the method keeps
+	 * is not, nor does the processor know its branches any more.
+	 */
+	OTHERS,
 	AGAIN,		/* after that one: caches have it, branches are forgotten */
 	RECURSION,	/* warm; all functions are the same one */
+	INTERLEAVED,	/* one of STACKS that take turns, and were all walked before */
 	NR_STATES
 };
 
 static const char *const states[NR_STATES] = {
-	"warm", "cold", "others", "again", "recursion"
+	"warm", "cold", "others", "again", "recursion", "interleaved"
 };
 
+/* What leaf() does: some passes, each of some walks. */
 struct run {
 	const struct bench_method *method;
-	enum state state;
-	int walks;
+	int passes;
+	int walks[2];	/* 0: the empty pair */
+	int cold;	/* before this pass caches are evicted; 0: never */
 	int frames;
-	double ns[NR_STATES];
+	double ns[2];	/* a walk of each pass */
 };
 
 static unsigned char *evict;
@@ -55,87 +74,146 @@ static long one_walk(void *arg)
 	return method->walk(frames, BENCH_MAX_DEPTH + EXTRA);
 }
 
-/* Part of leaf(): the stack has the depth that it is for. */
-#define IN_LEAF	static inline __attribute__((always_inline))
-
-/* Return: the ns of a single walk. */
-IN_LEAF double time_walk(struct run *run)
-{
-	void *frames[BENCH_MAX_DEPTH + EXTRA];
-	uint64_t start = bench_ns();
-
-	run->frames = run->method->walk(frames, BENCH_MAX_DEPTH + EXTRA);
-	return (double)(bench_ns() - start);
-}
-
-IN_LEAF double time_walks(struct run *run)
-{
-	void *frames[BENCH_MAX_DEPTH + EXTRA];
-	uint64_t start;
-	int i;
-
-	time_walk(run);
-	start = bench_cpu_ns();
-	for (i = 0; i < run->walks; i++)
-		run->method->walk(frames, BENCH_MAX_DEPTH + EXTRA);
-	return (double)(bench_cpu_ns() - start) / run->walks;
-}
-
-static long leaf(void *arg)
+static KEEP long leaf(void *arg)
 {
 	struct run *run = arg;
+	int (*walk)(void **frames, int capacity) = run->method->walk;
+	void *frames[BENCH_MAX_DEPTH + EXTRA];
+	int pass;
 
-	switch (run->state) {
-	case COLD:
-		time_walk(run);
-		evict_caches();
-		run->ns[COLD] = time_walk(run);
-		break;
-	case OTHERS:
-		run->ns[OTHERS] = time_walk(run);
-		run->ns[AGAIN] = time_walk(run);
-		break;
-	default:
-		run->ns[run->state] = time_walks(run);
-		break;
+	for (pass = 0; pass < run->passes; pass++) {
+		int walks = run->walks[pass], count = 0, i;
+		/* CPU time, where it is long enough for that. */
+		uint64_t (*clock)(void) = walks > 1 ? bench_cpu_ns : bench_ns;
+		uint64_t start;
+
+		if (pass && pass == run->cold)
+			evict_caches();
+		start = clock();
+		for (i = 0; i < walks; i++)
+			count = walk(frames, BENCH_MAX_DEPTH + EXTRA);
+		run->ns[pass] = (double)(clock() - start) / (walks ? walks : 1);
+		run->frames = count;
 	}
 	return 0;
 }
 
-static void say(const struct run *run, enum state state, int depth)
+/* Stacks whose functions follow each other in ten orders. */
+static long interleaved(int stack)
+{
+	/* All are prime to BENCH_FUNCTIONS: none comes twice on a stack. */
+	static const int strides[] = { 1, 5, 7, 13, 17, 19, 23, 25, 29, 31 };
+
+	return BENCH_AT(stack * 13 % BENCH_FUNCTIONS, strides[stack % 10]);
+}
+
+/* @walks: in a row, where they are timed in a row; 0 for the empty pair. */
+static KEEP void measure(struct run *run, enum state state, int levels, long at,
+			 int walks, double ns[NR_STATES])
+{
+	int stacks = state == INTERLEAVED ? STACKS : 1, call, i;
+	/* The first call lets the method meet the stacks. */
+	int calls = state == INTERLEAVED || state == OTHERS ? 2 : 1;
+	const struct bench_method *m = run->method;
+	double sum = 0;
+
+	run->walks[0] = !!walks;
+	run->walks[1] = state == WARM || state == RECURSION ? walks : !!walks;
+	run->passes = state == INTERLEAVED ? 1 : 2;
+	run->cold = state == COLD;
+	if (m->renew)
+		m->renew();
+	for (call = 0; call < calls; call++) {
+		if (call && state == OTHERS)
+			m->sites(one_walk, (void *)m);
+		for (sum = 0, i = 0; i < stacks; i++) {
+			if (state == INTERLEAVED)
+				at = interleaved(i);
+			m->functions[BENCH_INDEX(at)](levels, at, leaf, run);
+			sum += run->ns[0];
+		}
+	}
+	switch (state) {
+	case OTHERS:
+		ns[OTHERS] = run->ns[0];
+		ns[AGAIN] = run->ns[1];
+		break;
+	case INTERLEAVED:
+		ns[INTERLEAVED] = sum / stacks;
+		break;
+	default:
+		ns[state] = run->ns[1];
+	}
+}
+
+static void say(const struct run *run, int empty, double ns, enum state state,
+		int depth)
 {
 	const char *name = run->method->name;
 
-	bench_say(run->ns[state], "walk.%s.%s.%d", name, states[state], depth);
+	if (empty) {
+		bench_say(ns, "walk_empty.%s.%d", states[state], depth);
+		return;
+	}
+	bench_say(ns, "walk.%s.%s.%d", name, states[state], depth);
 	bench_say(run->frames, "walk_frames.%s.%s.%d", name, states[state], depth);
 }
 
-static void rounds(int depth, int levels, enum state state, int quick)
+static KEEP void rounds(int depth, int levels, enum state state, int quick)
 {
 	int nr = quick ? 5 : state == OTHERS ? 17 : 33, round;
-	size_t i;
+	/* In a row, the empty pair is nothing. */
+	size_t nr_methods = bench_nr_methods +
+			    (state != WARM && state != RECURSION), i;
 
 	for (round = 0; round < nr; round++) {
 		long at = state == RECURSION ? BENCH_RECURSION :
 			  round * BENCH_FUNCTIONS / nr;
 
-		for (i = 0; i < bench_nr_methods; i++) {
-			const struct bench_method *m = &bench_methods[i];
-			struct run run = { .method = m, .state = state };
+		for (i = 0; i < nr_methods; i++) {
+			int empty = i == bench_nr_methods;
+			const struct bench_method *m =
+				&bench_methods[empty ? 0 : i];
+			struct run run = { .method = m };
+			double ns[NR_STATES];
+			int walks = (m->slow ? 2000 : 50000) / depth /
+				    (quick ? 4 : 1) + 1;
 
-			run.walks = (m->slow ? 2000 : 50000) / depth /
-				(quick ? 4 : 1) + 1;
-			if (state == OTHERS) {
-				m->functions[at](levels, at, one_walk, (void *)m);
-				m->sites(one_walk, (void *)m);
-			}
-			m->functions[at](levels, at, leaf, &run);
-			say(&run, state, depth);
+			measure(&run, state, levels, at, empty ? 0 : walks, ns);
+			say(&run, empty, ns[state], state, depth);
 			if (state == OTHERS)
-				say(&run, AGAIN, depth);
+				say(&run, empty, ns[AGAIN], AGAIN, depth);
 		}
 	}
 	fflush(stdout);
+}
+
+/* As leaf(), but untimed: the first pass walks in any case. */
+static KEEP long leaf_count(void *arg)
+{
+	struct run *run = arg;
+	void *frames[BENCH_MAX_DEPTH + EXTRA];
+	int pass, i;
+
+	for (pass = 0; pass <= run->passes; pass++) {
+		if (pass && run->cold)
+			evict_caches();
+		for (i = pass ? run->walks[1] : 1; i > 0; i--)
+			run->frames = run->method->walk(frames,
+							BENCH_MAX_DEPTH + EXTRA);
+	}
+	return 0;
+}
+
+/* Return: how many frames a stack has beside its functions. */
+static KEEP int outer_frames(void)
+{
+	struct run run = { .method = &bench_methods[0] };
+	double ns[NR_STATES];
+
+	measure(&run, COLD, 1, 0, 1, ns);
+	/* rounds() is there instead. */
+	return run.frames - 1;
 }
 
 /* In a thread of its own, whose stack has few frames below the functions. */
@@ -147,9 +225,7 @@ static void *walks(void *arg)
 
 	if (bench_methods_open())
 		return arg;
-	/* Without the one function; rounds() is there instead of one_walk(). */
-	outer = bench_methods[1].functions[0](1, 0, one_walk,
-					      (void *)&bench_methods[1]) - 1;
+	outer = outer_frames();
 	for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
 		int levels = depths[i] - outer;
 
@@ -162,13 +238,30 @@ static void *walks(void *arg)
 		if (depths[i] == 64) {
 			rounds(depths[i], levels, OTHERS, quick);
 			rounds(depths[i], levels, RECURSION, quick);
+			rounds(depths[i], levels, INTERLEAVED, quick);
 		}
 	}
 	bench_methods_close();
 	return NULL;
 }
 
-int bench_walk(int quick)
+/* In a thread of its own, too. */
+static void *counted(void *arg)
+{
+	struct run *run = arg;
+	int levels;
+
+	if (bench_methods_open())
+		return arg;
+	/* Here are neither outer_frames() nor measure(). */
+	levels = 64 - outer_frames() + 2;
+	run->method->functions[0](levels, 0, leaf_count, run);
+	printf("%d\n", run->frames);
+	bench_methods_close();
+	return NULL;
+}
+
+static int in_thread(void *(*function)(void *), void *arg)
 {
 	void *failed = NULL;
 	pthread_t thread;
@@ -177,9 +270,29 @@ int bench_walk(int quick)
 	if (!evict)
 		return 1;
 	memset(evict, 1, EVICT_BYTES);
-	if (pthread_create(&thread, NULL, walks, &quick) ||
+	if (pthread_create(&thread, NULL, function, arg) ||
 	    pthread_join(thread, &failed))
 		return 1;
 	free(evict);
 	return failed != NULL;
+}
+
+int bench_walk(int quick)
+{
+	return in_thread(walks, &quick);
+}
+
+int bench_count(const char *method, int cold, int passes, int walks)
+{
+	struct run run = { .passes = passes, .walks = { 1, walks }, .cold = cold };
+	size_t i;
+
+	for (i = 0; i < bench_nr_methods; i++)
+		if (!strcmp(bench_methods[i].name, method))
+			run.method = &bench_methods[i];
+	if (!run.method) {
+		fprintf(stderr, "bench: no method is named %s\n", method);
+		return 1;
+	}
+	return in_thread(counted, &run);
 }

@@ -11,6 +11,9 @@
  *					of its processes
  * subject fork COUNT			a child that ends at once
  * subject dlopen COUNT LIBRARY		dlopen() and dlclose()
+ * subject hooked CALLS COUNT FILE	mmap, mremap, mprotect or fork: calls of which
+ *					the kernel comes by kunwind's hooks; the
+ *					median of COUNT short pieces
  * subject sleepers COUNT		COUNT processes of this program, until stdin ends
  *
  * With -a before: a consumer of kunwind's is attached meanwhile.
@@ -19,6 +22,7 @@
  * calls are made by the instruction itself, as libc's functions would hide their
  * caller from a walk by frame pointer.
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -194,21 +199,147 @@ static void spawns(long count, char **argv, double (*clock)(void))
 	}
 }
 
+static void fork_once(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+}
+
 static void forks(long count)
 {
 	double start = now();
 	long i;
 
-	for (i = 0; i < count; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("fork");
-		if (!pid)
-			_exit(0);
-		waitpid(pid, NULL, 0);
-	}
+	for (i = 0; i < count; i++)
+		fork_once();
 	printf("%.0f\n", (now() - start) / (double)count);
+}
+
+/* Mapped where nothing else is for some pages. */
+struct file {
+	int fd;
+	size_t page;
+	char *at;
+};
+
+static void map_pages(struct file *f, size_t pages)
+{
+	if (mmap(f->at, pages * f->page, PROT_READ | PROT_EXEC,
+		 MAP_PRIVATE | MAP_FIXED, f->fd, 0) != f->at)
+		die("mmap");
+}
+
+static void move(char *from, size_t bytes, size_t new_bytes, int flags, char *to)
+{
+	if (mremap(from, bytes, new_bytes, flags, to) != to)
+		die("mremap");
+}
+
+/* perf_event_mmap() */
+static void hooked_mmap(struct file *f)
+{
+	map_pages(f, 1);
+	if (munmap(f->at, f->page))
+		die("munmap");
+}
+
+/* vma_merge_extend(), where there is room; copy_vma(), there and back */
+static void hooked_mremap(struct file *f)
+{
+	char *to = f->at + 8 * f->page;
+
+	move(f->at, f->page, 2 * f->page, 0, f->at);
+	move(f->at, 2 * f->page, f->page, 0, f->at);
+	move(f->at, f->page, f->page, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	move(to, f->page, f->page, MREMAP_MAYMOVE | MREMAP_FIXED, f->at);
+}
+
+/* perf_event_mmap(), for both of them */
+static void hooked_mprotect(struct file *f)
+{
+	if (mprotect(f->at, f->page, PROT_READ) ||
+	    mprotect(f->at, f->page, PROT_READ | PROT_EXEC))
+		die("mprotect");
+}
+
+/* sched_process_fork, exit_mmap() */
+static void hooked_fork(struct file *f)
+{
+	(void)f;
+	fork_once();
+}
+
+static const struct hooked {
+	const char *name;
+	void (*call)(struct file *f);
+	/* So many in a piece that reading the clock weighs nothing. */
+	int repeat;
+} hooked_calls[] = {
+	{ "mmap", hooked_mmap, 32 },
+	{ "mremap", hooked_mremap, 32 },
+	{ "mprotect", hooked_mprotect, 32 },
+	{ "fork", hooked_fork, 1 },
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/*
+ * The median, as a tick of the clock or work that the kernel has put off falls
+ * into few of the pieces.
+ */
+static void time_hooked(const struct hooked *h, size_t count, const char *path)
+{
+	double *ns = calloc(count, sizeof(*ns));
+	struct file f = {
+		.fd = open(path, O_RDONLY | O_CLOEXEC),
+		.page = (size_t)sysconf(_SC_PAGESIZE),
+	};
+	size_t i;
+	int j;
+
+	if (!ns || !count || f.fd < 0)
+		die(path);
+	f.at = mmap(NULL, 16 * f.page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	if (f.at == MAP_FAILED || munmap(f.at, 16 * f.page))
+		die("mmap");
+	map_pages(&f, 1);
+	if (h->call == hooked_mmap)
+		munmap(f.at, f.page);
+	h->call(&f);
+	for (i = 0; i < count; i++) {
+		double start = now();
+
+		for (j = 0; j < h->repeat; j++)
+			h->call(&f);
+		ns[i] = (now() - start) / h->repeat;
+	}
+	qsort(ns, count, sizeof(*ns), by_value);
+	printf("%.1f\n", ns[count / 2]);
+}
+
+static int hooked(const char *name, const char *count, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(hooked_calls) / sizeof(hooked_calls[0]); i++)
+		if (!strcmp(name, hooked_calls[i].name)) {
+			time_hooked(&hooked_calls[i], strtoul(count, NULL, 10),
+				    path);
+			return 0;
+		}
+	fprintf(stderr, "subject: no calls are named %s\n", name);
+	return 2;
 }
 
 static void dlopens(long count, const char *library)
@@ -294,6 +425,8 @@ int main(int argc, char **argv)
 		forks(atol(argv[2]));
 	} else if (argc == 4 && !strcmp(what, "dlopen")) {
 		dlopens(atol(argv[2]), argv[3]);
+	} else if (argc == 5 && !strcmp(what, "hooked")) {
+		return hooked(argv[2], argv[3], argv[4]);
 	} else if (argc == 3 && !strcmp(what, "sleepers")) {
 		sleepers(atol(argv[2]), "/proc/self/exe");
 	} else if (argc == 2 && !strcmp(what, "sleep")) {

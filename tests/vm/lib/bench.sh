@@ -7,6 +7,7 @@
 # bench_check WORD...: what is to be measured, into KUW_BENCH.
 bench_check() {
 	KUW_BENCH=all
+	KUW_BENCH_OUT=$KUW_BUILD/bench
 	while (($#)); do
 		case $1 in
 		host | vm | all) KUW_BENCH=$1 ;;
@@ -15,6 +16,8 @@ bench_check() {
 		esac
 		shift
 	done
+	# A first look leaves the figures of a whole run as they are.
+	[[ -z $KUW_QUICK ]] || KUW_BENCH_OUT+=/quick
 }
 
 # Without sanitizers, unlike the tests.
@@ -37,17 +40,21 @@ bench_about() {
 	[[ -z $KUW_QUICK ]] || printf 'about.quick\tyes: too short to compare\n'
 }
 
-# bench_files: NAME, a tab, and the file of it, of those that are here; of the largest ELF file, some candidates.
+# bench_files: NAME, a tab, and the file of it (of the first pattern that one is of), of those that are here; of the largest ELF
+# file, some candidates.
 bench_files() {
-	local name pattern found
-	while read -r name pattern; do
-		found=$(compgen -G "$pattern" | sort -V | tail -n 1) || true
-		printf '%s\t%s\n' "$name" "$found"
+	local line pattern found
+	while read -r -a line; do
+		found=
+		for pattern in "${line[@]:1}"; do
+			[[ -n $found ]] || found=$(compgen -G "$pattern" | sort -V | tail -n 1) || true
+		done
+		printf '%s\t%s\n' "${line[0]}" "$found"
 	done <<'END'
 libc /lib/x86_64-linux-gnu/libc.so.6
 libstdc++ /usr/lib/x86_64-linux-gnu/libstdc++.so.6
 python3 /usr/bin/python3.*[0-9]
-node /usr/bin/node
+node /usr/lib/x86_64-linux-gnu/libnode.so.* /usr/bin/node
 gdb /usr/bin/gdb
 qemu /usr/bin/qemu-system-x86_64
 libLLVM /usr/lib/x86_64-linux-gnu/libLLVM*.so*
@@ -60,10 +67,28 @@ END
 	done
 }
 
+# bench_package FILE: of which package it is, and its version; nothing if it is of none.
+bench_package() {
+	local real each package
+	real=$(realpath -- "$1")
+	# Where /lib is a link, a package may have it there or in /usr/lib.
+	for each in "$real" "${real#/usr}" "/usr$real"; do
+		if package=$(dpkg-query --search "$each" 2>/dev/null); then
+			# A diversion is a line of its own.
+			dpkg-query --show --showformat='${Package} ${Version}\n' "$(sed -n '$s/: .*//p' <<<"$package")" 2>/dev/null | sed -n 1p
+			return
+		fi
+	done
+}
+
 # bench_host_run SAMPLES: all of it.
 bench_host_run() {
-	local bench=$KUW_BUILD/bench/host/tests/bench/bench samples=$1 name file said most=0 rows big='' largest=
-	bench_about "$(gcc --version | head -n 1); glibc $(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2); libunwind $(pkg-config --modversion libunwind); elfutils $(pkg-config --modversion libdw)" >"$samples"
+	local bench=$KUW_BUILD/bench/host/tests/bench/bench samples=$1 name file said status most=0 bytes package big='' largest='' gcc libc unwind elfutils
+	gcc=$(gcc --version | sed -n 1p)
+	libc=$(getconf GNU_LIBC_VERSION)
+	unwind=$(pkg-config --modversion libunwind)
+	elfutils=$(pkg-config --modversion libdw)
+	bench_about "$gcc; $libc; libunwind $unwind; elfutils $elfutils" >"$samples"
 	"$bench" ${KUW_QUICK:+"$KUW_QUICK"} walk >>"$samples"
 	while IFS=$'\t' read -r name file; do
 		[[ $name != largest || -z $largest ]] || continue
@@ -71,29 +96,53 @@ bench_host_run() {
 			printf 'table_missing.%s\tnot on this machine\n' "$name" >>"$samples"
 			continue
 		fi
-		# The largest file may have no .eh_frame: then the one after it.
-		said=$("$bench" ${KUW_QUICK:+"$KUW_QUICK"} table "$name=$file") || {
+		status=0
+		said=$("$bench" ${KUW_QUICK:+"$KUW_QUICK"} table "$name=$file") || status=$?
+		case $status in
+		0) ;;
+		77)
+			# The largest file may have no .eh_frame: then the one after it.
 			printf 'table_missing.%s\t%s\n' "${file##*/}" "no table can be made" >>"$samples"
 			continue
-		}
+			;;
+		*) die 1 "$bench table $name=$file fails: exit status $status" ;;
+		esac
 		printf '%s\n' "$said" "table_file.$name"$'\t'"$file" >>"$samples"
+		package=$(bench_package "$file") || true
+		[[ -z $package ]] || printf 'table_package.%s\t%s\n' "$name" "$package" >>"$samples"
 		[[ $name != largest ]] || largest=$file
-		rows=$(sed -n 's/^table\..*\.rows\t\([0-9]*\).*/\1/p' <<<"$said")
-		if ((rows > most)); then
-			most=$rows big=$file
+		bytes=$(sed -n 's/^table\..*\.bytes\t\([0-9]*\).*/\1/p' <<<"$said")
+		if ((bytes > most)); then
+			most=$bytes big=$file
 		fi
 	done < <(bench_files)
+	if [[ -z $big ]]; then
+		printf 'lookup_missing\tno file of this machine has a table\n' >>"$samples"
+		return
+	fi
 	printf 'lookup_file\t%s\n' "${big##*/}" >>"$samples"
 	"$bench" ${KUW_QUICK:+"$KUW_QUICK"} lookup "$big" >>"$samples"
+}
+
+# bench_report host|vm SAMPLES: tables on stdout, and what KUW_BENCH_OUT is for.
+bench_report() {
+	local json=$KUW_BUILD/bench/$1.json failed=
+	"$KUW_TOP/tests/bench/report" "$1" "$2" "$KUW_BENCH_OUT" || failed=yes
+	# Where nobody has measured at length a first look is all there is; it says itself that it is one.
+	if [[ $KUW_QUICK ]] && { [[ ! -e $json ]] || grep -q '^  "quick": ' "$json"; }; then
+		cp -- "$KUW_BENCH_OUT/$1.json" "$json.new"
+		mv -- "$json.new" "$json"
+	fi
+	[[ -z $failed ]] || die 1 "something was not measured, or is not as it must be: see above; the samples are in $2"
+	say "the same as JSON, and drawings, are in $KUW_BENCH_OUT: $1.json, *.svg"
 }
 
 bench_host() {
 	step bench-host-build "building the benchmarks" bench_host_build
 	[[ -x $KUW_BUILD/bench/host/tests/bench/bench ]] ||
 		die 125 "the benchmarks were built without libunwind or libdw" "install libunwind-dev and libdw-dev, and remove $KUW_BUILD/bench/host"
-	step bench-host "measuring walks, look-ups and tables on this machine" bench_host_run "$KUW_BUILD/bench/host.samples"
-	"$KUW_TOP/tests/bench/report" host "$KUW_BUILD/bench/host.samples" "$KUW_BUILD/bench"
-	say "the same as JSON, and drawings, are in $KUW_BUILD/bench: host.json, *.svg"
+	step bench-host "measuring walks, look-ups and tables on this machine" bench_host_run "$KUW_BENCH_OUT/host.samples"
+	bench_report host "$KUW_BENCH_OUT/host.samples"
 }
 
 # bench_vm_build DIR: the programs, and a module of which kunwind's symbols are known.
@@ -133,11 +182,22 @@ bench_disk() {
 	is_made "$KUW_DISK" "$stamp" || step chromium "fetching chromium, to see how much later it starts (about 1 min)" bench_disk_make "$stamp"
 }
 
+# bench_guest_versions: of the guest's peers; nothing if one of them does not say it.
+bench_guest_versions() {
+	local said
+	said=$(in_root bash -euc 'set -o pipefail; strace --version | sed -n "1s/ -- version//p"; perf --version; lttng --version') || return
+	said=$(paste -s -d ';' <<<"$said")
+	printf '%s\n' "${said//;/; }"
+}
+
 # bench_vm_run SAMPLES DIR: all of it, in one guest.
 bench_vm_run() {
-	local samples=$1 dir=$2 root_versions
-	root_versions=$(in_root bash -c 'strace --version | sed "s/ -- version//;q"; perf --version; lttng --version' | tr '\n' ';' | sed 's/;$//; s/;/; /g')
-	bench_about "guest: Linux $KUW_KREL, lttng-modules $(sed -n 's/^#define LTTNG_MODULES_M[A-Z]*_VERSION *//p; s/^#define LTTNG_MODULES_PATCHLEVEL_VERSION *//p' "$KUW_LTTNG/include/lttng/tracer.h" | paste -s -d .); $root_versions; $(qemu-system-x86_64 --version | head -n 1)" >"$samples"
+	local samples=$1 dir=$2 root_versions lttng qemu
+	root_versions=$(bench_guest_versions) || die 125 "the guest's strace, perf and lttng do not say their versions"
+	lttng=$(sed -n 's/^#define LTTNG_MODULES_M[A-Z]*_VERSION *//p; s/^#define LTTNG_MODULES_PATCHLEVEL_VERSION *//p' "$KUW_LTTNG/include/lttng/tracer.h" |
+		paste -s -d .) || die 125 "lttng-modules do not say their version"
+	qemu=$(qemu-system-x86_64 --version | sed -n 1p) || die 125 "QEMU does not say its version"
+	bench_about "guest: Linux $KUW_KREL, lttng-modules $lttng; $root_versions; $qemu" >"$samples"
 	KUW_ICOUNT=yes KUW_CPUS=1 KUW_LOAD='' KUW_TIMEOUT=3600
 	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/bench/vm/measure" "$dir" "$KUW_MODULE/updates" ${KUW_QUICK:+"$KUW_QUICK"} >>"$samples"
 }
@@ -149,14 +209,13 @@ bench_vm() {
 	bench_disk
 	step bench-vm-build "building the benchmarks of the guest" bench_vm_build "$dir"
 	say "measuring in a guest that counts instructions ..."
-	bench_vm_run "$KUW_BUILD/bench/vm.samples" "$dir" || die 125 "the guest could not measure everything" "what it measured is in $KUW_BUILD/bench/vm.samples"
-	"$KUW_TOP/tests/bench/report" vm "$KUW_BUILD/bench/vm.samples" "$KUW_BUILD/bench"
-	say "the same as JSON, and drawings, are in $KUW_BUILD/bench: vm.json, *.svg"
+	bench_vm_run "$KUW_BENCH_OUT/vm.samples" "$dir" || die 125 "the guest could not measure everything" "what it measured is in $KUW_BENCH_OUT/vm.samples"
+	bench_report vm "$KUW_BENCH_OUT/vm.samples"
 }
 
 # bench_job: what bench_check found.
 bench_job() {
-	mkdir -p "$KUW_BUILD/bench"
+	mkdir -p "$KUW_BENCH_OUT"
 	[[ $KUW_BENCH == vm ]] || bench_host
 	[[ $KUW_BENCH == host ]] || bench_vm
 }

@@ -52,7 +52,12 @@ openssl openssl a program whose tables are compared
 mandoc mandoc checks the manual pages
 git git tells which files are sources
 '
-# The peers among them are in the list above.
+# The peers among them, and most programs whose tables are measured, are in the list above.
+KUW_NEED_TABLES='
+/usr/bin/node|/usr/lib/x86_64-linux-gnu/libnode.so.* nodejs a program whose table is measured
+qemu-system-x86_64 qemu-system-x86 a program whose table is measured
+/usr/lib/x86_64-linux-gnu/libLLVM*.so* clang a library whose table is measured
+'
 KUW_NEED_BENCH='
 /usr/lib/python3/dist-packages/matplotlib python3-matplotlib draws what was measured
 '
