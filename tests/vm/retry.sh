@@ -55,11 +55,6 @@ fill() {
 		(($(<"$figures/table_refusals") > refused))
 }
 
-# reload OPTION...: kunwind.ko anew.
-reload() {
-	modprobe -r kunwind-lttng kunwind && modprobe kunwind "$@"
-}
-
 # Who opens the device.
 ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
 ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so" --device
