@@ -152,6 +152,11 @@ modprobe kunwind-test
 ok "somebody attaches, and detaches" attach_once
 usual=$(<"$figures/table_failures")
 ok "no mapping was left" [ "$(<"$figures/mappings_left")" = 0 ]
+# What somebody may be writing is left as well.
+exec {writer}>>"$large"
+ok "somebody attaches while the file is open for writing" attach_once
+exec {writer}>&-
+ok "its mapping was left" [ "$(<"$figures/mappings_left")" = 1 ]
 modprobe -r kunwind-test
 ok "kunwind is told to work for a user for one millisecond" reload attach_work_ms=1
 modprobe kunwind-test
