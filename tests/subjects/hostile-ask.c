@@ -76,6 +76,12 @@ void ask_with_sp(int device, uint64_t sp, struct answer *answer)
 	take(ret, answer);
 }
 
+void ask_by(ask_function *ask, int device, uint64_t address, struct answer *answer)
+{
+	prepare();
+	take(ask(device, KUNWIND_IOC_STACK, &request, 0, address), answer);
+}
+
 struct question {
 	int device;
 	struct answer *answer;

@@ -313,6 +313,7 @@ static const struct {
 	{ "truncated", truncated },
 	{ "mapped-junk", mapped_junk },
 	{ "bad-sp", bad_sp },
+	{ "kernel-addresses", kernel_addresses },
 };
 
 int main(int argc, char **argv)

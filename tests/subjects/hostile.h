@@ -42,6 +42,14 @@ void ask_with_sp(int device, uint64_t sp, struct answer *answer);
 /* Ask from a function that the library at @path calls. */
 void ask_through(int device, const char *path, struct answer *answer);
 
+/* It makes the ioctl itself, with @address in r8. */
+typedef long ask_function(long device, long request, void *stack, long unused,
+			  uint64_t address);
+void ask_by(ask_function *ask, int device, uint64_t address, struct answer *answer);
+
 const char *stop_name(uint32_t stop);
+
+/* A case of its own file: hostile-kernel.c. */
+int kernel_addresses(struct image *image);
 
 #endif /* HOSTILE_H */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """Replaces COUNT mappings of a file, which kunwind knows, by mappings of another one with one system call; prints how many
-address maps there are then, how many tasks had to catch up meanwhile at most, and how many maps there are five seconds later.
+address maps there were meanwhile, and how many tasks had to catch up, at most, and how many maps there are five seconds later.
 
 usage: replace-files.py [--one] COUNT FILE OTHER
 
@@ -41,9 +41,10 @@ def figure(name):
 
 
 def watch():
-    global most
+    global maps, tasks
     while not done:
-        most = max(most, figure("pending"))
+        maps = max(maps, figure("maps"))
+        tasks = max(tasks, figure("pending"))
 
 
 one = sys.argv[1] == "--one"
@@ -58,13 +59,12 @@ else:
 device = os.open("/dev/kunwind", os.O_RDONLY)
 # Nothing that is executable is mapped here.
 fill(base, count, files[1], mmap.PROT_READ)
-most, done = 0, False
+maps, tasks, done = 0, 0, False
 watcher = threading.Thread(target=watch)
 watcher.start()
 check(libc.mprotect(base, count * PAGE, mmap.PROT_READ | mmap.PROT_EXEC))
-maps = figure("maps")
 done = True
 watcher.join()
-print(maps, most, sep="\n")
+print(maps, tasks, sep="\n")
 time.sleep(5)
 print(figure("maps"))

@@ -10,53 +10,15 @@ set -uo pipefail
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 chmod 755 "$SCRATCH"
 
-# A program that asks through an open device, as its own process or as one that it was handed to.
-cat >"$SCRATCH/ask.py" <<'END'
-import errno
-import fcntl
-import os
-import struct
-import subprocess
-import sys
+install -m 644 "$TOP/tests/subjects/ask.py" "$SCRATCH"
 
-# _IO(KUNWIND_IOC_MAGIC, 1): KUNWIND_IOC_STACK
-STACK = 0xBE << 8 | 1
-
-
-def ask(fd):
-    """The name of the error, or the stop reason's number."""
-    request = bytearray(struct.pack("=8I", 32, 0, 64, 0, 0, 0, 0, 0) + bytes(8 * 64))
-    try:
-        fcntl.ioctl(fd, STACK, request)
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    return "stop %d, %s" % (struct.unpack_from("=8I", request)[STOP], "frames" if any(request[32:]) else "no frames")
-
-
-STOP = int(sys.argv[2])
-if sys.argv[1] == "own":
-    print(ask(os.open("/dev/kunwind", os.O_RDONLY)))
-elif sys.argv[1] == "inherited":
-    print(os.geteuid(), ask(3))
-else:
-    os.dup2(os.open("/dev/kunwind", os.O_RDONLY), 3)
-    subprocess.run([sys.argv[3], "-S", sys.argv[0], "inherited", sys.argv[2]], pass_fds=[3], check=True)
-END
-# Where struct kunwind_stack has its stop reason: tests/ioctl/layout.h proves the layout.
-stop=6
-says() {
-	local want=$1
-	shift
-	[[ $("$@" 2>&1) == "$want" ]] || { "$@"; return 1; }
-}
-
-ok "a user sees his own stack" says "stop 0, frames" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" own $stop
-ok "also in a user namespace" says "stop 0, frames" "${nobody[@]}" unshare --user --map-root-user python3 -S "$SCRATCH/ask.py" own $stop
+ok "a user sees his own stack" says "stop 0, frames" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" own
+ok "also in a user namespace" says "stop 0, frames" "${nobody[@]}" unshare --user --map-root-user python3 -S "$SCRATCH/ask.py" own
 ok "the device that a child inherits does not show the child" says "65534 EXDEV" \
-	"${nobody[@]}" python3 -S "$SCRATCH/ask.py" hand-over $stop python3
+	"${nobody[@]}" python3 -S "$SCRATCH/ask.py" hand-over python3
 mkdir -p /run/privileges
 install -m 4755 "$(readlink -f /usr/bin/python3)" /run/privileges/python3
-ok "nor a set-user-ID program" says "0 EXDEV" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" hand-over $stop /run/privileges/python3
+ok "nor a set-user-ID program" says "0 EXDEV" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" hand-over /run/privileges/python3
 rm -r /run/privileges
 
 writable() {

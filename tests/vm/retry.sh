@@ -55,11 +55,6 @@ fill() {
 		(($(<"$figures/table_refusals") > refused))
 }
 
-# reload OPTION...: kunwind.ko anew.
-reload() {
-	modprobe -r kunwind-lttng kunwind && modprobe kunwind "$@"
-}
-
 # Who opens the device.
 ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
 ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so" --device
@@ -157,6 +152,11 @@ modprobe kunwind-test
 ok "somebody attaches, and detaches" attach_once
 usual=$(<"$figures/table_failures")
 ok "no mapping was left" [ "$(<"$figures/mappings_left")" = 0 ]
+# What somebody may be writing is left as well.
+exec {writer}>>"$large"
+ok "somebody attaches while the file is open for writing" attach_once
+exec {writer}>&-
+ok "its mapping was left" [ "$(<"$figures/mappings_left")" = 1 ]
 modprobe -r kunwind-test
 ok "kunwind is told to work for a user for one millisecond" reload attach_work_ms=1
 modprobe kunwind-test

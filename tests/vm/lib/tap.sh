@@ -44,3 +44,10 @@ done_testing() {
 fails() {
 	! "$@"
 }
+
+# says WORDS COMMAND...: for ok; nothing but these words.
+says() {
+	local want=$1
+	shift
+	[[ $("$@" 2>&1) == "$want" ]] || { "$@"; return 1; }
+}

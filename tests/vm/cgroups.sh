@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# The memory cgroup of the process pays, whoever has its tables made: itself, or a tracer that attaches.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/mappers
+. "$TOP/tests/vm/lib/mappers"
+
+mkdir "$SCRATCH/cgroup"
+mount -t cgroup2 none "$SCRATCH/cgroup"
+echo +memory >"$SCRATCH/cgroup/cgroup.subtree_control"
+mkdir "$SCRATCH/cgroup"/{payer,tracer,poor}
+
+# in_cgroup NAME COMMAND...
+in_cgroup() {
+	echo "$BASHPID" >"$SCRATCH/cgroup/$1/cgroup.procs"
+	shift
+	exec "$@"
+}
+
+# memory WHAT NAME: of a cgroup.
+memory() {
+	sed -n "s/^$1 //p" "$SCRATCH/cgroup/$2/memory.stat"
+}
+
+# attach 1|0: a tracer does, or ends.
+attach() {
+	(in_cgroup tracer sh -c "echo $1 >/sys/module/kunwind_test/parameters/attach")
+}
+
+ok "a process without tables begins" begin_mapping without in_cgroup payer python3 -S "$map" --no-device "$large"
+without=$(memory kernel payer)
+end_mapping
+ok "a process with a large file's table begins" begin_mapping with in_cgroup payer python3 -S "$map" "$large"
+with=$(memory kernel payer)
+bytes=$(figure table_bytes)
+echo "# $large: kernel memory of the cgroup: $without bytes without its table, $with with it; tables have $bytes"
+ok "its cgroup is charged with it" [ $((with - without)) -gt $((bytes * 9 / 10)) ]
+end_mapping
+
+# A tracer has the same tables made.
+ok "nothing has a table any more" nothing_left
+modprobe kunwind-test
+ok "a process without tables begins again" begin_mapping without in_cgroup payer python3 -S "$map" --no-device "$large"
+echo 1 >/proc/sys/vm/drop_caches
+without=$(memory kernel payer)
+files=$(memory file payer)
+ok "a tracer attaches" attach 1
+with=$(memory kernel payer)
+files=$(($(memory file payer) - files))
+tracer=$(memory kernel tracer)
+bytes=$(figure table_bytes)
+end_mapping
+# What only that process had goes; what others map, too, one of them pays for.
+echo 2 >/proc/sys/vm/drop_caches
+bytes=$((bytes - $(figure table_bytes)))
+echo "# the process's cgroup has $((with - without)) bytes of kernel memory more, the tracer's $tracer; the process's tables had $bytes"
+echo "# in the page cache the process's cgroup has $files bytes more, the tracer's $(memory file tracer)"
+ok "the process had tables" [ "$bytes" -gt 1000000 ]
+ok "its cgroup is charged with them" [ $((with - without)) -gt $((bytes * 9 / 10)) ]
+ok "the tracer's is not" [ "$tracer" -lt $((bytes / 4)) ]
+ok "the tracer's is charged with what was read of files" [ "$(memory file tracer)" -gt $((4 * files)) -a "$(memory file tracer)" -gt 1000000 ]
+ok "the tracer ends" attach 0
+
+# Nor does it matter for a cgroup without room who has the table made.
+echo 24M >"$SCRATCH/cgroup/poor/memory.max"
+no_table() {
+	(($(figure allocation_failures) > failures)) &&
+		grep -qx 'oom_kill 0' "$SCRATCH/cgroup/poor/memory.events"
+}
+
+ok "nothing has a table any more, again" nothing_left
+failures=$(figure allocation_failures)
+ok "a process whose cgroup has no room begins, without tables" \
+	begin_mapping poor in_cgroup poor python3 -S "$map" --no-device "$large"
+ok "a tracer attaches again" attach 1
+ok "no table could be made, and no process was killed for it" no_table
+ok "the tracer ends again" attach 0
+end_mapping
+ok "nothing has a table any more, once more" nothing_left
+failures=$(figure allocation_failures)
+ok "such a process opens the device and goes on" begin_mapping poor in_cgroup poor python3 -S "$map" "$large"
+ok "it has no table, and was not killed" no_table
+end_mapping
+umount "$SCRATCH/cgroup"
+ok "nothing is left" nothing_left
+rmmod kunwind-test
+modprobe kunwind-lttng
+done_testing

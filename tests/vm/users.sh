@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Who is one user, and has one share of the budget: all IDs of a user's namespace, all of a container.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/mappers
+. "$TOP/tests/vm/lib/mappers"
+
+for number in {1..80}; do
+	cp -- "$small" "$SCRATCH/$number.small"
+done
+
+# map_as NAME COMMAND...: somebody maps more files than fit.
+map_as() {
+	local refused
+	refused=$(figure table_refusals)
+	begin_mapping "$@" python3 -S "$map" "$SCRATCH"/*.small && (($(figure table_refusals) > refused))
+}
+
+# has_half: with the tables of who is root. Two who share nothing would have three quarters.
+has_half() {
+	echo "$(figure tables) tables, $(figure table_bytes) bytes"
+	(($(figure table_bytes) > 400 << 10 && $(figure table_bytes) < 620 << 10))
+}
+
+show_tables() {
+	echo "# $(figure tables) tables, $(figure table_bytes) bytes, $(figure table_refusals) refused"
+}
+
+# What newuidmap does: more IDs for a namespace that a user has made.
+outside=$(readlink /proc/self/ns/user)
+"${nobody[@]}" unshare --user sleep 1000 &
+holder=$!
+namespace_of_user() {
+	local round
+	for ((round = 0; round < 100; round++)); do
+		[[ $(readlink "/proc/$holder/ns/user") == "$outside" ]] || break
+		sleep 0.1
+	done
+	# With one write: a shell makes one of each line.
+	cat >"/proc/$holder/uid_map" <<<$'0 65534 1\n1 100000 1000' &&
+		cat >"/proc/$holder/gid_map" <<<$'0 65534 1\n1 100000 1000'
+}
+in_namespace() {
+	echo nsenter --target "$holder" --user --setuid "$1" --setgid "$1"
+}
+
+ok "kunwind takes a budget of 1 MiB" reload table_budget_mb=1
+exec {device}</dev/kunwind
+ok "a user makes a namespace, with many IDs" namespace_of_user
+read -ra first < <(in_namespace 1)
+read -ra second < <(in_namespace 2)
+ok "one of its IDs maps many files" map_as first "${first[@]}"
+show_tables
+ok "it has half of the budget" has_half
+ok "another ID, in a namespace of its own in there, maps many files" map_as second "${second[@]}" unshare --user --map-root-user
+ok "so does the user himself" map_as himself "${nobody[@]}"
+show_tables
+ok "together they have half of the budget" has_half
+ok "though they are three users to all others" [ "$(ps -o ruid= -p "$(pgrep -d, -f "$map")" | sort -u | wc -l)" = 3 ]
+kill "$holder"
+end_mapping
+exec {device}<&-
+
+# Who manages containers is root, but who is in them is not.
+contained=(unshare --user "--map-users=100000,0,1000" "--map-groups=100000,0,1000")
+ok "kunwind takes a budget of 1 MiB again" reload table_budget_mb=1
+exec {device}</dev/kunwind
+ok "a container that root has made maps many files" map_as contained "${contained[@]}" --setuid 0 --setgid 0
+show_tables
+ok "it has half of the budget" has_half
+ok "another ID of it maps many files" map_as other "${contained[@]}" --setuid 5 --setgid 5
+show_tables
+ok "together they have half of the budget" has_half
+end_mapping
+exec {device}<&-
+ok "nothing is left" nothing_left
+ok "kunwind takes its own budget again" reload
+modprobe kunwind-lttng
+done_testing
