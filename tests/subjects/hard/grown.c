@@ -66,7 +66,8 @@ static void find_first(void)
 		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &off) == 3 &&
 		    (unsigned long)first - start < end - start)
 			offset = off + (unsigned long)first - start;
-	if (!offset || (char *)grown != (char *)first + PAGE || (char *)last != (char *)grown + PAGE)
+	if (!offset || (char *)grown != (char *)first + PAGE ||
+	    (char *)last != (char *)first + 2 * PAGE)
 		errx(1, "the text is not what it should be");
 	fclose(maps);
 	self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
