@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * ELF files with random damage are mapped executable, and executed. This program
- * asks for its own stack all the while: it stays whole.
+ * asks for its own stack all the while: it stays whole. It prints how many were
+ * executed, how many of these the kernel took for programs, and at how many kunwind
+ * looked meanwhile, by the tables that it made or could not make; the last, only if
+ * somebody has it cover the whole system and nobody else begins anything.
  *
  * usage: damage LIBRARY PROGRAM FOLDER COUNT [SEED]
  */
@@ -61,14 +64,41 @@ static void damage(struct image *image)
 	}
 }
 
+/* Tables that were made, and files that gave none. */
+static unsigned long nr_tables(void)
+{
+	static const char * const names[] = { "table_builds", "table_failures" };
+	unsigned long sum = 0, n;
+	char path[64];
+	FILE *file;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/kunwind/%s", names[i]);
+		file = fopen(path, "re");
+		if (!file || fscanf(file, "%lu", &n) != 1)
+			err(2, "%s", path);
+		fclose(file);
+		sum += n;
+	}
+	return sum;
+}
+
+static unsigned int nr_executed, nr_ran, nr_looked_at;
+
 /* Whatever it does, it does not do it for long, and not to others. */
 static void execute(const char *path)
 {
+	unsigned long before = nr_tables();
 	const struct rlimit second = { 1, 1 }, none = { 0, 0 },
 			    memory = { 1 << 28, 1 << 28 };
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	pid_t child = fork();
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), ends[2];
+	char refused;
+	pid_t child;
 
+	if (pipe2(ends, O_CLOEXEC))
+		err(2, "pipe");
+	child = fork();
 	if (child < 0)
 		err(2, "fork");
 	if (!child) {
@@ -82,10 +112,18 @@ static void execute(const char *path)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		alarm(10);
 		execl(path, path, NULL);
-		_exit(127);
+		_exit(write(ends[1], "", 1));
 	}
 	close(null);
+	close(ends[1]);
+	nr_executed++;
+	/* An execve() that worked has closed the other end; some that fail kill. */
+	if (read(ends[0], &refused, 1) == 0)
+		nr_ran++;
+	close(ends[0]);
 	waitpid(child, NULL, 0);
+	if (nr_tables() != before)
+		nr_looked_at++;
 }
 
 static int map(int device, const char *path, size_t size)
@@ -126,10 +164,12 @@ int main(int argc, char **argv)
 		image_load(&image, argv[1 + i % 2]);
 		damage(&image);
 		image_save(&image, path);
-		wrong = map(device, path, image.size);
+		/* First: then the table is made for the new program. */
 		if (i % 2)
 			execute(path);
+		wrong = map(device, path, image.size);
 		free(image.bytes);
 	}
+	printf("%u executed, %u ran, %u looked at\n", nr_executed, nr_ran, nr_looked_at);
 	return wrong;
 }

@@ -23,10 +23,17 @@ for name in $("$programs/hostile" --list); do
 	ok "$name" as_nobody "$programs/hostile" "$programs/hostile-lib.so" "$folder" "$name"
 done
 # New programs are covered only if somebody consumes the whole system.
-modprobe kunwind-test
-echo 1 >/sys/module/kunwind_test/parameters/attach
-ok "files with random damage, mapped and executed" as_nobody "$programs/damage" "$programs/hostile-lib.so" /bin/true "$folder" 200
-rmmod kunwind-test
+damaged() {
+	as_nobody "$programs/damage" "$programs/hostile-lib.so" /bin/true "$folder" 200 | tee "$SCRATCH/damage"
+}
+ok "kunwind-test is loaded" modprobe kunwind-test
+ok "it consumes" eval 'echo 1 >/sys/module/kunwind_test/parameters/attach'
+ok "files with random damage, mapped and executed" damaged
+read -r executed _ ran _ looked_at _ < <(grep executed "$SCRATCH/damage")
+sed 's/^/# /' "$SCRATCH/damage"
+ok "100 were executed, and some ran" [ "$executed" = 100 -a "$ran" -ge 20 ]
+ok "kunwind looked at most of those that ran" [ $((4 * looked_at)) -ge $((3 * ran)) ]
+ok "kunwind-test can be removed" rmmod kunwind-test
 ok "nothing is left" nothing_left
 ok "no allocation failed, no builder was refused" [ "$(wants)" = "$wants_before" ]
 rm -rf "$folder" "$programs"

@@ -4,6 +4,8 @@
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
 
 loaded() {
 	grep -q "^$1 " /proc/modules
@@ -52,11 +54,28 @@ no_hooks() {
 	sysctl -q kernel.ftrace_enabled=1 && modprobe kunwind-lttng && return "$status"
 }
 
+# What tracefs does not show: the probe of forks.
+has_probe() {
+	"$TOP/tests/vm/lib/has-probes" sched_process_fork
+}
+
+all_come_down() {
+	local hooked probed
+	exec 9</dev/kunwind || return
+	hooked=$(hooks_left | wc -l)
+	has_probe
+	probed=$?
+	exec 9<&-
+	echo "$hooked functions were hooked, the probe's status was $probed"
+	((hooked == 4 && probed != 1)) && nothing_left && ! has_probe
+}
+
 ok "kunwind is loaded" loaded kunwind
 ok "kunwind-lttng is loaded" loaded kunwind_lttng
 ok "/dev/kunwind has mode 666" [ "$(stat -c '%a %F' /dev/kunwind 2>&1)" = "666 character special file" ]
 ok "both can be removed and loaded again" reload
 ok "kunwind cannot be removed while the device is open" held_open
+ok "four hooks and a probe are there while it is open, and no more soon after" all_come_down
 ok "hooks cannot be switched off by a sysctl while the device is open" hooks_stay
 ok "and where they are, the device says EOPNOTSUPP" no_hooks
 done_testing
