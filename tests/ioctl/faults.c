@@ -7,10 +7,10 @@
  *
  * After each the stack must be whole again, as glibc's backtrace() says it is.
  *
- * usage: faults LIBRARY FOLDER MODULE-FILE beside|alone, as root, in a kernel with
- * fault injection; kunwind and kunwind-test are loaded, and nobody uses them. What is
- * swept are the operations beside another consumer, or those of the first and of the
- * last one, which load and remove the module, too, and leave none.
+ * usage: faults LIBRARY FOLDER MODULE-FILE beside|alone|module, as root, in a kernel
+ * with fault injection; kunwind and kunwind-test are loaded, and nobody uses them. What
+ * is swept are the operations beside another consumer; those of the first and of the
+ * last one; or loading and removing the module, which is not there any more then.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -634,16 +634,22 @@ static int asked(void)
 	return round_end(failed);
 }
 
+static const char *part_of(const struct operation *op)
+{
+	return op->others == NO_MODULE ? "module" :
+	       op->others == NOBODY ? "alone" : "beside";
+}
+
 int main(int argc, char **argv)
 {
+	const char *part = argv[argc - 1];
 	unsigned int i;
-	bool alone;
 
-	if (argc == 2 && !strcmp(argv[1], "--asked"))
+	if (argc == 2 && !strcmp(part, "--asked"))
 		return asked();
-	alone = argc == 5 && !strcmp(argv[4], "alone");
-	if (!alone && (argc != 5 || strcmp(argv[4], "beside")))
-		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE beside|alone");
+	if (argc != 5 || (strcmp(part, "beside") && strcmp(part, "alone") &&
+			  strcmp(part, "module")))
+		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE beside|alone|module");
 	if (access("/proc/self/fail-nth", F_OK))
 		tap_skip_all("this kernel has no fault injection: ./run.sh test debug");
 	library = argv[1];
@@ -654,17 +660,16 @@ int main(int argc, char **argv)
 		err(2, "/proc/self/exe");
 	/* It loads libgcc the first time. */
 	backtrace(answer.callers, 1);
-	filter_module();
-	for (i = 0; operations[i].others != NO_MODULE; i++)
-		if (alone == (operations[i].others == NOBODY))
+	if (strcmp(part, "module")) {
+		filter_module();
+	} else {
+		if (syscall(SYS_delete_module, "kunwind_test", O_NONBLOCK) ||
+		    syscall(SYS_delete_module, "kunwind", O_NONBLOCK))
+			err(2, "delete_module");
+		filter_function("do_one_initcall");
+	}
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (!strcmp(part, part_of(&operations[i])))
 			sweep(&operations[i]);
-	if (!alone)
-		return tap_done();
-	if (syscall(SYS_delete_module, "kunwind_test", O_NONBLOCK) ||
-	    syscall(SYS_delete_module, "kunwind", O_NONBLOCK))
-		err(2, "delete_module");
-	filter_function("do_one_initcall");
-	for (; i < sizeof(operations) / sizeof(operations[0]); i++)
-		sweep(&operations[i]);
 	return tap_done();
 }

@@ -180,7 +180,7 @@ test_debug() {
 	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh debug/faults*.sh)
 	kernel=6.12-debug
 	# Emulated, and with all these checks, a program takes ten times as long.
-	KUW_TEST_LIMIT=3600 test_vm "${tests[@]}" debug/verdict.sh
+	KUW_TEST_LIMIT=7200 test_vm "${tests[@]}" debug/verdict.sh
 	say "    done in $((SECONDS - begun)) s"
 }
 
