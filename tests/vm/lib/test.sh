@@ -295,7 +295,7 @@ test_soak() {
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
 test_nmi() {
 	KUW_ICOUNT=yes
-	test_vm nmi.sh
+	test_vm long/nmi.sh
 }
 
 # test_smp: storms and NMIs where the guest's CPUs run at the same time, and not in turns.
