@@ -75,11 +75,15 @@ struct cover {
 /*
  * The state of the loop.
  * @pc: where to look the frame's rule up: its ip, or one less if a call left it
+ * @breaks: how often the memo's order has been broken
+ * @learnt: how many entries are new
  */
 struct fast {
 	const struct kuw_map *map;
 	struct kuw_memo *memo;
 	u32 epoch;
+	u32 breaks;
+	u32 learnt;
 	struct kuw_frame f;
 	u64 pc;
 	u64 *out;
@@ -136,6 +140,7 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 		return NULL;
 	if (what != KUW_MEMO_OUTERMOST && !kuw_rule_holds(w->pc))
 		return NULL;
+	w->learnt++;
 	entry = kuw_memo_add(w->memo, w->pc);
 	entry->cfa = kuw_rule_cfa(rule, 1);
 	entry->rbp = kuw_rule_rbp(rule, 1);
@@ -154,7 +159,7 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 	const u64 user_end = KUW_PORT_USER_END;
 	u64 *out = w->out, *last = w->last, pc;
 	struct kuw_frame f = w->f;
-	u32 ret, epoch = w->epoch;
+	u32 ret, epoch = w->epoch, breaks = w->breaks;
 
 	/* No call of a function from here to kuw_port_close(). */
 	kuw_port_open();
@@ -185,9 +190,11 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 		entry = kuw_memo_find(w->memo, pc, epoch);
 		if (!entry || kuw_memo_what(entry, epoch) == KUW_MEMO_OUTERMOST)
 			break;
+		breaks++;
 	}
 	kuw_port_close();
 	*at = entry;
+	w->breaks = breaks;
 	w->f = f;
 	w->out = out;
 	w->pc = f.ip - 1;
@@ -259,11 +266,38 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 	}
 }
 
+/*
+ * Write the entries of these frames once more, one behind the other. Those that the
+ * index has forgotten are learnt again when they are missed.
+ */
+static noinline void mend_order(struct kuw_memo *memo, u32 epoch, const u64 *frames,
+				u32 count)
+{
+	const struct kuw_memo_entry *entry;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		entry = kuw_memo_find(memo, frames[i] - !!i, epoch);
+		if (entry)
+			kuw_memo_repeat(memo, entry);
+	}
+}
+
+/*
+ * Whether the stack broke the memo's order more often than stacks do. If frames behind
+ * the innermost are new, known ones follow them that were met before.
+ */
+static bool is_broken(const struct fast *w)
+{
+	return w->breaks > KUW_MEMO_BREAKS || (w->learnt > 1 && w->breaks);
+}
+
 void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
 	      struct kuw_result *result)
 {
 	struct fast w;
+	bool broken;
 	u32 ret;
 
 	result->count = 0;
@@ -274,6 +308,8 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	w.map = map;
 	w.memo = memo;
 	w.epoch = kuw_memo_use(memo, map);
+	w.breaks = 0;
+	w.learnt = 0;
 	w.f.ip = kuw_port_ip(regs);
 	w.f.sp = kuw_port_sp(regs);
 	w.f.bp = kuw_port_bp(regs);
@@ -287,6 +323,15 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	if (unlikely(ret == KUW_STEPPED))
 		ret = walk_mixed(&w, regs, frames, result);
 	result->count = w.out - frames;
+	broken = is_broken(&w);
+	if (unlikely(memo->skip)) {
+		memo->skip--;
+	} else if (unlikely(broken && memo->broken)) {
+		mend_order(memo, w.epoch, frames, result->count);
+		memo->skip = KUW_MEMO_SKIP;
+	}
+	if (unlikely(broken != memo->broken))
+		memo->broken = broken;
 	finish(ret, result);
 }
 

@@ -81,11 +81,11 @@ enum level {
 
 /*
  * How large a task's is: most walks are of tasks, by their system calls and faults.
- * 16384 frames of a large program, in 256 KiB, of which nothing is touched that
- * is not needed; less where there are more than 128 CPUs.
+ * 16384 frames of a large program, in 320 KiB, of which nothing is touched that
+ * is not needed; less where there are more than 200 CPUs.
  */
 #define TASK_ORDER	5
-#define TASKS_BUDGET	SZ_32M
+#define TASKS_BUDGET	SZ_64M
 
 static DEFINE_PER_CPU(struct kuw_memo *, memos[NR_LEVELS]);
 
@@ -116,10 +116,8 @@ void kw_walks_close(void)
 static u16 memo_order(enum level level)
 {
 	u16 order = level == LEVEL_TASK ? TASK_ORDER : 0;
-	u64 entries = (u64)num_possible_cpus() * KUW_MEMO_ENTRIES;
 
-	while (order &&
-	       (entries << order) * sizeof(struct kuw_memo_entry) > TASKS_BUDGET)
+	while (order && num_possible_cpus() * kuw_memo_bytes(order) > TASKS_BUDGET)
 		order--;
 	return order;
 }
