@@ -9,6 +9,8 @@
 #include <libunwind.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "bench.h"
 #include "capture.h"
@@ -19,6 +21,7 @@
 static struct host_space space;
 /* As large as the module's of a task: see kmod/walk.c. */
 #define MEMO_ORDER	5
+#define HUGE_PAGE	(2u << 20)
 
 /* One with all that was walked before, one that is new for each piece, and an empty one. */
 static struct kuw_memo *memo, *new_memo, *empty_memo;
@@ -60,12 +63,19 @@ static int walk_no_memo(void **frames, int capacity)
 	return walk_with(empty_memo, frames, capacity);
 }
 
+/*
+ * The module's lies in the kernel's direct map, where pages are huge (kvzalloc_node()
+ * of 320 KiB, unless memory is in pieces): here, too, if the system has some.
+ */
 static struct kuw_memo *make_memo(void)
 {
-	struct kuw_memo *m = calloc(1, kuw_memo_bytes(MEMO_ORDER));
+	struct kuw_memo *m = aligned_alloc(HUGE_PAGE, HUGE_PAGE);
 
-	if (m)
-		m->order = MEMO_ORDER;
+	if (!m)
+		return NULL;
+	madvise(m, HUGE_PAGE, MADV_HUGEPAGE);
+	memset(m, 0, kuw_memo_bytes(MEMO_ORDER));
+	m->order = MEMO_ORDER;
 	return m;
 }
 
