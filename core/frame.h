@@ -103,6 +103,8 @@ struct kuw_fde {
  *
  * DW_EH_PE_indirect and funcrel have no meaning before a process runs, and
  * textrel has the base 0 on this architecture; they make the cursor bad.
+ *
+ * Return: the pointer; 0 if the cursor is bad.
  */
 u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
 		     const struct kuw_section *section, u64 data);

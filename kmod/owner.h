@@ -49,7 +49,7 @@ void kw_owner_put(struct kw_owner *owner);
  * @budget: the budget, in bytes
  * @others: what all others use of it
  *
- * Half of what they leave: users without privilege, however many work together,
+ * Return: half of what they leave: users without privilege, however many work together,
  * always leave something to others, and two of them a quarter.
  */
 static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
