@@ -290,18 +290,29 @@ static const char *stop_name(const struct kr_context *context, const bt_field *f
 	return user ? "INCOMPLETE" : "";
 }
 
-/* Nothing is mapped yet in a program that execve() has just begun. */
+static uint64_t space_of(const struct kr_context *context, const bt_field *from)
+{
+	const bt_field *number = at(from, context->space);
+
+	return number ? bt_field_integer_unsigned_get_value(number) : 0;
+}
+
+/* In the middle of execve() there is neither a map nor a stack. */
 static bool is_early(const bt_field *stop)
 {
 	return stop && bt_field_integer_unsigned_get_value(stop) ==
 		       KUNWIND_STOP_NOT_COVERED;
 }
 
-static uint64_t space_of(const struct kr_context *context, const bt_field *from)
+/* At its end the stack is one frame, and whole; what is mapped is told behind it. */
+static bool has_just_begun(struct kr_spaces *spaces, const struct kr_context *context,
+			   const bt_field *from)
 {
-	const bt_field *number = at(from, context->space);
+	const bt_field *stop = at(from, context->stop);
 
-	return number ? bt_field_integer_unsigned_get_value(number) : 0;
+	return stop && whole_length(at(from, context->user)) == 1 &&
+	       bt_field_integer_unsigned_get_value(stop) == KUNWIND_STOP_COMPLETE &&
+	       !kr_spaces_has(spaces, space_of(context, from));
 }
 
 bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
@@ -336,7 +347,8 @@ bool kr_resolve(struct kr_resolver *resolver,
 			      &found[i]);
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
-	else if (untold && !is_early(at(from, context->stop)))
+	else if (untold && !is_early(at(from, context->stop)) &&
+		 !has_just_begun(resolver->spaces, context, from))
 		kr_note(resolver->notes, KR_UNTOLD, NULL);
 	stack = bt_field_structure_borrow_member_field_by_index(to, context->stack);
 	done = !bt_field_array_dynamic_set_length(stack, total);

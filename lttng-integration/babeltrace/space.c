@@ -227,6 +227,11 @@ bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t number)
 	return space && space->whole;
 }
 
+bool kr_spaces_has(struct kr_spaces *spaces, uint64_t number)
+{
+	return find_space(spaces, number);
+}
+
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t number,
 					uint64_t address)
 {
