@@ -229,7 +229,13 @@ bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t number)
 
 bool kr_spaces_has(struct kr_spaces *spaces, uint64_t number)
 {
-	return find_space(spaces, number);
+	const struct space *space = find_space(spaces, number);
+	guint i;
+
+	for (i = 0; space && i < space->array->len; i++)
+		if (mapping_at(space->array, i)->module)
+			return true;
+	return false;
 }
 
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t number,

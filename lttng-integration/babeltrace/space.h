@@ -53,7 +53,7 @@ void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from);
 void kr_spaces_set_whole(struct kr_spaces *spaces, uint64_t space);
 bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t space);
 
-/* Whether anything has been told of a space. */
+/* Whether any mapping of a space has been told until now. */
 bool kr_spaces_has(struct kr_spaces *spaces, uint64_t space);
 
 /* Return: what is mapped at an address, until the next change; or NULL. */
