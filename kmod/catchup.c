@@ -154,6 +154,7 @@ static bool is_progress(const struct kw_snapshot *snap, const struct kw_snapshot
 static int take_latest(struct kw_space *space, struct mm_struct *mm,
 		       const struct kw_patience *patience)
 {
+	struct kw_patience mine = *patience;
 	struct kw_snapshot *old, *snap;
 	bool published;
 	s64 begun;
@@ -167,7 +168,8 @@ static int take_latest(struct kw_space *space, struct mm_struct *mm,
 		 */
 		if (!patience->own && !old && begun && !READ_ONCE(space->retry.at))
 			return 0;
-		snap = kw_snapshot_take(mm, old, patience);
+		mine.keeps = atomic64_read(&space->done) >= begun;
+		snap = kw_snapshot_take(mm, old, &mine);
 		if (IS_ERR(snap)) {
 			kw_snapshot_put(old);
 			kw_count(map_failures);
@@ -224,6 +226,20 @@ void kw_space_unlock(struct kw_space *space)
 	/* Nearly always there is nobody. */
 	if (wq_has_sleeper(&space->unlocked))
 		wake_up(&space->unlocked);
+}
+
+/*
+ * Whether somebody may be taking a snapshot: a space that has caught up takes another
+ * one when something is tried again. If not, what is published from now on was begun
+ * after the caller's mapping, of which he has mmap_lock.
+ */
+bool kw_space_is_busy(const struct kw_space *space)
+{
+	bool busy = mutex_is_locked((struct mutex *)&space->lock);
+
+	/* Who unlocks has published before: the snapshot is read behind this. */
+	smp_rmb();
+	return busy;
 }
 
 /**
@@ -419,7 +435,7 @@ bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent)
 
 	if (coverage == KW_STALE || !snap || !refcount_inc_not_zero(&snap->refs))
 		return false;
-	starved = snap->starved || snap->late || kw_retry_is_on(&parent->retry);
+	starved = snap->starved || snap->late || READ_ONCE(parent->retry.at);
 	raw_spin_lock(&child->snap_lock);
 	/* Somebody who attaches may have been faster. */
 	inherited = !rcu_access_pointer(child->snap);

@@ -49,7 +49,7 @@ static bool is_relevant(struct mm_struct *mm, const struct vm_area_struct *vma,
 	if (space) {
 		/* One that is on its way may know more than the published one. */
 		behind = kw_space_coverage(space) != KW_COVERED ||
-			 kw_retry_is_on(&space->retry);
+			 kw_space_is_busy(space);
 		snap = rcu_dereference(space->snap);
 		matters = behind || !snap ||
 			  kw_snapshot_overlaps(snap, start, end);

@@ -81,14 +81,15 @@ static const struct kw_origin *find_known(struct kw_listing *l,
 
 /*
  * A file that can keep its reader waiting for ever is read by who has just mapped it
- * only. Others keep what that one has found, if it is there: no event has said that
- * the mapping is another one. They take no reference to the file, as the last fput()
- * would be theirs, and waits for the server, too.
+ * only. Others keep what that one has found, unless it may have been mapped anew since:
+ * nothing but its server says that its bytes are the same then. They take no reference
+ * to the file, as the last fput() would be theirs, and waits for the server, too.
  */
 static void keep_or_skip(struct kw_listing *l, const struct vm_area_struct *vma,
-			 struct kw_found *f)
+			 bool keeps, struct kw_found *f)
 {
-	f->known = find_old(l, vma);
+	if (keeps)
+		f->known = find_old(l, vma);
 	if (f->known)
 		kw_table_hold(f->known->table);
 	else
@@ -97,7 +98,7 @@ static void keep_or_skip(struct kw_listing *l, const struct vm_area_struct *vma,
 
 /* What a map can say something about: not anonymous memory. */
 static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
-		     bool may_hang, struct kw_found *f)
+		     const struct kw_patience *patience, struct kw_found *f)
 {
 	struct mm_struct *mm = vma->vm_mm;
 
@@ -107,8 +108,8 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 		f->known = find_known(l, vma);
 		if (f->known)
 			return true;
-		if (!may_hang && kw_identity_may_hang(vma->vm_file))
-			keep_or_skip(l, vma, f);
+		if (!patience->may_hang && kw_identity_may_hang(vma->vm_file))
+			keep_or_skip(l, vma, patience->keeps, f);
 		else
 			f->file = get_file(vma->vm_file);
 		return true;
@@ -123,7 +124,8 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 	return f->uretprobe;
 }
 
-static void list_vmas(struct mm_struct *mm, bool may_hang, struct kw_listing *l)
+static void list_vmas(struct mm_struct *mm, const struct kw_patience *patience,
+		      struct kw_listing *l)
 {
 	struct vm_area_struct *vma;
 	struct vma_iterator vmi;
@@ -138,7 +140,7 @@ static void list_vmas(struct mm_struct *mm, bool may_hang, struct kw_listing *l)
 			l->overflow = true;
 			return;
 		}
-		if (describe(l, vma, may_hang, &l->found[l->count]))
+		if (describe(l, vma, patience, &l->found[l->count]))
 			l->count++;
 	}
 }
@@ -208,7 +210,7 @@ int kw_list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
 			kw_listing_clear(l);
 			return ret;
 		}
-		list_vmas(mm, patience->may_hang, l);
+		list_vmas(mm, patience, l);
 		mmap_read_unlock(mm);
 		if (!l->overflow || l->capacity == KUW_MAX_MAPPINGS)
 			return 0;

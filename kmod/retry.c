@@ -27,10 +27,9 @@ void kw_retry_failed(struct kw_retry *retry)
 	WRITE_ONCE(retry->at, (now + delay) ?: 1);
 }
 
-/* Nothing is missing in the snapshot that was published before. */
+/* Nothing is missing. */
 void kw_retry_succeeded(struct kw_retry *retry)
 {
+	WRITE_ONCE(retry->at, 0);
 	WRITE_ONCE(retry->delay, 0);
-	/* Pairs with kw_retry_is_on(). */
-	smp_store_release(&retry->at, 0);
 }

@@ -22,16 +22,6 @@ struct kw_retry {
 	struct callback_head work;
 };
 
-/*
- * Whether something is missing, or somebody is at it. If not, a snapshot that is read
- * from now on is the last one.
- */
-static inline bool kw_retry_is_on(const struct kw_retry *retry)
-{
-	/* Pairs with kw_retry_succeeded(). */
-	return smp_load_acquire(&retry->at);
-}
-
 /* Context: any, NMI included. */
 static inline bool kw_retry_is_due(const struct kw_retry *retry)
 {

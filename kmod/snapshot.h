@@ -44,11 +44,13 @@ struct kw_snapshot {
  * How patient somebody is who takes a snapshot.
  * @own: of his own process
  * @may_hang: reads files that may keep their reader waiting for ever
+ * @keeps: of others that is what the snapshot before has, as no event has come since
  * @deadline: in jiffies: compiles no more tables then, and waits for nothing
  */
 struct kw_patience {
 	bool own;
 	bool may_hang;
+	bool keeps;
 	unsigned long deadline;
 };
 

@@ -78,6 +78,7 @@ struct kw_space *kw_space_find(const struct mm_struct *mm);
 struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp);
 void kw_space_put(struct kw_space *space);
 enum kw_coverage kw_space_coverage(const struct kw_space *space);
+bool kw_space_is_busy(const struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event,
 		      bool may_hang);
 void kw_space_retry(struct kw_space *space, struct mm_struct *mm);
