@@ -12,8 +12,9 @@
  * once more, in its own order.
  *
  * A memo serves one walk at a time: its owner has one for each CPU and level of
- * nesting. Entries are of one address map only. Another map makes them old by
- * a new epoch, and a map that is replaced has a new number.
+ * nesting. Entries are of one address map only. Another map empties it, and a map
+ * that is replaced has a new number. Rules that an entry has no room for (0.01 % of
+ * libLLVM's: frames of 32 KiB and more) are not kept.
  */
 #ifndef KUW_MEMO_H
 #define KUW_MEMO_H
@@ -21,201 +22,213 @@
 #include "map.h"
 #include "table.h"
 
-#define KUW_MEMO_ENTRIES	512
-/* Places of the index where an address can be. */
+/* The smallest one: a half is its entries, the other one its index. */
+#define KUW_MEMO_BYTES		8192
+/* Places of the index where an address can be; kuw_memo_find() and kuw_memo_add() name each. */
 #define KUW_MEMO_WAYS		4
 /* How often a stack may break the order: where it begins, and where another one has it. */
 #define KUW_MEMO_BREAKS		2
 /*
- * Of so many walks one mends the order, which takes two to three times as long: stacks
- * that take turns may have the same frames in different orders.
+ * To mend the order takes as long as two to three walks. Of so many walks one does, as
+ * stacks that take turns may have the same frames in different orders; up to four do in
+ * a row, as a program may come back to stacks that are new to it.
  */
 #define KUW_MEMO_SKIP		64
+#define KUW_MEMO_DEBT		255
 
-/* What a rule is. */
-enum kuw_memo_what {
-	KUW_MEMO_RSP,		/* the CFA is found by rsp */
-	KUW_MEMO_RBP,		/* by rbp */
-	KUW_MEMO_OUTERMOST,	/* the stack ends here: it has no return address */
-	KUW_MEMO_EPOCH = 4,	/* from one epoch to the next */
-};
+/*
+ * The fields of an entry. Bits 0 to 2: words from the CFA down to the saved rbp, 0 if it
+ * is unchanged. 3 to 14: bytes from a register to the CFA, which are whole words. 15:
+ * that register is rbp, not rsp. 16 to 63: the address. Where the CFA is 0 bytes away,
+ * as no rule says that gets on, the stack ends at the address. All bits of what is behind
+ * the last entry that was added are 0.
+ */
+#define KUW_MEMO_RBP_MAX	7
+#define KUW_MEMO_CFA_MAX	4095
+#define KUW_MEMO_BY_RBP		0x8000
+#define KUW_MEMO_PC_SHIFT	16
+#define KUW_MEMO_PC_BITS	48
 
 /**
- * struct kuw_memo_entry - a rule, decoded
- * @pc: of which address
- * @cfa: words from the register to the CFA
- * @rbp: words from the CFA to the saved rbp, 0 if rbp is unchanged
- * @reserved: 0
- * @tag: the epoch, plus enum kuw_memo_what; see kuw_memo_use()
- * @reserved2: 0
- *
- * 16 bytes, so that four of a stack are in a cache line.
+ * struct kuw_memo_entry - a rule and its address, in 8 bytes: eight are in a cache line
+ * @bits: see above
  */
 struct kuw_memo_entry {
-	u64 pc;
-	s16 cfa;
-	s8 rbp;
-	u8 reserved;
-	u16 tag;
-	u16 reserved2;
+	u64 bits;
 };
 
 /**
- * struct kuw_memo - a memo; its entries follow, and its index
+ * struct kuw_memo - a memo, apart from its memory, so that the way there is short
  * @map: kuw_map.number of the map that it is for
- * @epoch: of the entries that are; never 0 after the first use
+ * @entries: kuw_memo_bytes(@order), aligned as kmalloc() does; the index is behind them
  * @next: the entry that is overwritten next
- * @order: it has KUW_MEMO_ENTRIES << order entries, and behind them one that is
- *	never of any address
+ * @used: how many entries are of @map
+ * @epoch: how often that number began anew: what the index had before is not looked at,
+ *	or but once in a while
+ * @order: it has KUW_MEMO_BYTES << @order bytes
  * @broken: the last walk has broken the order
- * @skip: how many walks are not to mend the order, as another one has just done so
+ * @debt: how many walks have yet to pay for those that have mended the order, at most
+ *	KUW_MEMO_DEBT
  *
- * Valid if all but @order is zero. Entries are in the order in which they were
- * made, around and around.
+ * Valid if all but @entries and @order is zero, and what is there as well. Entries are
+ * in the order in which they were made, around and around.
  */
 struct kuw_memo {
 	u64 map;
-	u16 epoch;
+	struct kuw_memo_entry *entries;
 	u16 next;
-	u16 order;
+	u16 used;
+	u8 epoch;
+	u8 order;
 	u8 broken;
-	u8 skip;
+	u8 debt;
 };
 
-/* The smallest one, with its entries. */
-struct kuw_small_memo {
-	struct kuw_memo memo;
-	struct kuw_memo_entry entries[KUW_MEMO_ENTRIES + 1];
-	u32 index[KUW_MEMO_ENTRIES];
-};
+static inline u32 kuw_memo_bytes(u32 order)
+{
+	return KUW_MEMO_BYTES << order;
+}
 
+/* There is room for one more, of 0 bits. */
 static inline u32 kuw_memo_count(const struct kuw_memo *memo)
 {
-	return KUW_MEMO_ENTRIES << memo->order;
+	return kuw_memo_bytes(memo->order) / 2 / sizeof(struct kuw_memo_entry) - 1;
 }
 
-static inline u64 kuw_memo_bytes(u32 order)
+/* From now on the entries are of @map. */
+static inline void kuw_memo_use(struct kuw_memo *memo, const struct kuw_map *map)
 {
-	u64 count = KUW_MEMO_ENTRIES << order;
-
-	return sizeof(struct kuw_memo) + sizeof(u32) * count +
-	       sizeof(struct kuw_memo_entry) * (count + 1);
+	if (likely(memo->map == map->number))
+		return;
+	memo->map = map->number;
+	memo->epoch++;
+	memo->used = 0;
+	/* Those that are in the CPU's caches. */
+	memo->next = 0;
+	memo->entries->bits = 0;
 }
 
-static inline struct kuw_memo_entry *kuw_memo_entries(struct kuw_memo *memo)
+static __always_inline u64 kuw_memo_pc(struct kuw_memo_entry entry)
 {
-	return (struct kuw_memo_entry *)(memo + 1);
+	return entry.bits >> KUW_MEMO_PC_SHIFT;
 }
 
-/* From now on the entries are of @map. Return: the epoch. */
-static inline u16 kuw_memo_use(struct kuw_memo *memo, const struct kuw_map *map)
+/* Return: bytes from the register to the CFA. */
+static __always_inline s64 kuw_memo_cfa(struct kuw_memo_entry entry)
 {
-	if (unlikely(memo->map != map->number)) {
-		memo->map = map->number;
-		memo->epoch += KUW_MEMO_EPOCH;
-		/* The ones that are in the CPU's caches. */
-		memo->next = 0;
-		/* After 2^14 other maps, old entries would look valid. */
-		if (unlikely(!memo->epoch)) {
-			memset(kuw_memo_entries(memo), 0,
-			       sizeof(struct kuw_memo_entry) * kuw_memo_count(memo));
-			memo->epoch = KUW_MEMO_EPOCH;
-		}
-	}
-	return memo->epoch;
+	return entry.bits & KUW_MEMO_CFA_MAX * KUW_WORD;
 }
 
-/* Of an entry of another epoch it is greater than all of them. */
-static __always_inline u32 kuw_memo_what(const struct kuw_memo_entry *entry,
-					 u32 epoch)
+/* Return: whether it has no rule: the stack ends there, or all bits are 0. */
+static __always_inline bool kuw_memo_is_last(struct kuw_memo_entry entry)
 {
-	return entry->tag - epoch;
+	return !kuw_memo_cfa(entry);
+}
+
+/* Return: bytes from the CFA to the saved rbp, 0 if rbp is unchanged. */
+static __always_inline s64 kuw_memo_rbp(struct kuw_memo_entry entry)
+{
+	return -(s64)(entry.bits & KUW_MEMO_RBP_MAX) * KUW_WORD;
 }
 
 /*
  * The KUW_MEMO_WAYS places of the index where @pc can be, the newest first. Functions
- * are tens of bytes apart, so the low bits tell most.
+ * are tens of bytes apart, so the low bits tell most. There are two for each entry: with
+ * one, a fifth of 10,000 addresses in a row had lost its place when it came again; so,
+ * one in thirty.
  */
 static inline u32 *kuw_memo_places(struct kuw_memo *memo, u64 pc)
 {
-	u32 count = kuw_memo_count(memo);
-	u32 *index = (u32 *)(kuw_memo_entries(memo) + count + 1);
+	u32 half = kuw_memo_bytes(memo->order) / 2;
+	u32 *index = (u32 *)((u8 *)memo->entries + half);
 
-	return index + ((pc ^ pc >> 10) & (count - KUW_MEMO_WAYS));
+	return index + ((pc ^ pc >> 10) & (half / sizeof(u32) - KUW_MEMO_WAYS));
 }
 
 /*
  * What a place has of @pc and the epoch beside the number of the entry, in its lower
- * half: an entry of another epoch, or of another address, is not looked at.
+ * half: an entry of another address is not looked at.
  */
-static inline u32 kuw_memo_mark(u64 pc, u32 epoch)
+static inline u32 kuw_memo_mark(const struct kuw_memo *memo, u64 pc)
 {
-	return (u32)(pc >> 12 ^ epoch) << 16;
+	return (u32)(pc >> 12 ^ memo->epoch) << 16;
 }
 
 /* Return: the entry that @place leads to if it is of @pc, or NULL. */
 static __always_inline const struct kuw_memo_entry *
-kuw_memo_at(const struct kuw_memo_entry *entries, u32 place, u32 mark, u64 pc, u32 epoch)
+kuw_memo_at(const struct kuw_memo_entry *entries, u32 used, u32 place, u32 mark, u64 pc)
 {
 	const struct kuw_memo_entry *entry = &entries[(u16)place];
 
 	if (likely((place ^ mark) > (u16)-1))
 		return NULL;
-	return entry->pc == pc && kuw_memo_what(entry, epoch) <= KUW_MEMO_OUTERMOST ?
-	       entry : NULL;
+	return (u16)place < used && kuw_memo_pc(*entry) == pc ? entry : NULL;
 }
 
 /* Return: the entry of @pc, or NULL. */
 static __always_inline const struct kuw_memo_entry *
-kuw_memo_find(struct kuw_memo *memo, u64 pc, u32 epoch)
+kuw_memo_find(struct kuw_memo *memo, u64 pc)
 {
-	const struct kuw_memo_entry *entries = kuw_memo_entries(memo), *entry;
+	const struct kuw_memo_entry *entries = memo->entries, *entry;
 	const u32 *places = kuw_memo_places(memo, pc);
-	u32 mark = kuw_memo_mark(pc, epoch);
+	u32 mark = kuw_memo_mark(memo, pc), used = memo->used;
 
-	entry = kuw_memo_at(entries, places[0], mark, pc, epoch);
+	entry = kuw_memo_at(entries, used, places[0], mark, pc);
 	if (!entry)
-		entry = kuw_memo_at(entries, places[1], mark, pc, epoch);
+		entry = kuw_memo_at(entries, used, places[1], mark, pc);
 	if (!entry)
-		entry = kuw_memo_at(entries, places[2], mark, pc, epoch);
+		entry = kuw_memo_at(entries, used, places[2], mark, pc);
 	if (!entry)
-		entry = kuw_memo_at(entries, places[3], mark, pc, epoch);
+		entry = kuw_memo_at(entries, used, places[3], mark, pc);
 	return entry;
 }
 
-/* Return: the entry that is now of @pc; the caller fills in the rule. */
-static inline struct kuw_memo_entry *kuw_memo_add(struct kuw_memo *memo, u64 pc)
+/* Return: the entry that is the last one now. */
+static inline const struct kuw_memo_entry *
+kuw_memo_push(struct kuw_memo *memo, struct kuw_memo_entry entry)
 {
-	struct kuw_memo_entry *entry = &kuw_memo_entries(memo)[memo->next];
+	u32 next = memo->next;
+	struct kuw_memo_entry *at = &memo->entries[next++];
+
+	*at = entry;
+	if (next > memo->used) {
+		memo->used = next;
+		at[1].bits = 0;
+	}
+	memo->next = next == kuw_memo_count(memo) ? 0 : next;
+	return at;
+}
+
+/* Return: the entry that is now of its address. */
+static inline const struct kuw_memo_entry *
+kuw_memo_add(struct kuw_memo *memo, struct kuw_memo_entry entry)
+{
+	u64 pc = kuw_memo_pc(entry);
 	u32 *places = kuw_memo_places(memo, pc);
 
 	/* The oldest one is forgotten. */
 	places[3] = places[2];
 	places[2] = places[1];
 	places[1] = places[0];
-	places[0] = kuw_memo_mark(pc, memo->epoch) | memo->next;
-	memo->next = (memo->next + 1) & (kuw_memo_count(memo) - 1);
-	entry->pc = pc;
-	return entry;
+	places[0] = kuw_memo_mark(memo, pc) | memo->next;
+	return kuw_memo_push(memo, entry);
 }
 
-/* Make @entry the last one that was added, by a copy if it is not. Return: it. */
-static inline const struct kuw_memo_entry *
-kuw_memo_repeat(struct kuw_memo *memo, const struct kuw_memo_entry *entry)
+/* Make @entry the last one that was added, by a copy if it is not. */
+static inline void kuw_memo_repeat(struct kuw_memo *memo,
+				   const struct kuw_memo_entry *entry)
 {
-	struct kuw_memo_entry *entries = kuw_memo_entries(memo);
-	u32 mask = kuw_memo_count(memo) - 1, next = memo->next, i;
-	u32 *places = kuw_memo_places(memo, entry->pc);
+	u32 *places = kuw_memo_places(memo, kuw_memo_pc(*entry));
+	u16 number = entry - memo->entries;
+	u32 i;
 
-	if (entry == &entries[(next - 1) & mask])
-		return entry;
+	if (number == (memo->next ?: kuw_memo_count(memo)) - 1)
+		return;
 	/* If the index does not have it any more, the order will do. */
 	for (i = 0; i < KUW_MEMO_WAYS; i++)
-		if ((u16)places[i] == entry - entries)
-			places[i] += next - (u16)places[i];
-	entries[next] = *entry;
-	memo->next = (next + 1) & mask;
-	return &entries[next];
+		if ((u16)places[i] == number)
+			places[i] += memo->next - number;
+	kuw_memo_push(memo, *entry);
 }
 
 #endif /* KUW_MEMO_H */

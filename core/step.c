@@ -20,7 +20,7 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	kuw_load_frame(w, &f);
 	ret = kuw_apply(kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp,
 			kuw_rule_cfa(rule, word), kuw_rule_rbp(rule, word), word,
-			KUW_PORT_USER_END, false, &f);
+			&f);
 	if (ret != KUW_STEPPED)
 		return ret;
 	kuw_store_frame(w, &f);
@@ -181,7 +181,7 @@ static u32 step_vsyscall(struct kuw_state *w)
 	u32 ret;
 
 	kuw_load_frame(w, &f);
-	ret = kuw_apply(f.sp, KUW_WORD, 0, KUW_WORD, KUW_PORT_USER_END, false, &f);
+	ret = kuw_apply(f.sp, KUW_WORD, 0, KUW_WORD, &f);
 	kuw_store_frame(w, &f);
 	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
 	w->inner = false;

@@ -57,16 +57,21 @@ static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp, u32 word)
 	return 0;
 }
 
-/*
- * Make the caller the current frame; @user_end is KUW_PORT_USER_END. Return:
- * KUW_STEPPED, or the stop reason.
- */
+/* @user_end is KUW_PORT_USER_END. Return: KUW_STEPPED, or the stop reason. */
+static __always_inline u32 kuw_check_ra(u64 ra, u64 user_end)
+{
+	/* Null is no user address either. */
+	return unlikely(ra - 1 >= user_end - 1) ? KUNWIND_STOP_RA_BAD : KUW_STEPPED;
+}
+
+/* Make the caller the current frame. Return: KUW_STEPPED, or the stop reason. */
 static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 bp,
 				      u64 user_end)
 {
-	/* Null is no user address either. */
-	if (unlikely(ip - 1 >= user_end - 1))
-		return KUNWIND_STOP_RA_BAD;
+	u32 ret = kuw_check_ra(ip, user_end);
+
+	if (unlikely(ret != KUW_STEPPED))
+		return ret;
 	f->ip = ip;
 	f->sp = sp;
 	f->bp = bp;
@@ -96,15 +101,17 @@ static __always_inline bool kuw_read_saved(u64 addr, u32 word, u64 user_end,
 }
 
 /*
- * Apply a rule of KUW_KIND_RSP or KUW_KIND_RBP: @cfa bytes from @base to the CFA,
- * @saved bytes from there to rbp, 0 if it is unchanged. @user_end is
- * KUW_PORT_USER_END, which is not for nothing in the kernel. @open: kuw_port_open()
- * was called.
+ * Read what a rule of KUW_KIND_RSP or KUW_KIND_RBP says of the caller of @f: @cfa bytes
+ * from @base to the CFA, @saved bytes from there to rbp, 0 if it is unchanged. @user_end
+ * is KUW_PORT_USER_END, which is not for nothing in the kernel. @open: kuw_port_open()
+ * was called. Return: KUW_STEPPED, or the stop reason; the return address is not checked.
  */
-static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
-				     u64 user_end, bool open, struct kuw_frame *f)
+static __always_inline u32 kuw_read_caller(u64 base, s64 cfa, s64 saved, u32 word,
+					   u64 user_end, bool open,
+					   const struct kuw_frame *f,
+					   struct kuw_frame *caller)
 {
-	u64 at = base + cfa, ra, bp = f->bp;
+	u64 at = base + cfa;
 	u32 stop;
 
 	/* An i386 program's addresses wrap. */
@@ -113,12 +120,31 @@ static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
 	stop = kuw_check_cfa(at, f->sp, word);
 	if (unlikely(stop))
 		return stop;
-	if (unlikely(kuw_read_saved(at - word, word, user_end, open, &ra)))
+	caller->sp = at;
+	caller->bp = f->bp;
+	if (unlikely(kuw_read_saved(at - word, word, user_end, open, &caller->ip)))
 		return KUNWIND_STOP_STACK_FAULT;
 	if (saved && unlikely(kuw_read_saved(at + saved, word, user_end,
-					     open, &bp)))
+					     open, &caller->bp)))
 		return KUNWIND_STOP_STACK_FAULT;
-	return kuw_commit(f, ra, at, bp, user_end);
+	return KUW_STEPPED;
+}
+
+/*
+ * Apply such a rule: the caller is the current frame then. Return: KUW_STEPPED, or the
+ * stop reason.
+ */
+static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
+				     struct kuw_frame *f)
+{
+	struct kuw_frame caller;
+	u32 ret;
+
+	ret = kuw_read_caller(base, cfa, saved, word, KUW_PORT_USER_END, false, f,
+			      &caller);
+	if (unlikely(ret != KUW_STEPPED))
+		return ret;
+	return kuw_commit(f, caller.ip, caller.sp, caller.bp, KUW_PORT_USER_END);
 }
 
 static inline void kuw_load_frame(const struct kuw_state *w, struct kuw_frame *f)

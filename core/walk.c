@@ -81,7 +81,6 @@ struct cover {
 struct fast {
 	const struct kuw_map *map;
 	struct kuw_memo *memo;
-	u32 epoch;
 	u32 breaks;
 	u32 learnt;
 	struct kuw_frame f;
@@ -112,6 +111,37 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 	return true;
 }
 
+/* Return: whether an entry of the memo can say @rule, which the loop can apply then. */
+static bool to_entry(const struct kuw_table *table, struct kuw_rule rule, u64 pc,
+		     struct kuw_memo_entry *entry)
+{
+	u32 cfa = kuw_rule_cfa(rule, 1), rbp = -kuw_rule_rbp(rule, 1);
+	u64 bits;
+
+	if (!pc || pc >> KUW_MEMO_PC_BITS)
+		return false;
+	switch (kuw_rule_kind(rule)) {
+	case KUW_KIND_EXT:
+		bits = 0;
+		if (!kuw_is_outermost(kuw_table_ext(table, kuw_rule_ext(rule))))
+			return false;
+		break;
+	case KUW_KIND_RSP:
+	case KUW_KIND_RBP:
+		if (cfa - 1 >= KUW_MEMO_CFA_MAX || rbp > KUW_MEMO_RBP_MAX ||
+		    !kuw_rule_holds(pc))
+			return false;
+		bits = cfa * KUW_WORD | rbp;
+		if (kuw_rule_kind(rule) == KUW_KIND_RBP)
+			bits |= KUW_MEMO_BY_RBP;
+		break;
+	default:
+		return false;
+	}
+	entry->bits = pc << KUW_MEMO_PC_SHIFT | bits;
+	return true;
+}
+
 /*
  * Return: a new entry of the memo, from the table of @pc; NULL if the rule is not one
  * that the loop can apply.
@@ -119,9 +149,8 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 static noinline const struct kuw_memo_entry *learn(struct fast *w)
 {
 	struct cover *in = &w->in;
-	struct kuw_memo_entry *entry;
+	struct kuw_memo_entry entry;
 	struct kuw_rule rule;
-	enum kuw_memo_what what;
 
 	if (w->pc - in->lo >= in->len && !find_cover(w->map, w->pc, in))
 		return NULL;
@@ -129,23 +158,10 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 	if (unlikely(w->pc + 1 - in->lo == in->len))
 		return NULL;
 	rule = kuw_table_look(in->table, in->blocks, w->pc - in->text);
-	if (kuw_rule_kind(rule) == KUW_KIND_RSP)
-		what = KUW_MEMO_RSP;
-	else if (kuw_rule_kind(rule) == KUW_KIND_RBP)
-		what = KUW_MEMO_RBP;
-	else if (kuw_rule_kind(rule) == KUW_KIND_EXT &&
-		 kuw_is_outermost(kuw_table_ext(in->table, kuw_rule_ext(rule))))
-		what = KUW_MEMO_OUTERMOST;
-	else
-		return NULL;
-	if (what != KUW_MEMO_OUTERMOST && !kuw_rule_holds(w->pc))
+	if (!to_entry(in->table, rule, w->pc, &entry))
 		return NULL;
 	w->learnt++;
-	entry = kuw_memo_add(w->memo, w->pc);
-	entry->cfa = kuw_rule_cfa(rule, 1);
-	entry->rbp = kuw_rule_rbp(rule, 1);
-	entry->tag = w->epoch + what;
-	return entry;
+	return kuw_memo_add(w->memo, entry);
 }
 
 /*
@@ -156,43 +172,58 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 {
 	const struct kuw_memo_entry *entry = *at;
+	struct kuw_memo_entry now = *entry, next;
 	const u64 user_end = KUW_PORT_USER_END;
 	u64 *out = w->out, *last = w->last, pc;
-	struct kuw_frame f = w->f;
-	u32 ret, epoch = w->epoch, breaks = w->breaks;
+	struct kuw_frame f = w->f, caller;
+	u32 ret, breaks = w->breaks;
 
 	/* No call of a function from here to kuw_port_close(). */
 	kuw_port_open();
 	for (;;) {
-		ret = kuw_apply(kuw_memo_what(entry, epoch) ? f.bp : f.sp,
-				entry->cfa * (s64)KUW_WORD,
-				entry->rbp * (s64)KUW_WORD, KUW_WORD, user_end,
-				true, &f);
+		/* Of an entry without a rule, the CFA is where the stack pointer is. */
+		ret = kuw_read_caller(now.bits & KUW_MEMO_BY_RBP ? f.bp : f.sp,
+				      kuw_memo_cfa(now), kuw_memo_rbp(now), KUW_WORD,
+				      user_end, true, &f, &caller);
 		if (unlikely(ret != KUW_STEPPED))
 			break;
+		/* A return address can be the first byte of the next function
+		 * after a call that does not return.
+		 */
+		pc = caller.ip - 1;
+		next = entry[1];
+		if (likely(kuw_memo_pc(next) == pc)) {
+			entry++;
+			now = next;
+		} else if (kuw_memo_pc(now) != pc) {
+			/* Those of entries need no check. */
+			ret = kuw_check_ra(caller.ip, user_end);
+			if (unlikely(ret != KUW_STEPPED))
+				break;
+			entry = kuw_memo_find(w->memo, pc);
+			if (!entry) {
+				f = caller;
+				break;
+			}
+			now = *entry;
+			breaks++;
+		}
 		if (unlikely(out == last)) {
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
 		}
-		*out++ = f.ip;
-		/* A return address can be the first byte of the next function
-		 * after a call that does not return.
-		 */
-		pc = f.ip - 1;
-		if (likely(entry[1].pc == pc &&
-			   kuw_memo_what(entry + 1, epoch) <= KUW_MEMO_RBP)) {
-			entry++;
-			continue;
-		}
-		/* A function that calls itself: no look-up to wait for. */
-		if (entry->pc == pc)
-			continue;
-		entry = kuw_memo_find(w->memo, pc, epoch);
-		if (!entry || kuw_memo_what(entry, epoch) == KUW_MEMO_OUTERMOST)
-			break;
-		breaks++;
+		*out++ = caller.ip;
+		f = caller;
 	}
 	kuw_port_close();
+	if (!entry && out == last) {
+		ret = KUNWIND_STOP_CAPACITY;
+	} else if (!entry) {
+		*out++ = f.ip;
+	} else if (ret != KUNWIND_STOP_CAPACITY && kuw_memo_is_last(now)) {
+		ret = KUW_STEPPED;
+		entry = now.bits ? entry : NULL;
+	}
 	*at = entry;
 	w->breaks = breaks;
 	w->f = f;
@@ -207,14 +238,14 @@ static u32 walk_fast(struct fast *w)
 	const struct kuw_memo_entry *entry;
 	u32 ret;
 
-	entry = kuw_memo_find(w->memo, w->pc, w->epoch);
+	entry = kuw_memo_find(w->memo, w->pc);
 	for (;;) {
 		if (unlikely(!entry)) {
 			entry = learn(w);
 			if (!entry)
 				return KUW_STEPPED;
 		}
-		if (kuw_memo_what(entry, w->epoch) == KUW_MEMO_OUTERMOST)
+		if (kuw_memo_is_last(*entry))
 			return KUNWIND_STOP_COMPLETE;
 		ret = follow(w, &entry);
 		if (ret != KUW_STEPPED)
@@ -270,14 +301,13 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
  * Write the entries of these frames once more, one behind the other. Those that the
  * index has forgotten are learnt again when they are missed.
  */
-static noinline void mend_order(struct kuw_memo *memo, u32 epoch, const u64 *frames,
-				u32 count)
+static noinline void mend_order(struct kuw_memo *memo, const u64 *frames, u32 count)
 {
 	const struct kuw_memo_entry *entry;
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		entry = kuw_memo_find(memo, frames[i] - !!i, epoch);
+		entry = kuw_memo_find(memo, frames[i] - !!i);
 		if (entry)
 			kuw_memo_repeat(memo, entry);
 	}
@@ -305,9 +335,9 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	result->stop = KUNWIND_STOP_CAPACITY;
 	if (!capacity)
 		return;
+	kuw_memo_use(memo, map);
 	w.map = map;
 	w.memo = memo;
-	w.epoch = kuw_memo_use(memo, map);
 	w.breaks = 0;
 	w.learnt = 0;
 	w.f.ip = kuw_port_ip(regs);
@@ -324,11 +354,12 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 		ret = walk_mixed(&w, regs, frames, result);
 	result->count = w.out - frames;
 	broken = is_broken(&w);
-	if (unlikely(memo->skip)) {
-		memo->skip--;
-	} else if (unlikely(broken && memo->broken)) {
-		mend_order(memo, w.epoch, frames, result->count);
-		memo->skip = KUW_MEMO_SKIP;
+	if (unlikely(memo->debt))
+		memo->debt--;
+	if (unlikely(broken && memo->broken &&
+		     memo->debt <= KUW_MEMO_DEBT - KUW_MEMO_SKIP)) {
+		mend_order(memo, frames, result->count);
+		memo->debt += KUW_MEMO_SKIP;
 	}
 	if (unlikely(broken != memo->broken))
 		memo->broken = broken;

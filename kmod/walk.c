@@ -65,9 +65,9 @@ static void stop_early(const struct pt_regs *regs, u64 *frames, u32 capacity,
 
 /*
  * One memo for each CPU and each context that can interrupt another one, the first ones
- * in the order of interrupt_context_level(). Made
- * with the first consumer; used by walks, which a consumer stands behind, with
- * preemption off; freed after the last consumer has gone.
+ * in the order of interrupt_context_level(). Its memory is made with the first
+ * consumer; used by walks, which a consumer stands behind, with preemption off; freed
+ * after the last consumer has gone.
  */
 enum level {
 	LEVEL_TASK,
@@ -81,13 +81,13 @@ enum level {
 
 /*
  * How large a task's is: most walks are of tasks, by their system calls and faults.
- * 16384 frames of a large program, in 320 KiB, of which nothing is touched that
- * is not needed; less where there are more than 200 CPUs.
+ * 16,000 frames of a large program, in 256 KiB, of which nothing is touched that
+ * is not needed; less where there are more than 256 CPUs.
  */
 #define TASK_ORDER	5
 #define TASKS_BUDGET	SZ_64M
 
-static DEFINE_PER_CPU(struct kuw_memo *, memos[NR_LEVELS]);
+static DEFINE_PER_CPU_ALIGNED(struct kuw_memo, memos[NR_LEVELS]);
 
 /* Return: NULL where none is left: three walks in NMIs, one in the other. */
 static struct kuw_memo *own_memo(void)
@@ -95,27 +95,29 @@ static struct kuw_memo *own_memo(void)
 	unsigned int level;
 
 	if (likely(in_task()))
-		return this_cpu_read(memos[LEVEL_TASK]);
+		return this_cpu_ptr(&memos[LEVEL_TASK]);
 	level = interrupt_context_level();
 	if (level == LEVEL_NMI)
 		level += (in_nmi() >> NMI_SHIFT) - 1;
-	return likely(level < NR_LEVELS) ? this_cpu_read(memos[level]) : NULL;
+	return likely(level < NR_LEVELS) ? this_cpu_ptr(&memos[level]) : NULL;
 }
 
 void kw_walks_close(void)
 {
+	struct kuw_memo *memo;
 	int cpu, i;
 
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			kvfree(per_cpu(memos[i], cpu));
-			per_cpu(memos[i], cpu) = NULL;
+			memo = per_cpu_ptr(&memos[i], cpu);
+			kvfree(memo->entries);
+			memo->entries = NULL;
 		}
 }
 
-static u16 memo_order(enum level level)
+static u8 memo_order(enum level level)
 {
-	u16 order = level == LEVEL_TASK ? TASK_ORDER : 0;
+	u8 order = level == LEVEL_TASK ? TASK_ORDER : 0;
 
 	while (order && num_possible_cpus() * kuw_memo_bytes(order) > TASKS_BUDGET)
 		order--;
@@ -133,15 +135,16 @@ int kw_walks_open(void)
 
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			memo = kvzalloc_node(kuw_memo_bytes(memo_order(i)),
-					     KW_GFP & ~__GFP_ACCOUNT,
-					     cpu_to_node(cpu));
-			if (!memo) {
+			memo = per_cpu_ptr(&memos[i], cpu);
+			memset(memo, 0, sizeof(*memo));
+			memo->order = memo_order(i);
+			memo->entries = kvzalloc_node(kuw_memo_bytes(memo->order),
+						      KW_GFP & ~__GFP_ACCOUNT,
+						      cpu_to_node(cpu));
+			if (!memo->entries) {
 				kw_walks_close();
 				return -ENOMEM;
 			}
-			memo->order = memo_order(i);
-			per_cpu(memos[i], cpu) = memo;
 		}
 	return 0;
 }

@@ -23,8 +23,12 @@ static struct host_space space;
 #define MEMO_ORDER	5
 #define HUGE_PAGE	(2u << 20)
 
-/* One with all that was walked before, one that is new for each piece, and an empty one. */
-static struct kuw_memo *memo, *new_memo, *empty_memo;
+/*
+ * One with all that was walked before, one that is new for each piece, and an empty one,
+ * each in a cache line of its own.
+ */
+#define LINE		__attribute__((aligned(64)))
+static struct kuw_memo memo LINE, new_memo LINE, empty_memo LINE;
 static int (*libc_backtrace)(void **, int);
 static Dwfl *dwfl;
 
@@ -41,42 +45,42 @@ static __always_inline int walk_with(struct kuw_memo *m, void **frames,
 
 static int walk_kunwind(void **frames, int capacity)
 {
-	return walk_with(memo, frames, capacity);
+	return walk_with(&memo, frames, capacity);
 }
 
 /* Stacks of the same functions in another order came before, or not. */
 static int walk_in_order(void **frames, int capacity)
 {
-	return walk_with(new_memo, frames, capacity);
+	return walk_with(&new_memo, frames, capacity);
 }
 
 /* It is of another map, so none of its entries is valid. */
 static void renew(void)
 {
-	new_memo->map = 0;
+	new_memo.map = 0;
 }
 
 /* As after a switch to another process. */
 static int walk_no_memo(void **frames, int capacity)
 {
-	empty_memo->map = 0;
-	return walk_with(empty_memo, frames, capacity);
+	empty_memo.map = 0;
+	return walk_with(&empty_memo, frames, capacity);
 }
 
 /*
  * The module's lies in the kernel's direct map, where pages are huge (kvzalloc_node()
- * of 320 KiB, unless memory is in pieces): here, too, if the system has some.
+ * of 256 KiB, unless memory is in pieces): here, too, if the system has some.
  */
-static struct kuw_memo *make_memo(void)
+static int make_memo(struct kuw_memo *m)
 {
-	struct kuw_memo *m = aligned_alloc(HUGE_PAGE, HUGE_PAGE);
+	void *memory = aligned_alloc(HUGE_PAGE, HUGE_PAGE);
 
-	if (!m)
-		return NULL;
-	madvise(m, HUGE_PAGE, MADV_HUGEPAGE);
-	memset(m, 0, kuw_memo_bytes(MEMO_ORDER));
-	m->order = MEMO_ORDER;
-	return m;
+	if (!memory)
+		return -1;
+	madvise(memory, HUGE_PAGE, MADV_HUGEPAGE);
+	memset(memory, 0, kuw_memo_bytes(MEMO_ORDER));
+	*m = (struct kuw_memo){ .entries = memory, .order = MEMO_ORDER };
+	return 0;
 }
 
 /*
@@ -248,10 +252,7 @@ int bench_methods_open(void)
 	/* It loads libgcc_s when it is first called: before maps are made. */
 	libc_backtrace((void *[1]){ NULL }, 1);
 	lacking = "no memory";
-	memo = make_memo();
-	new_memo = make_memo();
-	empty_memo = make_memo();
-	if (!memo || !new_memo || !empty_memo)
+	if (make_memo(&memo) || make_memo(&new_memo) || make_memo(&empty_memo))
 		goto fail;
 	lacking = "no address map";
 	if (host_space_of(&space, 0))
@@ -271,8 +272,8 @@ fail:
 void bench_methods_close(void)
 {
 	dwfl_end(dwfl);
-	free(memo);
-	free(new_memo);
-	free(empty_memo);
+	free(memo.entries);
+	free(new_memo.entries);
+	free(empty_memo.entries);
 	host_space_free(&space);
 }

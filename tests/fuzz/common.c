@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include "fuzz.h"
 #include "limits.h"
-#include "memo.h"
 #include "step.h"
 
 static u8 *copy_of(const u8 *bytes, u32 len)
@@ -248,7 +247,7 @@ static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 
 void fuzz_table(const struct host_table *t)
 {
 	static struct space spaces[4];
-	static struct kuw_small_memo memo;
+	static struct host_memo memo;
 	const struct kuw_table *table = t->table;
 	const u32 nr_layouts = ARRAY_SIZE(spaces);
 	u64 step = table->span / 64 + 1, off;
@@ -256,9 +255,8 @@ void fuzz_table(const struct host_table *t)
 	u32 i, k;
 
 	must(table->bytes == t->bytes);
-	/* One memo for all address spaces, old enough to forget everything once. */
+	/* One memo for all address spaces. */
 	memset(&memo, 0, sizeof(memo));
-	memo.memo.epoch = (u16)(-2 * KUW_MEMO_EPOCH);
 	for (k = 0; k < nr_layouts; k++)
 		make_space(&spaces[k], table, k);
 	for (off = 0; off < table->span; off += step) {
@@ -269,12 +267,12 @@ void fuzz_table(const struct host_table *t)
 		for (i = 0; i < KUW_NR_REGS; i++)
 			check_loc(table, &rules.reg[i]);
 		k = off / step;
-		walk_from(&spaces[k % nr_layouts], &memo.memo,
+		walk_from(&spaces[k % nr_layouts], host_memo(&memo),
 			  begin_of(table) + off, k);
 	}
 	for (i = 0; i < ARRAY_SIZE(spaces[0].ra); i++)
 		for (k = i & 1; k < nr_layouts; k += 2)
-			walk_from(&spaces[k], &memo.memo,
+			walk_from(&spaces[k], host_memo(&memo),
 				  spaces[k].ra[i % spaces[k].nr_ra], i);
 	kuw_table_rules(table, table->base + table->span, &rules);
 	must(rules.kind == KUW_RULES_NONE);

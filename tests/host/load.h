@@ -10,6 +10,7 @@
 #include "compile.h"
 #include "elf.h"
 #include "map.h"
+#include "memo.h"
 #include "table.h"
 
 /* How areas grow: to the byte, so that a sanitizer sees any overrun; or double. */
@@ -71,5 +72,17 @@ struct host_space {
 /* @pid may be 0 for the caller. */
 int host_space_of(struct host_space *space, pid_t pid);
 void host_space_free(struct host_space *space);
+
+/* The smallest memo, valid if all of it is zero. */
+struct host_memo {
+	struct kuw_memo memo;
+	struct kuw_memo_entry memory[KUW_MEMO_BYTES / sizeof(struct kuw_memo_entry)];
+};
+
+static inline struct kuw_memo *host_memo(struct host_memo *m)
+{
+	m->memo.entries = m->memory;
+	return &m->memo;
+}
 
 #endif /* HOST_LOAD_H */

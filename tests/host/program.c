@@ -75,6 +75,11 @@ static void build_program(struct buf *b)
 		[P_RA_EXPR] = PROG(DW_CFA_expression, 16, 4, DW_OP_breg3, 0,
 				   DW_OP_lit8, DW_OP_plus),
 		[P_VALUE] = PROG(DW_CFA_val_offset_sf, 6, 0x7e),
+		[P_LARGE] = PROG(DW_CFA_def_cfa_offset, 0xf8, 0xff, 0x01,
+				 DW_CFA_offset | 6, 7),
+		[P_LARGER] = PROG(DW_CFA_def_cfa_offset, 0x80, 0x80, 0x02),
+		[P_FAR] = PROG(DW_CFA_def_cfa_offset, 72, DW_CFA_offset | 6, 8),
+		[P_ABOVE] = PROG(DW_CFA_offset_extended_sf, 6, 0x7f),
 		[P_START] = PROG(DW_CFA_undefined, 16),
 	};
 	const struct cie_spec spec = { 0 };

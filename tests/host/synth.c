@@ -105,7 +105,7 @@ static void walk_again(struct synth *s, u32 capacity)
 	static u64 frames[KUNWIND_MAX_FRAMES];
 	struct kuw_result result;
 
-	kuw_walk(s->map, &s->memo.memo, &s->regs, frames, capacity, &result);
+	kuw_walk(s->map, host_memo(&s->memo), &s->regs, frames, capacity, &result);
 	assert_memory_equal(&result, &s->result, sizeof(result));
 	assert_memory_equal(frames, s->frames, 8 * result.count);
 }
@@ -121,7 +121,7 @@ void synth_walk(struct synth *s, u32 capacity)
 	memset(&s->result, 0xff, sizeof(s->result));
 	/* Tests change the map as they like: it is another one each time. */
 	s->map->number++;
-	kuw_walk(s->map, &s->memo.memo, &s->regs, s->frames, capacity, &s->result);
+	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, capacity, &s->result);
 	assert_true(s->result.count <= capacity);
 	assert_true(s->result.count <= KUNWIND_MAX_FRAMES);
 	assert_true(s->result.proven <= s->result.count);

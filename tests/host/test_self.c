@@ -13,7 +13,6 @@
 #include "test.h"
 #include "capture.h"
 #include "load.h"
-#include "memo.h"
 #include "walk.h"
 
 #define MAX	600
@@ -23,7 +22,7 @@
 #define NO_TAIL	__asm__ volatile("" : : : "memory")
 
 static struct host_space space;
-static struct kuw_small_memo memo;
+static struct host_memo memo;
 static int (*libc_backtrace)(void **, int);
 static int checked;
 
@@ -55,7 +54,7 @@ static noinline void check(u32 at_least)
 	struct kuw_result result;
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, &memo.memo, &regs, frames, MAX, &result);
+	kuw_walk(space.map, host_memo(&memo), &regs, frames, MAX, &result);
 	assert_stop(result.stop, COMPLETE);
 	assert_int_equal(result.proven, result.count);
 	assert_true(result.count >= at_least);

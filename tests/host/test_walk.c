@@ -234,6 +234,47 @@ static void test_leaves(void **state)
 	program_check(s, CFA_BAD, P_RA(P_LEAVES));
 }
 
+/* Rules that an entry of the memo just has room for, and those that it has not. */
+static void test_room(void **state)
+{
+	struct kuw_memo *memo;
+
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_LARGE));
+	program_push(s, 4096 - 7, SYNTH_SP(4100));
+	program_push(s, 4096 - 1, P_RA(P_RBP));
+	program_push(s, 4100, 0, P_RA(P_LARGER));
+	program_push(s, 4102 + 4095, P_RA(P_FAR));
+	program_push(s, 8207 - 8, SYNTH_SP(8210));
+	program_push(s, 8207 - 1, P_RA(P_RBP));
+	program_push(s, 8210, 0, P_RA(P_ABOVE), P_RA(P_RBP));
+	program_push(s, 8213 + 1, SYNTH_SP(8220));
+	program_push(s, 8220, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_LARGE), P_RA(P_RBP),
+		      P_RA(P_LARGER), P_RA(P_FAR), P_RA(P_RBP), P_RA(P_ABOVE),
+		      P_RA(P_RBP), P_RA(P_START));
+	memo = host_memo(&s->memo);
+	assert_non_null(kuw_memo_find(memo, P_RA(P_LARGE) - 1));
+	assert_null(kuw_memo_find(memo, P_RA(P_LARGER) - 1));
+	assert_null(kuw_memo_find(memo, P_RA(P_FAR) - 1));
+	assert_null(kuw_memo_find(memo, P_RA(P_ABOVE) - 1));
+}
+
+/* What the memo has of another map, however many maps ago: its epoch is a byte. */
+static void test_other_maps(void **state)
+{
+	u32 i;
+
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_START));
+	/* Where the second frame was looked up: its entry is still there. */
+	s->regs.ip = P_RA(P_RSP) - 1;
+	s->map->count = 0;
+	for (i = 0; i < 2 * 256; i++)
+		program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+}
+
 /*
  * Stacks of a few functions that call each other and themselves in any order: the memo
  * has each in the order of an earlier one.
@@ -258,13 +299,58 @@ static void test_orders(void **state)
 		}
 		words[i] = P_RA(P_START);
 		program_words(s, 0, words, i + 1);
-		kuw_walk(s->map, &s->memo.memo, &s->regs, frames,
+		kuw_walk(s->map, host_memo(&s->memo), &s->regs, frames,
 			 ARRAY_SIZE(frames), &result);
 		assert_stop(result.stop, COMPLETE);
 		assert_int_equal(result.count, i + 2);
 		assert_true(frames[0] == s->regs.ip);
 		assert_memory_equal(frames + 1, words, 8 * (i + 1));
 	}
+}
+
+/* Return: whether the memo's entries of these frames lie one behind the other. */
+static bool is_in_order(struct kuw_memo *memo, const u64 *frames, u32 count)
+{
+	const struct kuw_memo_entry *entry, *last = NULL;
+	u32 i;
+
+	for (i = 0; i < count; i++, last = entry) {
+		entry = kuw_memo_find(memo, frames[i] - !!i);
+		if (!entry || (last && entry != last + 1))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A stack that grows frame by frame: of those that come again and again, one in so many
+ * has the memo mended.
+ */
+static void test_mended(void **state)
+{
+	u64 frames[32], words[31];
+	struct kuw_memo *memo;
+	struct kuw_result result;
+	u32 depth, walks, i;
+
+	begin(P_RSP);
+	memo = host_memo(&s->memo);
+	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack),
+			    (u64)s->stack - SYNTH_STACK);
+	for (walks = 0; walks < ARRAY_SIZE(words) + KUW_MEMO_SKIP + 2; walks++) {
+		depth = min_t(u32, walks + 1, ARRAY_SIZE(words));
+		for (i = 0; i + 1 < depth; i++)
+			words[i] = P_RA(P_RSP) + depth - i;
+		words[i] = P_RA(P_START);
+		program_words(s, 0, words, depth);
+		kuw_walk(s->map, memo, &s->regs, frames, ARRAY_SIZE(frames), &result);
+		assert_stop(result.stop, COMPLETE);
+		assert_int_equal(result.count, depth + 1);
+		assert_memory_equal(frames + 1, words, 8 * depth);
+		if (walks == ARRAY_SIZE(words))
+			assert_false(is_in_order(memo, frames, result.count));
+	}
+	assert_true(is_in_order(memo, frames, result.count));
 }
 
 /* A frame pointer that leads back to itself. */
@@ -288,6 +374,12 @@ static void test_bad_ra(void **state)
 		begin(P_RSP);
 		program_push(s, 0, bad[i]);
 		program_check(s, RA_BAD, P_RA(P_RSP));
+	}
+	/* These are none of the memo's entries, and nothing is mapped there. */
+	for (i = 1; i < 3; i++) {
+		begin(P_RSP);
+		program_push(s, 0, i);
+		program_check(s, NO_MAPPING, P_RA(P_RSP), i);
 	}
 }
 
@@ -695,7 +787,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_cfa),
 	TEST(test_popped),
 	TEST(test_leaves),
+	TEST(test_room),
+	TEST(test_other_maps),
 	TEST(test_orders),
+	TEST(test_mended),
 	TEST(test_loop),
 	TEST(test_bad_ra),
 	TEST(test_faults),

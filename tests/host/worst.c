@@ -109,7 +109,7 @@ static void walk(const struct shape *shape)
 	for (word = 0; word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
 		s->stack[word + 1] = SYNTH_IP(16 + 16 * word);
 	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
-	kuw_walk(s->map, &s->memo.memo, &s->regs, s->frames, KUNWIND_MAX_FRAMES, &s->result);
+	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, KUNWIND_MAX_FRAMES, &s->result);
 	printf("%-12s %5u frames, %s\n", shape->name, s->result.count,
 	       stop_name(s->result.stop));
 	synth_free(s);

@@ -49,6 +49,8 @@ COUNTER(nmis_in_kernel);
 /* Walks of the program that has said what is expected, where it spins: */
 COUNTER(right);
 COUNTER(cut_short);
+/* Why the last one was, a KUNWIND_STOP_. */
+COUNTER(cut_short_stop);
 COUNTER(wrong);
 
 /* No kernel address, and no more than there is. */
@@ -71,6 +73,12 @@ static bool is_expected_place(const u64 *frames, const struct kunwind_result *r)
 	       frames[0] >= expected.low && frames[0] < expected.high;
 }
 
+static void cut_short_by(u32 stop)
+{
+	atomic_long_inc(&cut_short);
+	atomic_long_set(&cut_short_stop, stop);
+}
+
 static void compare(const u64 *frames, const struct kunwind_result *r)
 {
 	u32 callers = r->count - 1;
@@ -79,7 +87,7 @@ static void compare(const u64 *frames, const struct kunwind_result *r)
 	    memcmp(frames + 1, expected.callers, callers * sizeof(*frames)))
 		atomic_long_inc(&wrong);
 	else if (r->stop != KUNWIND_STOP_COMPLETE)
-		atomic_long_inc(&cut_short);
+		cut_short_by(r->stop);
 	else if (callers == expected.count)
 		atomic_long_inc(&right);
 	else

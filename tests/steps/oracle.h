@@ -4,7 +4,6 @@
 #define STEPS_ORACLE_H
 
 #include "maps.h"
-#include "memo.h"
 #include "tally.h"
 #include "view.h"
 #include "walk.h"
@@ -33,7 +32,7 @@ struct oracle {
 	struct shadow shadow;
 	struct view view;
 	struct maps maps;
-	struct kuw_small_memo memo;
+	struct host_memo memo;
 	struct peer peer;
 	struct tally tally;
 	u64 frames[KUNWIND_MAX_FRAMES];
