@@ -16,7 +16,7 @@ least=${LEAST-20}
 
 counters() {
 	local name
-	for name in hardirqs nmis nmis_in_kernel right cut_short wrong; do
+	for name in hardirqs nmis nmis_in_kernel right cut_short cut_short_stop wrong; do
 		echo -n "$name $(<$parameters/$name) "
 	done
 	echo

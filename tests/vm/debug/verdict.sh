@@ -6,6 +6,8 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/kernel-log
+. "$TOP/tests/vm/lib/kernel-log"
 
 kmemleak=/sys/kernel/debug/kmemleak
 
@@ -13,9 +15,12 @@ kmemleak=/sys/kernel/debug/kmemleak
 # without kfree() in validate_instruction_all_contexts(), src/lttng-bytecode-validator.c. `record` filters all system calls. Once lttng-tracer
 # was loaded anew (native.sh), the symbols of a backtrace before that are wrong, but lttng-tracer's: there, 512 bytes that begin with a deleted node,
 # and that lttng-tracer itself asked for in the session daemon's thread, are one. What kunwind asks for has kunwind's frame there.
+# sysfs_slab_add() in mm/slub.c of 6.12 forgets the name of a kobject that it cannot add, which debug/faults-module.sh lets happen.
 unknown_leaks() {
-	awk '/^unreferenced object/ { if (!known) printf "%s", report; report = ""; known = deleted = 0; like = /\(size 512\)/ }
+	awk '/^unreferenced object/ { if (!known) printf "%s", report; report = ""; known = deleted = ours = 0; like = /\(size 512\)/ }
 		/ lttng_bytecode_validate\+/ { known = 1 }
+		/^  comm "faults"/ { ours = 1 }
+		/ sysfs_slab_add\+/ && ours { known = 1 }
 		/^  comm / && !/"Client manageme"/ { like = 0 }
 		/ 00 01 00 00 00 00 ad de 22 01 00 00 00 00 ad de / { deleted = like }
 		asked && deleted && / \[lttng_tracer\]$/ { known = 1 }
@@ -54,7 +59,7 @@ whole_log() {
 }
 
 clean_log() {
-	[[ -s $SCRATCH/log ]] && ! grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|ODEBUG|general protection fault[,:]|Call Trace:|possible recursive|circular locking|suspicious RCU|refcount_t:|INFO: (task|rcu)|rcu: INFO' "$SCRATCH/log"
+	[[ -s $SCRATCH/log ]] && ! complaints <"$SCRATCH/log"
 }
 
 lttng destroy --all >/dev/null 2>&1
