@@ -96,6 +96,7 @@ END
 clean_up() {
 	local status=$?
 	trap '' INT TERM
+	stop_lanes
 	stop_child
 	test_ended
 	native_unload

@@ -48,6 +48,8 @@ COUNTER(nmis);
 COUNTER(nmis_in_kernel);
 /* Walks of the program that has said what is expected, where it spins: */
 COUNTER(right);
+/* In the middle of a change of address spaces, or of text_poke(): documented. */
+COUNTER(unreadable);
 COUNTER(cut_short);
 /* Why the last one was, a KUNWIND_STOP_. */
 COUNTER(cut_short_stop);
@@ -86,6 +88,8 @@ static void compare(const u64 *frames, const struct kunwind_result *r)
 	if (callers > expected.count ||
 	    memcmp(frames + 1, expected.callers, callers * sizeof(*frames)))
 		atomic_long_inc(&wrong);
+	else if (r->stop == KUNWIND_STOP_CONTEXT)
+		atomic_long_inc(&unreadable);
 	else if (r->stop != KUNWIND_STOP_COMPLETE)
 		cut_short_by(r->stop);
 	else if (callers == expected.count)

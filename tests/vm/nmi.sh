@@ -16,7 +16,7 @@ least=${LEAST-20}
 
 counters() {
 	local name
-	for name in hardirqs nmis nmis_in_kernel right cut_short cut_short_stop wrong; do
+	for name in hardirqs nmis nmis_in_kernel right unreadable cut_short cut_short_stop wrong; do
 		echo -n "$name $(<$parameters/$name) "
 	done
 	echo
@@ -38,7 +38,9 @@ ok "some did not" [ "$(<$parameters/nmis)" -gt "$(($(<$parameters/nmis_in_kernel
 ok "there were $least walks in hard interrupts a second" at_least hardirqs $((least * seconds))
 ok "stacks that must be known were" at_least right $((10 * seconds))
 ok "none was wrong" [ "$(<$parameters/wrong)" = 0 ]
-ok "none was cut short" [ "$(<$parameters/cut_short)" = 0 ]
+# An NMI in the middle of a switch of address spaces, or of text_poke().
+ok "no more than one in a hundred could not be read there" [ "$(($(<$parameters/unreadable) * 100))" -le "$(<$parameters/right)" ]
+ok "no other one was cut short" [ "$(<$parameters/cut_short)" = 0 ]
 ok "it consumes no more" eval "echo 0 >$parameters/attach"
 ok "nothing is left" nothing_left
 ok "kunwind-test can be removed" modprobe -r kunwind-test

@@ -158,12 +158,21 @@ ok "somebody attaches while the file is open for writing" attach_once
 exec {writer}>&-
 ok "its mapping was left" [ "$(<"$figures/mappings_left")" = 1 ]
 modprobe -r kunwind-test
-ok "kunwind is told to work for a user for one millisecond" reload attach_work_ms=1
-modprobe kunwind-test
-ok "somebody attaches again, and detaches" attach_once
-echo "# $(<"$figures/mappings_left") mappings were left, $(<"$figures/table_failures") tables failed, $usual before"
+
+# cut_short: the user's time is over in the middle of a compilation, and not between two of them. How long the others take nobody knows before.
+cut_short() {
+	local ms
+	for ms in 1 2 4 8 16 32 64 128; do
+		reload attach_work_ms=$ms && modprobe kunwind-test && attach_once || return 1
+		echo "# $ms ms: $(<"$figures/mappings_left") mappings were left, $(<"$figures/table_failures") tables failed, $usual before"
+		(($(<"$figures/table_failures") <= usual)) || return 0
+		modprobe -r kunwind-test
+	done
+	return 1
+}
+
+ok "somebody attaches, whose time is over in the middle of a compilation" cut_short
 ok "mappings were left" [ "$(<"$figures/mappings_left")" -gt 0 ]
-ok "one in the middle of its compilation" [ "$(<"$figures/table_failures")" -gt "$usual" ]
 end mapper
 wait
 ok "nothing is left" nothing_left

@@ -103,33 +103,39 @@ vm_build() {
 	' "$dir"
 }
 
-# vm_round RESULTS TEST...: one guest that runs them; says on stdout which are left because the guest died.
-vm_round() {
-	local results=$1 test status=0
+# vm_left FOLDER TEST...: those that no guest has taken.
+vm_left() {
+	local folder=$1 test
 	shift
-	: >"$results"
-	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/vm/lib/run-tests" "$KUW_TOP" "$(built_folder)" "$results" "$KUW_TEST_LIMIT" "$@" || status=$?
+	for test in "$@"; do
+		[[ -e $folder/${test//\//-} ]] || echo "$test"
+	done
+}
+
+# vm_round FOLDER RESULTS TEST...: a guest that runs those of them that no other one has taken; fails if it has run none.
+vm_round() {
+	local folder=$1 results=$2 kind test status=0 begun=''
+	shift 2
+	: >"$results.round"
+	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/vm/lib/run-tests" "$KUW_TOP" "$(built_folder)" "$folder" "$results.round" \
+		"$KUW_TEST_LIMIT" "$KUW_TEST_LAST" "$@" || status=$?
+	cat "$results.round" >>"$results"
 	while read -r kind test; do
 		case $kind in
-		pass) KUW_PASSED=$((KUW_PASSED + 1)) ;;
-		fail) failed "$test" ;;
-		skip) skipped "$test" ;;
+		begin) begun=$test ;;
+		end) begun= ;;
 		esac
-	done <"$results"
-	KUW_LEFT=()
-	for test in "$@"; do
-		if ! grep -qx "begin $test" "$results"; then
-			KUW_LEFT+=("$test")
-		elif ! grep -qx "end $test" "$results"; then
-			failed "$test: the guest died; its kernel log is $KUW_KERNEL_LOG"
-		fi
-	done
+	done <"$results.round"
+	if [[ $begun ]]; then
+		echo "fail $begun: the guest died; its kernel log is $KUW_KERNEL_LOG" >>"$results"
+	fi
 	if ((status)); then
 		say "the guest of these tests ended with $status"
 	fi
 	if grep -Em 1 "$KUW_LOG_TROUBLE" "$KUW_KERNEL_LOG" >&2; then
-		failed "the kernel log is not clean: $KUW_KERNEL_LOG"
+		echo "fail the kernel log is not clean: $KUW_KERNEL_LOG" >>"$results"
 	fi
+	[[ -s $results.round ]]
 }
 KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
@@ -142,45 +148,125 @@ vm_warnings() {
 	fi
 }
 
+# vm_lane FOLDER RESULTS TEST...: one guest after the other, until no test is left; none of them outlives it.
+vm_lane() {
+	local folder=$1 results=$2 left
+	shift 2
+	trap 'exit 143' TERM
+	trap 'stop_child; job_clean' EXIT
+	while
+		mapfile -t left < <(vm_left "$folder" "$@")
+		((${#left[@]}))
+	do
+		vm_round "$folder" "$results" "${left[@]}" || break
+	done
+}
+
+# vm_blocks FOLDER: what the guest says, a test at a time: there is another one that says something.
+vm_blocks() {
+	local line text='' turn
+	exec {turn}<"$1"
+	while IFS= read -r line; do
+		text+=$line$'\n'
+		[[ $line == '--- '* ]] || continue
+		flock "$turn"
+		if [[ $line == *' took '* ]]; then
+			printf '%s' "$text"
+			text=
+		else
+			echo "$line begins"
+		fi
+		flock --unlock "$turn"
+	done
+	printf '%s' "$text"
+}
+
+# vm_lanes TESTS: how many guests at a time. Each keeps one CPU busy, unless its own run at the same time.
+vm_lanes() {
+	local available
+	available=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)
+	if (($1 < 2 || $(nproc) < 2 || available < 2 * ${KUW_MEMORY%G} + 1)) || [[ $KUW_THREADS == multi ]]; then
+		echo 1
+	else
+		echo 2
+	fi
+}
+
+# vm_guests FOLDER LANES TEST...: runs them; the results are FOLDER/results.*.
+vm_guests() {
+	local folder=$1 lanes=$2 lane shown=(cat) watch
+	shift 2
+	((lanes == 1)) || shown=(vm_blocks "$folder")
+	# Groups of their own, to be ended with all that is in them.
+	set -m
+	for ((lane = 1; lane <= lanes; lane++)); do
+		: >"$folder/results.$lane"
+		{ vm_lane "$folder" "$folder/results.$lane" "$@" 2>&1 | "${shown[@]}" >&2; } &
+		KUW_LANES+=($!)
+	done
+	# However this script ends.
+	{ tail --pid=$$ --sleep-interval=1 -f /dev/null; stop_lanes; } 2>/dev/null &
+	watch=$!
+	set +m
+	wait "${KUW_LANES[@]}" || true
+	KUW_LANES=()
+	kill -- "-$watch"
+	wait "$watch" 2>/dev/null || true
+}
+
+# stop_lanes: ends their guests.
+stop_lanes() {
+	local lane
+	((${#KUW_LANES[@]})) || return 0
+	for lane in "${KUW_LANES[@]}"; do
+		kill -TERM -- "-$lane" 2>/dev/null || true
+	done
+	wait "${KUW_LANES[@]}" 2>/dev/null || true
+	KUW_LANES=()
+}
+
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
-	local tests=("$@") results before
+	local tests=("$@") folder kind test lanes
 	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh)
 	setup
 	# A debug kernel makes frames larger than is warned of.
 	[[ $KUW_KERNEL == *-debug ]] || vm_warnings
-	# Another run in this tree has its own.
-	results=$(mktemp "$KUW_BUILD/log/results-vm-XXXXXX")
 	mkdir -p "$(built_folder)"
 	run_step "vm-build-$KUW_KERNEL" "building the guest tests' programs" vm_build "$(built_folder)"
 	if ((KUW_STATUS)); then
 		failed "the guest tests' programs cannot be built"
 		return 0
 	fi
+	# Another run in this tree has its own.
+	folder=$(mktemp -d "$KUW_BUILD/log/results-vm-XXXXXX")
 	# Each test has its limit; the guest's covers all of them.
-	KUW_TIMEOUT=$((KUW_TEST_LIMIT * ${#tests[@]} + 120))
-	while ((${#tests[@]})); do
-		before=${#tests[@]}
-		say "running ${#tests[@]} tests in a guest"
-		vm_round "$results" "${tests[@]}"
-		tests=("${KUW_LEFT[@]}")
-		if ((${#tests[@]} == before)); then
-			for test in "${tests[@]}"; do
-				failed "$test: the guest did not run it"
-			done
-			break
-		fi
+	KUW_TIMEOUT=$((KUW_TEST_LIMIT * (${#tests[@]} + 1) + 120))
+	lanes=$(vm_lanes ${#tests[@]})
+	say "running ${#tests[@]} tests in $( ((lanes == 1)) && echo a guest || echo "$lanes guests at a time")"
+	vm_guests "$folder" "$lanes" "${tests[@]}"
+	while read -r kind test; do
+		case $kind in
+		pass) KUW_PASSED=$((KUW_PASSED + 1)) ;;
+		fail) failed "$test" ;;
+		skip) skipped "$test" ;;
+		esac
+	done < <(cat "$folder"/results.[12])
+	for test in "${tests[@]}"; do
+		grep -qx "begin $test" "$folder"/results.[12] || failed "$test: no guest ran it"
 	done
 }
+KUW_LANES=()
+KUW_TEST_LAST=
 KUW_TEST_LIMIT=600
 
 # test_debug [TEST...]: all of tests/vm, or some, and those of tests/vm/debug, with the debug kernel.
 test_debug() {
 	local tests=("$@") begun=$SECONDS
-	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh debug/faults*.sh)
+	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' debug/faults*.sh *.sh)
 	kernel=6.12-debug
 	# Emulated, and with all these checks, a program takes ten times as long.
-	KUW_TEST_LIMIT=7200 test_vm "${tests[@]}" debug/verdict.sh
+	KUW_TEST_LIMIT=7200 KUW_TEST_LAST=debug/verdict.sh test_vm "${tests[@]}"
 	say "    done in $((SECONDS - begun)) s"
 }
 
