@@ -8,11 +8,12 @@
 #include "space.h"
 
 /*
- * How long after the first event a dump may begin, and how long it may say nothing,
- * in nanoseconds of the trace. Between a session's activation and its dump LTTng writes
- * the metadata of all its events (lttng_session_enable()): 8 s for all system calls in a
- * debug kernel that is emulated. kunwind's part of the dump comes first, and waits for
- * 2 s at most.
+ * How long after the first event of a live trace a dump may begin, and how long it may
+ * say nothing, in nanoseconds of the trace: somebody is looking. Between a session's
+ * activation and its dump LTTng writes the metadata of all its events
+ * (lttng_session_enable()): 8 s for all system calls in a debug kernel that is emulated,
+ * more beside other guests. kunwind's part of the dump comes first, and waits for 2 s
+ * at most.
  */
 #define PATIENCE	G_GINT64_CONSTANT(15000000000)
 
@@ -77,7 +78,7 @@ static bool needs_past(const struct kr_history *history, const bt_event *event,
 
 void kr_history_notice(struct kr_history *history, const bt_message *message,
 		       const struct kr_event_class *class,
-		       struct kr_modules *modules)
+		       struct kr_modules *modules, bool live)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	int64_t now;
@@ -87,7 +88,8 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 	now = time_of(message);
 	if (history->until == INT64_MAX)
 		history->until = has_dump(event) ? now + PATIENCE : INT64_MIN;
-	if (now > history->until || class->maps == KR_MAPS_DUMP_END) {
+	if (history->until == INT64_MIN || (live && now > history->until) ||
+	    class->maps == KR_MAPS_DUMP_END) {
 		kr_history_settle(history);
 		return;
 	}

@@ -25,7 +25,7 @@ struct kr_spaces;
  * @past: what was mapped when the trace began, as far as events were noticed; NULL:
  *	  no more will be known of that
  * @awaited: the end of the dump must be noticed before more is applied
- * @until: it does not come later, in nanoseconds; INT64_MIN: there is none;
+ * @until: a live trace's does not come later, in nanoseconds; INT64_MIN: there is none;
  *	   INT64_MAX: before the first event
  */
 struct kr_history {
@@ -38,10 +38,13 @@ struct kr_history {
 struct kr_history *kr_history_new(void);
 void kr_history_free(struct kr_history *history);
 
-/* Look at an event, in the order of the trace, before it is applied. */
+/*
+ * Look at an event, in the order of the trace, before it is applied. @live: what comes
+ * later may not be written yet.
+ */
 void kr_history_notice(struct kr_history *history, const bt_message *message,
 		       const struct kr_event_class *class,
-		       struct kr_modules *modules);
+		       struct kr_modules *modules, bool live);
 
 /* Wait no longer: what is known of the past becomes a part of @spaces. */
 void kr_history_settle(struct kr_history *history);

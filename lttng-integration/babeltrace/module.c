@@ -26,9 +26,12 @@ struct kr_modules {
 
 /**
  * struct kr_module - a file
+ * @modules: among which it is
  * @id: what the trace says of it; it owns the path and the build ID
  * @tried: it was opened once, or could not be
  * @open: its place among those that are open, or NULL
+ * @dwfl: its reader while it is open
+ * @debug: its debug information
  * @segments: what of it is mapped where, once it has been opened
  * @places: struct kr_place by offset and whether it is a call
  */

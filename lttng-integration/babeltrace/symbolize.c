@@ -38,8 +38,11 @@ struct component {
  * @notes: what is missing
  * @resolver: of the stack at hand
  * @maps: how many events of kunwind there were
- * @queue: bt_message; those before @next were handled, those before @seen noticed
+ * @queue: bt_message
+ * @next: of the queue, the first that was not handled
+ * @seen: of the queue, the first that was not noticed
  * @awaiting: how many histories wait
+ * @live: @upstream has once had nothing to tell, without having ended
  * @end: how @upstream has ended, or OK
  * @error: of that
  */
@@ -57,6 +60,7 @@ struct iterator {
 	guint next;
 	guint seen;
 	guint awaiting;
+	bool live;
 	bt_message_iterator_next_status end;
 	const bt_error *error;
 };
@@ -173,7 +177,7 @@ static void notice(struct iterator *it, const bt_message *message)
 	if (!class)
 		return;
 	it->awaiting -= history->awaited;
-	kr_history_notice(history, message, class, it->modules);
+	kr_history_notice(history, message, class, it->modules, it->live);
 	it->awaiting += history->awaited;
 }
 
@@ -193,7 +197,9 @@ static bt_message_iterator_next_status pull(struct iterator *it)
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 		for (i = 0; i < n; i++)
 			g_ptr_array_add(it->queue, (gpointer)in[i]);
-	else if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN)
+	else if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN)
+		it->live = true;
+	else
 		it->end = status;
 	return status;
 }
