@@ -50,10 +50,11 @@ reported() {
 
 # early TRACE: it has stacks before the state dump's end.
 early() {
-	babeltrace2 "$1" | awk '
-		/kunwind_statedump_end/ { over = 1 }
+	babeltrace2 --clock-seconds "$1" | awk '
+		{ now = substr($1, 2) + 0; if (!from) from = now }
+		/kunwind_statedump_end/ && !over { over = now }
 		/ syscall_/ && !over { n++ }
-		END { print n + 0 " events before the end of the dump"; exit !(n && over) }'
+		END { printf "%d events before the end of the dump, %.1f s after the first\n", n, over - from; exit !(n && over) }'
 }
 
 from_the_middle() {
