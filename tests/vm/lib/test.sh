@@ -243,7 +243,11 @@ test_vm() {
 	# Each test has its limit; the guest's covers all of them.
 	KUW_TIMEOUT=$((KUW_TEST_LIMIT * (${#tests[@]} + 1) + 120))
 	lanes=$(vm_lanes ${#tests[@]})
-	say "running ${#tests[@]} tests in $( ((lanes == 1)) && echo a guest || echo "$lanes guests at a time")"
+	if ((lanes == 1)); then
+		say "running in a guest: ${tests[*]}"
+	else
+		say "running ${#tests[@]} tests in $lanes guests at a time"
+	fi
 	vm_guests "$folder" "$lanes" "${tests[@]}"
 	while read -r kind test; do
 		case $kind in
