@@ -9,6 +9,8 @@
 
 /* Up to here it pays to count fewer digits, in more passes. */
 #define FEW	4096
+/* Pairs in order that are gone past at once. */
+#define STRIDE	16
 
 /* How many bits of the key one pass is about, if there are @n pairs. */
 static u32 bits_of(u32 n)
@@ -165,8 +167,11 @@ int kuw_sort_merge(struct kuw_compile *c)
 	while (c->nr_away && budget) {
 		key = away[c->nr_away - 1].key;
 		least = left - min_t(u32, left, budget);
-		for (stay = left; stay > least && fdes[stay - 1].key > key; stay--)
-			;
+		stay = left;
+		while (stay - least >= STRIDE && fdes[stay - STRIDE].key > key)
+			stay -= STRIDE;
+		while (stay > least && fdes[stay - 1].key > key)
+			stay--;
 		budget -= left - stay;
 		memmove(fdes + stay + c->nr_away, fdes + stay, (left - stay) * sizeof(*fdes));
 		left = stay;
