@@ -376,7 +376,7 @@ int kuw_encode_layout(struct kuw_compile *c)
 struct entries {
 	u8 *low;
 	u8 *codes;
-	u32 n;
+	u64 n;
 };
 
 static __always_inline void put(struct entries *e, u8 byte, u32 code)
@@ -387,7 +387,7 @@ static __always_inline void put(struct entries *e, u8 byte, u32 code)
 }
 
 /* Put several rows, the first at @off, that are not one run. Return: entries. */
-static u32 put_apart(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
+static u64 put_apart(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
 {
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
 	u32 path[KUW_RUN_ROWS], i, take = nodes[node].take, depth = nodes[node].depth;
@@ -414,9 +414,9 @@ static u32 rule_behind(const struct kuw_compile *c, u64 row)
 }
 
 /* There is room for eight bytes more. Return: the end of the copy. */
-static u8 *copy(u8 *to, const u8 *from, u32 n)
+static u8 *copy(u8 *to, const u8 *from, u64 n)
 {
-	u32 i;
+	u64 i;
 
 	for (i = 0; i < n; i += sizeof(u64))
 		put_unaligned_le64(get_unaligned_le64(from + i), to + i);
@@ -424,14 +424,12 @@ static u8 *copy(u8 *to, const u8 *from, u32 n)
 }
 
 /* Copy @n entries from @first on: eight at most, nearly always. Return: their end. */
-static __always_inline u8 *put_bucket(const struct entries *e, u32 first, u32 n, u8 *to)
+static __always_inline u8 *put_bucket(const struct entries *e, u64 first, u64 n, u8 *to)
 {
-	const u8 *low = e->low + first, *codes = e->codes + first;
-
 	if (unlikely(n > sizeof(u64)))
-		return copy(copy(to, low, n), codes, n);
-	put_unaligned_le64(get_unaligned_le64(low), to);
-	put_unaligned_le64(get_unaligned_le64(codes), to + n);
+		return copy(copy(to, e->low + first, n), e->codes + first, n);
+	put_unaligned_le64(get_unaligned_le64(e->low + first), to);
+	put_unaligned_le64(get_unaligned_le64(e->codes + first), to + n);
 	return to + 2 * n;
 }
 
@@ -447,9 +445,10 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	const u64 *last = rows + c->nr_placed;
 	const u32 *codes = codes_of(c);
 	u32 *head = (u32 *)((u8 *)table + table->blocks_off) + block;
-	u32 bucket, buckets, chunk, before = 0, end, off, code;
+	u32 bucket, buckets, chunk, off, code;
 	u32 carry = first ? rule_behind(c, rows[first - 1]) : 0;
 	struct entries e = { .low = (u8 *)(codes + c->nr_rules + c->nr_nodes) };
+	u64 before = 0, end;
 	u16 ends[KUW_BUCKETS], *index;
 	u8 *out;
 
@@ -486,7 +485,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	put_unaligned_le32(codes[carry], out - code_places(codes[carry]));
 	for (bucket = 0; bucket < buckets; bucket++) {
 		*index-- = before;
-		end = max_t(u32, before, ends[bucket]);
+		end = max_t(u64, before, ends[bucket]);
 		out = put_bucket(&e, before, end - before, out);
 		before = end;
 	}
