@@ -91,7 +91,8 @@ static noinline bool learn_set(struct kuw_machine *m, u64 key, struct kuw_move *
 			return false;
 	}
 	move->key = key;
-	move->to = to;
+	/* Of a state, what changes. */
+	move->to = (to ^ (u16)(key >> 16)) << 16;
 	return true;
 }
 
@@ -150,7 +151,7 @@ bool kuw_usual_ops(struct kuw_machine *m)
 	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem, *move;
 	struct kuw_move *sets = (void *)moves + c->move_mask + sizeof(*moves);
 	u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + c->nr_found;
-	u32 rule = c->last_rule, mask = c->move_mask, word, delta, size;
+	u32 rule = c->last_rule, mask = c->move_mask, word, delta, off, size;
 	/* Of the row that ends next, and of the FDE. */
 	u32 len = m->loc - c->last_off, left = m->end - m->loc;
 	u64 state = state_word(c, m->cfi), key;
@@ -158,19 +159,23 @@ bool kuw_usual_ops(struct kuw_machine *m)
 
 	while (p < last) {
 		word = get_unaligned_le32(p);
-		if ((word & 0xc0) == DW_CFA_advance_loc ||
-		    (word & 0xfe) == DW_CFA_advance_loc1) {
+		/*
+		 * DW_CFA_advance_loc are the greatest as numbers with a sign. The one by
+		 * nothing ends no row.
+		 */
+		if ((s8)word > DW_CFA_advance_loc ||
+		    (u8)(word - DW_CFA_advance_loc1) < 2) {
 			size = 1;
 			delta = word & 0x3f;
-			if (!(word & 0xc0)) {
+			if ((s8)word < DW_CFA_advance_loc) {
 				/* DW_CFA_advance_loc1 is 2, and _loc2 is 3. */
 				size = word & 3;
 				delta = word >> 8 & (size == 2 ? 0xff : 0xffff);
-				if (unlikely(size > end - p))
+				if (unlikely(size > end - p || !delta))
 					break;
 			}
-			/* By nothing: no row ends. Beyond the FDE's end: none begins. */
-			if (unlikely(delta - 1 >= left))
+			/* Beyond the FDE's end: none begins. */
+			if (unlikely(delta > left))
 				break;
 			move = move_of_state(moves, mask, state);
 			if (unlikely(move->key != state) &&
@@ -189,39 +194,41 @@ bool kuw_usual_ops(struct kuw_machine *m)
 				break;
 			word = get_unaligned_le32(p);
 		}
-		if ((word & 0x80ff) == DW_CFA_def_cfa_offset) {
-			state = (u32)state | (u64)(u8)(word >> 8) << 32;
+		if ((word & 0xff) == DW_CFA_def_cfa_offset) {
+			off = p[1];
+			if (unlikely(off >= 0x80)) {
+				/* LEB128 of two bytes. */
+				if (end - p < 3 || p[2] >= 0x80)
+					break;
+				off = off - 0x80 + (p[2] << 7);
+				p++;
+			}
+			state = (u32)state | (u64)off << 32;
 			p += 2;
 		} else if ((word & 0x80c0) == DW_CFA_offset) {
 			key = (state & 0xffff0000) | (word & 0xffff);
 			move = move_of_set(sets, mask, key);
 			if (unlikely(move->key != key) && !learn_set(m, key, move))
 				break;
-			state = (state & ~0xffff0000ULL) | move->to << 16;
+			state ^= move->to;
 			p += 2;
-		} else if ((word & 0x8080ff) == (DW_CFA_def_cfa_offset | 0x8000) &&
-			   end - p > 2) {
-			/* LEB128 of two bytes. */
-			state = (u32)state | (u64)((word >> 8 & 0x7f) |
-						   (word >> 9 & 0x3f80)) << 32;
-			p += 3;
-		} else if (!(word & 0xff)) {
+		} else if (!*p) {
 			/* Padding: it comes last, and seldom alone. */
 			while (++p < last && !*p)
 				;
 		} else if ((word & 0xfe) == DW_CFA_remember_state) {
 			/* DW_CFA_restore_state is the other one. */
-			if (!usual_states(m, word & 0xff, &state))
+			if (!usual_states(m, *p, &state))
 				break;
 			p++;
 		} else if ((word & 0xc0) == DW_CFA_restore) {
-			key = (u64)m->initial->regs << 32 | (state & 0xffff0000) | (word & 0xff);
+			key = (u64)m->initial->regs << 32 | (state & 0xffff0000) | *p;
 			move = move_of_set(sets, mask, key);
 			if (unlikely(move->key != key) && !learn_set(m, key, move))
 				break;
-			state = (state & ~0xffff0000ULL) | move->to << 16;
+			state ^= move->to;
 			p++;
-		} else if ((word & 0xff) == DW_CFA_def_cfa_register &&
+		} else if (*p == DW_CFA_def_cfa_register &&
 			   in_place(c, word >> 8 & 0xff)) {
 			state = (state & ~0xff00ULL) | (word & 0xff00);
 			p += 2;
