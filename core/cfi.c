@@ -375,7 +375,7 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	while (kuw_left(&m.in)) {
 		/* No row of it is too long for a word. */
 		if (usual && kuw_usual_cfa(cfi) && m.loc < end &&
-		    end - c->last_off < KUW_FOUND_LONG)
+		    end - c->last_off < KUW_FOUND_LAST)
 			ended = kuw_usual_ops(&m);
 		if (ended)
 			break;

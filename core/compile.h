@@ -69,7 +69,7 @@ struct kuw_pair {
  * their rows.
  */
 #define KUW_FOUND_FDE	2	/* words of an FDE */
-#define KUW_FOUND_LAST	0	/* the length is what is left of the FDE */
+#define KUW_FOUND_LAST	0xfffe	/* the length is what is left of the FDE */
 #define KUW_FOUND_LONG	0xffff	/* the length is a word of its own, the next */
 /* The words that may be written before there is a look whether there is room. */
 #define KUW_FOUND_ROOM	3
@@ -79,14 +79,14 @@ static inline u32 kuw_found_row(u32 len, u32 rule)
 	return len << 16 | rule;
 }
 
-static inline u32 kuw_found_len(u32 word)
+static inline u32 kuw_found_len(const u32 *row)
 {
-	return word >> 16;
+	return get_unaligned_le16((const u16 *)row + 1);
 }
 
-static inline u32 kuw_found_rule(u32 word)
+static inline u32 kuw_found_rule(const u32 *row)
 {
-	return (u16)word;
+	return get_unaligned_le16(row);
 }
 
 /* From a row to this one behind it: how long the former holds, if its word says so, and
@@ -334,7 +334,7 @@ static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 	if (unlikely(err))
 		return err;
 	found = (u32 *)c->areas[KUW_AREA_FOUND].mem + c->nr_found++;
-	if (unlikely(len >= KUW_FOUND_LONG)) {
+	if (unlikely(len >= KUW_FOUND_LAST)) {
 		found[1] = len;
 		len = KUW_FOUND_LONG;
 		c->nr_found++;
@@ -376,10 +376,10 @@ static __always_inline u64 *kuw_runs_slot(const struct kuw_tree *tree, u64 hash)
  * U16_MAX if kuw_runs_grow() must look for it. @hash is of the rows, not of their node:
  * the way from a row to the next must not lead through memory.
  */
-static __always_inline u64 kuw_runs_child(const struct kuw_tree *tree, u32 parent,
-					  u32 step, u64 *hash)
+static __always_inline u64 kuw_runs_child(const struct kuw_tree *tree, u64 parent,
+					  u64 step, u64 *hash)
 {
-	u64 key = (u64)parent << 32 | step;
+	u64 key = parent << 32 | step;
 
 	*hash = (*hash ^ step) * KUW_MIX;
 	/* Rule 0 is in no run, so that an empty slot is no node's. */

@@ -5,6 +5,8 @@
 
 /* FDEs are found in another order than they lie in: fetch their rows in time. */
 #define FETCH_AHEAD	8
+/* Rows that are looked at together: nearly always they are in one block. */
+#define TOGETHER	16
 
 /* Return: whether there is room for the rows of one more FDE. */
 static bool rows_room(struct kuw_compile *c)
@@ -23,58 +25,58 @@ int kuw_place_init(struct kuw_compile *c)
 	return 0;
 }
 
-/* Go to the next row of an FDE of which @left bytes are left. Return: its length. */
-static __always_inline u32 take_row(const u32 **row, u32 left, u32 *rule)
+/* Return: how long a row of an FDE is of which @left bytes are left. */
+static __always_inline u32 row_len(const u32 *row, u32 left)
 {
-	u32 word = *(*row)++, len = kuw_found_len(word);
+	u32 len = kuw_found_len(row);
 
-	*rule = kuw_found_rule(word);
+	if (len <= KUW_RUN_NEAR)
+		return len;
 	if (len == KUW_FOUND_LAST)
 		return left;
-	if (unlikely(len == KUW_FOUND_LONG))
-		return *(*row)++;
-	return len;
+	return unlikely(len == KUW_FOUND_LONG) ? row[1] : len;
+}
+
+static __always_inline const u32 *row_behind(const u32 *row)
+{
+	return unlikely(kuw_found_len(row) == KUW_FOUND_LONG) ? row + 2 : row + 1;
 }
 
 /*
  * Find out what the rows from *@off on are together, of an FDE that ends at @end, up to
- * @stop. Return: their node, with the last one's @rule; or 0 if the first row stays
- * alone, and *@row and *@off are where they were.
+ * @stop; the first one has @len bytes, which are few. Return: their node; or 0 if the
+ * first row stays alone, and *@row and *@off are where they were.
  */
 static __always_inline u32 take_run(struct kuw_compile *c, const struct kuw_tree *tree,
-				    const u32 **row, u32 *off, u32 end, u32 stop, u32 *rule)
+				    const u32 **row, u32 len, u32 *off, u32 end, u32 stop)
 {
-	u32 at = *off, len, step, next;
-	const u32 *word = *row, *head = word;
+	const u32 *word = *row;
+	u32 at = *off, next;
 	/* A run lies in one bucket. */
 	u32 last = min_t(u32, stop - 1, at | ((1u << KUW_BUCKET_SHIFT) - 1));
-	u64 node = 0, hash = 0, found;
+	u64 node = 0, hash = 0, step = kuw_found_rule(word) << 16, parent;
 
-	step = kuw_found_rule(*word) << 16;
 	for (;;) {
-		len = kuw_found_len(*word);
-		if (len - 1 >= KUW_RUN_NEAR) {
-			if (len != KUW_FOUND_LAST || end - at > KUW_RUN_NEAR)
-				break;
-			len = end - at;
-		}
-		found = kuw_runs_child(tree, node, step, &hash);
-		if (unlikely(found > U16_MAX)) {
-			next = kuw_runs_grow(c, tree, node, step, hash);
+		parent = node;
+		node = kuw_runs_child(tree, parent, step, &hash);
+		if (unlikely(node > U16_MAX)) {
+			next = kuw_runs_grow(c, tree, parent, step, hash);
+			node = next ? next : parent;
 			if (!next)
 				break;
-			found = next;
 		}
-		node = found;
 		at += len;
 		word++;
 		if (at > last)
 			break;
 		step = kuw_found_step(word);
+		len = kuw_found_len(word);
+		if (len > KUW_RUN_NEAR) {
+			if (len != KUW_FOUND_LAST || end - at > KUW_RUN_NEAR)
+				break;
+			len = end - at;
+		}
 	}
-	if (word == head)
-		return 0;
-	*rule = kuw_found_rule(word[-1]);
 	*row = word;
 	*off = at;
 	return node;
@@ -101,9 +103,9 @@ struct place {
 static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 				    const struct kuw_tree *tree, const struct kuw_pair *fde)
 {
-	const u32 *row = p->found + p->found[fde->value];
-	u32 off = fde->key, end = off + p->found[fde->value + 1], stop = end;
-	u32 rule = 0, node, head;
+	const u32 *head = p->found + fde->value, *row = p->found + head[0];
+	u32 off = fde->key, end = off + head[1], stop = end;
+	u32 rule = 0, node, begin, len;
 
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
 	if (fde < p->last) {
@@ -118,45 +120,57 @@ static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 	 */
 	if (p->covered < off && p->rule &&
 	    (off - p->covered >= KUW_FDE_ALIGN ||
-	     (off + p->rules[kuw_found_rule(*row)].signal) % KUW_FDE_ALIGN)) {
+	     (off + p->rules[kuw_found_rule(row)].signal) % KUW_FDE_ALIGN)) {
 		*p->to++ = kuw_row(p->covered, 0);
 		p->rule = 0;
 		p->rules[0].uses++;
 	}
 	/* The one before may end with the rule that this one begins with. */
-	if (kuw_found_rule(*row) == p->rule)
-		off += take_row(&row, end - off, &rule);
+	if (kuw_found_rule(row) == p->rule) {
+		rule = p->rule;
+		off += row_len(row, end - off);
+		row = row_behind(row);
+	}
 	while (off < stop) {
-		head = off;
+		len = row_len(row, end - off);
+		begin = off;
 		node = 0;
 		/* Bodies of functions stay rows: that is where walks look. */
-		if (kuw_found_len(*row) <= KUW_RUN_NEAR)
-			node = take_run(c, tree, &row, &off, end, stop, &rule);
+		if (len <= KUW_RUN_NEAR)
+			node = take_run(c, tree, &row, len, &off, end, stop);
 		if (node) {
-			*p->to++ = kuw_row(head, c->nr_rules + node);
+			*p->to++ = kuw_row(begin, c->nr_rules + node);
 			tree->nodes[node].uses++;
+			rule = kuw_found_rule(row - 1);
 		} else {
-			off += take_row(&row, end - off, &rule);
-			*p->to++ = kuw_row(head, rule);
+			rule = kuw_found_rule(row);
+			*p->to++ = kuw_row(off, rule);
 			p->rules[rule].uses++;
+			off += len;
+			row = row_behind(row);
 		}
 	}
 	p->rule = rule;
 	p->covered = stop;
 }
 
-/* Count the blocks in which the rows of an FDE begin. */
+/* Return: whether a row is in another block than the last one that was looked at. */
+static bool other_block(const struct kuw_compile *c, u64 row)
+{
+	return (c->last_off ^ kuw_row_off(row)) >> KUW_BLOCK_SHIFT;
+}
+
+/* Count the blocks in which rows begin. */
 static void count_chunks(struct kuw_compile *c, const u64 *rows, const u64 *end)
 {
-	u32 off;
-
-	/* Nearly always it lies in the block that the one before ended in. */
-	if (rows == end || !((c->last_off ^ kuw_row_off(end[-1])) >> KUW_BLOCK_SHIFT))
-		return;
-	for (; rows < end; rows++) {
-		off = kuw_row_off(*rows);
-		c->nr_chunks += (c->last_off ^ off) >> KUW_BLOCK_SHIFT != 0;
-		c->last_off = off;
+	while (rows < end) {
+		/* As rows are in order, those in between are in the same block. */
+		if (end - rows >= TOGETHER && !other_block(c, rows[TOGETHER - 1])) {
+			rows += TOGETHER;
+			continue;
+		}
+		c->nr_chunks += other_block(c, *rows);
+		c->last_off = kuw_row_off(*rows++);
 	}
 }
 
@@ -164,7 +178,7 @@ int kuw_place_rows(struct kuw_compile *c)
 {
 	const struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
 	const struct kuw_tree tree = kuw_runs_tree(c);
-	u64 *rows = c->areas[KUW_AREA_ROWS].mem, *from;
+	u64 *rows = c->areas[KUW_AREA_ROWS].mem;
 	struct place p = {
 		.to = rows + c->nr_placed,
 		.found = c->areas[KUW_AREA_FOUND].mem,
@@ -173,7 +187,8 @@ int kuw_place_rows(struct kuw_compile *c)
 		.covered = c->covered,
 		.rule = c->last_rule,
 	};
-	u32 i = c->pos, end = min_t(u64, c->nr_fdes, (u64)i + KUW_BATCH_FDES);
+	const struct kuw_pair *fde = fdes + c->pos;
+	const struct kuw_pair *end = fde + min_t(u32, c->nr_fdes - c->pos, KUW_BATCH_FDES);
 	const u64 *enough;
 
 	if (!rows_room(c))
@@ -181,16 +196,15 @@ int kuw_place_rows(struct kuw_compile *c)
 	/* Before here, there is room for one FDE more. */
 	enough = rows + min_t(u64, c->nr_placed + KUW_BATCH_ROWS / KUW_RUN_ROWS,
 			      c->areas[KUW_AREA_ROWS].bytes / sizeof(u64) - c->longest);
-	for (; i < end && p.to < enough; i++) {
-		if (c->nr_fdes - i > FETCH_AHEAD)
-			__builtin_prefetch(p.found + fdes[i + FETCH_AHEAD].value);
-		from = p.to;
-		put_fde(c, &p, &tree, &fdes[i]);
-		count_chunks(c, from, p.to);
+	for (; fde < end && p.to < enough; fde++) {
+		if (p.last - fde >= FETCH_AHEAD)
+			__builtin_prefetch(p.found + fde[FETCH_AHEAD].value);
+		put_fde(c, &p, &tree, fde);
 	}
-	c->pos = i;
+	count_chunks(c, rows + c->nr_placed, p.to);
+	c->pos = fde - fdes;
 	c->nr_placed = p.to - rows;
 	c->covered = p.covered;
 	c->last_rule = p.rule;
-	return i < c->nr_fdes ? KUW_AGAIN : 0;
+	return c->pos < c->nr_fdes ? KUW_AGAIN : 0;
 }
