@@ -251,7 +251,7 @@ struct kuw_compile {
 	u32 nr_entries;
 	u32 exprs_len;
 	u32 hash_bits;
-	u32 program_bits;
+	u32 program_shift;
 	u32 move_mask;
 	u32 batch_bytes;
 	u32 signal;

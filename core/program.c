@@ -9,13 +9,13 @@
 
 int kuw_programs_init(struct kuw_compile *c)
 {
+	u32 bits = MIN_BITS;
 	u64 slots;
 
-	c->program_bits = MIN_BITS;
-	while (c->program_bits < MAX_BITS &&
-	       (u64)BYTES_PER_SLOT << c->program_bits < c->eh_frame.len)
-		c->program_bits++;
-	slots = 1ULL << c->program_bits;
+	while (bits < MAX_BITS && (u64)BYTES_PER_SLOT << bits < c->eh_frame.len)
+		bits++;
+	slots = 1ULL << bits;
+	c->program_shift = 64 - bits;
 	if (!kuw_compile_room(c, KUW_AREA_PROGRAMS, slots * sizeof(struct kuw_program)))
 		return -ENOSPC;
 	/* No program is empty: a slot of zeros serves nobody. */

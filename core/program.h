@@ -40,17 +40,14 @@ static inline u64 kuw_program_tail(const u8 *end, u32 len)
 	       (len < sizeof(u64) ? 64 - 8 * len : 0);
 }
 
-/* A sum of products: none of them waits for another. */
+/* No product for each word, as the next one would wait for it. */
 static inline u64 kuw_program_hash(const u8 *bytes, u32 len, u32 cie)
 {
-	const u8 *end = bytes + len;
-	u64 h = kuw_program_tail(end, len) * KUW_MIX + cie * KUW_MIX2, mix = KUW_MIX2;
+	u64 h = kuw_program_tail(bytes + len, len) + ((u64)cie << 32);
 
-	for (; len > sizeof(u64); len -= sizeof(u64), bytes += sizeof(u64)) {
-		mix += 2 * KUW_MIX;
-		h += get_unaligned_le64(bytes) * mix;
-	}
-	return h;
+	for (; len > sizeof(u64); len -= sizeof(u64), bytes += sizeof(u64))
+		h = (h << 5 | h >> 59) + get_unaligned_le64(bytes);
+	return h * KUW_MIX;
 }
 
 static inline bool kuw_program_same(const u8 *a, const u8 *b, u32 len)
@@ -77,7 +74,7 @@ kuw_program_find(struct kuw_compile *c, u32 cie, const struct kuw_cur *instrs, b
 	if (len - 1 >= KUW_PROGRAM_BYTES)
 		return NULL;
 	program = (struct kuw_program *)c->areas[KUW_AREA_PROGRAMS].mem +
-		  (kuw_program_hash(instrs->p, len, cie) >> (64 - c->program_bits));
+		  (kuw_program_hash(instrs->p, len, cie) >> c->program_shift);
 	if (program->cie != cie || program->len != len ||
 	    !kuw_program_same(c->eh_frame.bytes + program->pos, instrs->p, len))
 		return program;
