@@ -368,24 +368,24 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	};
 	bool usual, ended = false;
 
-	/* What offsets are learnt for. */
-	usual = initial && cie->code_align == 1 && cie->data_align == -(s64)c->eh_frame.word &&
-		c->eh_frame.len >= sizeof(u32);
+	/* What offsets are learnt for. The CIE alone has more bytes than a word. */
+	usual = initial && cie->usual;
 	/* Each round takes a byte at least. */
 	while (kuw_left(&m.in)) {
 		/* No row of it is too long for a word. */
 		if (usual && kuw_usual_cfa(cfi) && m.loc < end &&
 		    end - c->last_off < KUW_FOUND_LAST)
 			ended = kuw_usual_ops(&m);
-		if (ended)
-			break;
+		if (likely(ended))
+			goto out;
 		if (kuw_left(&m.in))
 			one_op(&m);
 	}
 	if (m.in.bad)
 		fail(&m, -EINVAL);
-	if (!m.err && initial && !ended)
+	if (!m.err && initial)
 		end_row(&m);
+out:
 	*loc = m.absolute ? U64_MAX : m.loc;
 	return m.err;
 }

@@ -70,6 +70,7 @@ struct kuw_record {
  * @enc: DW_EH_PE of the addresses in its FDEs
  * @augmented: its FDEs have augmentation data ("z")
  * @signal: its FDEs are signal frames ("S")
+ * @usual: both alignments are those that compilers write
  * @len: bytes of its record; of a damaged one, too
  */
 struct kuw_cie {
@@ -79,6 +80,7 @@ struct kuw_cie {
 	u8 enc;
 	bool augmented;
 	bool signal;
+	bool usual;
 	u32 len;
 };
 
