@@ -31,17 +31,21 @@ static inline void kuw_fail(struct kuw_cur *c)
 	c->p = c->end;
 }
 
+/* Go past @n bytes. Return: whether there are as many. */
+static inline bool kuw_have(struct kuw_cur *c, u64 n)
+{
+	if (unlikely(n > kuw_left(c))) {
+		kuw_fail(c);
+		return false;
+	}
+	c->p += n;
+	return true;
+}
+
 /* Return: the first of @n bytes, or NULL if there are not as many. */
 static inline const u8 *kuw_bytes(struct kuw_cur *c, u64 n)
 {
-	const u8 *p = c->p;
-
-	if (unlikely(n > kuw_left(c))) {
-		kuw_fail(c);
-		return NULL;
-	}
-	c->p += n;
-	return p;
+	return kuw_have(c, n) ? c->p - n : NULL;
 }
 
 static inline u8 kuw_u8(struct kuw_cur *c)
@@ -55,23 +59,17 @@ static inline u8 kuw_u8(struct kuw_cur *c)
 
 static inline u16 kuw_u16(struct kuw_cur *c)
 {
-	const u8 *p = kuw_bytes(c, 2);
-
-	return p ? get_unaligned_le16(p) : 0;
+	return kuw_have(c, 2) ? get_unaligned_le16(c->p - 2) : 0;
 }
 
 static inline u32 kuw_u32(struct kuw_cur *c)
 {
-	const u8 *p = kuw_bytes(c, 4);
-
-	return p ? get_unaligned_le32(p) : 0;
+	return kuw_have(c, 4) ? get_unaligned_le32(c->p - 4) : 0;
 }
 
 static inline u64 kuw_u64(struct kuw_cur *c)
 {
-	const u8 *p = kuw_bytes(c, 8);
-
-	return p ? get_unaligned_le64(p) : 0;
+	return kuw_have(c, 8) ? get_unaligned_le64(c->p - 8) : 0;
 }
 
 /* LEB128 (DWARF 5 7.6). What does not fit into 64 bits is an error. */
@@ -80,9 +78,16 @@ s64 kuw_sleb_long(struct kuw_cur *c);
 
 static inline u64 kuw_uleb(struct kuw_cur *c)
 {
+	struct kuw_cur copy;
+	u64 value;
+
 	if (likely(c->p != c->end && *c->p < 0x80))
 		return *c->p++;
-	return kuw_uleb_long(c);
+	/* A cursor of which nobody has the address stays in registers. */
+	copy = *c;
+	value = kuw_uleb_long(&copy);
+	*c = copy;
+	return value;
 }
 
 static inline s64 kuw_sleb(struct kuw_cur *c)

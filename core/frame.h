@@ -125,20 +125,21 @@ static inline int kuw_read_record(const struct kuw_section *section, u32 pos,
 				  struct kuw_record *record)
 {
 	struct kuw_cur c;
+	u32 id_pos, id, word;
 	u64 len;
-	u32 id_pos, id;
 
 	record->next = 0;
 	if (pos > section->len)
 		return -EINVAL;
 	c = kuw_cur(section->bytes + pos, section->len - pos);
-	len = kuw_u32(&c);
+	word = kuw_u32(&c);
+	len = word;
 	if (!len && !c.bad) {
 		record->next = pos + KUW_TERMINATOR;
 		return 0;
 	}
 	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */
-	if (unlikely(len == 0xffffffff))
+	if (unlikely(word == 0xffffffff))
 		len = kuw_u64(&c);
 	if (c.bad || len > kuw_left(&c))
 		return -EINVAL;
@@ -171,7 +172,8 @@ static inline int kuw_parse_fde(const struct kuw_section *section,
 				const struct kuw_record *record,
 				const struct kuw_cie *cie, struct kuw_fde *fde)
 {
-	struct kuw_cur c = record->body;
+	struct kuw_cur c = record->body, copy;
+	struct kuw_fde range;
 
 	/* What GNU tools write on this machine. */
 	if (likely(cie->enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
@@ -181,7 +183,12 @@ static inline int kuw_parse_fde(const struct kuw_section *section,
 		fde->len = (s64)(s32)get_unaligned_le32(c.p + 4);
 		c.p += 8;
 	} else {
-		kuw_read_range(section, &c, cie->enc, fde);
+		/* What a copy is for: see kuw_uleb(). */
+		copy = c;
+		kuw_read_range(section, &copy, cie->enc, &range);
+		c = copy;
+		fde->start = range.start;
+		fde->len = range.len;
 	}
 	/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
 	if (unlikely(section->word != KUW_WORD)) {

@@ -4,19 +4,16 @@
 #include "limits.h"
 #include "program.h"
 
-/* Return: the slot of the CIE at @pos: with its initial state, or why there is none. */
-static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
+/* Fill a slot with the CIE at @pos: with its initial state, or why there is none. */
+static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, u32 pos)
 {
-	struct kuw_cie_slot *slot = &c->slots[(pos >> 2) % KUW_CIE_SLOTS];
 	u64 loc = 0;
 
-	if (slot->pos == pos)
-		return slot;
 	slot->pos = pos;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
 	c->batch_bytes += slot->cie.len;
 	if (slot->err)
-		return slot;
+		return;
 	memset(&slot->initial, 0, sizeof(slot->initial));
 	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
@@ -24,6 +21,15 @@ static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 	/* Once more when there is room. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
+}
+
+/* Return: the slot of the CIE at @pos. */
+static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
+{
+	struct kuw_cie_slot *slot = c->slots + (pos >> 2) % KUW_CIE_SLOTS;
+
+	if (unlikely(slot->pos != pos))
+		read_cie(c, slot, pos);
 	return slot;
 }
 
@@ -40,11 +46,10 @@ static bool has(const struct kuw_segment *seg, u64 vaddr)
 static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
 {
 	const struct kuw_segment *seg = c->segment;
-	const struct kuw_segment *end = c->elf->segments + c->elf->nr_segments;
 
 	if (likely(has(seg, vaddr)))
 		return seg;
-	for (seg = c->elf->segments; seg < end; seg++)
+	for (seg = c->elf->segments; seg < c->elf->segments + c->elf->nr_segments; seg++)
 		if (has(seg, vaddr)) {
 			c->segment = seg;
 			return seg;
@@ -95,7 +100,7 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		       const struct kuw_cie_slot *slot, u32 off,
 		       struct kuw_program *program)
 {
-	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows;
+	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows, rows;
 	struct kuw_cfi cfi = slot->initial;
 	u64 loc = off;
 	u32 *found;
@@ -113,19 +118,21 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		c->max_rows = max_rows;
 		return ret;
 	}
-	c->longest = max_t(u32, c->longest, c->max_rows - max_rows);
+	rows = c->max_rows - max_rows;
+	c->longest = max_t(u32, c->longest, rows);
 	/* There is room: the last row that began asked for it. */
 	found = c->areas[KUW_AREA_FOUND].mem;
 	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, c->last_rule);
-	found[at] = first;
-	found[at + 1] = fde->len;
+	found += at;
+	found[0] = first;
+	found[1] = fde->len;
 	/* What the FDE's end cut off may be within that of another one. */
 	if (program && loc < off + fde->len) {
 		program->cie = slot->pos;
 		program->pos = fde->instrs.p - c->eh_frame.bytes;
 		program->len = kuw_left(&fde->instrs);
 		program->first = first;
-		program->nr_rows = c->max_rows - max_rows;
+		program->nr_rows = rows;
 	}
 	return 0;
 }
@@ -151,9 +158,9 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	program = kuw_program_find(c, slot->pos, &fde->instrs, &there);
 	if (there) {
 		/* If this FDE ends before, put_fde() stops there. */
-		found = c->areas[KUW_AREA_FOUND].mem;
-		found[at] = program->first;
-		found[at + 1] = fde->len;
+		found = (u32 *)c->areas[KUW_AREA_FOUND].mem + at;
+		found[0] = program->first;
+		found[1] = fde->len;
 		c->nr_found += KUW_FOUND_FDE;
 		c->max_rows += program->nr_rows;
 	} else {
@@ -198,18 +205,16 @@ static bool batch_done(const struct kuw_compile *c, u32 budget)
  */
 static noinline int scan_records(struct kuw_compile *c, u32 *pos, u32 end, u32 budget)
 {
-	u32 next;
-	int ret;
+	u32 at, next;
+	int ret = 0;
 
-	while (*pos < end) {
-		if (batch_done(c, budget--))
-			return KUW_AGAIN;
-		ret = scan_one(c, *pos, &next);
+	for (at = *pos; at < end; at = next) {
+		ret = batch_done(c, budget--) ? KUW_AGAIN : scan_one(c, at, &next);
 		if (unlikely(ret))
-			return ret;
-		*pos = next;
+			break;
 	}
-	return 0;
+	*pos = at;
+	return ret;
 }
 
 int kuw_scan(struct kuw_compile *c)
