@@ -59,6 +59,8 @@ guest_run() {
 	# no_timer_check: on a busy machine the guest's clock runs on while its CPU waits, and the kernel's test of the timer
 	# (timer_irq_works()) then sees too few interrupts and panics: "IO-APIC + timer doesn't work!". KVM guests skip it, too.
 	#
+	# log_buf_len: a test's verdict is over all that the kernel said meanwhile, of hours.
+	#
 	# A group of its own, so that a Ctrl-C on the terminal reaches only this script, which then ends the guest in order;
 	# and no guest outlives the script, whatever ends it.
 	# But only who is in the terminal's own group can read from it.
@@ -71,7 +73,7 @@ guest_run() {
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 		-machine "$KUW_MACHINE" -accel "tcg,thread=$KUW_THREADS" "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
 		-kernel "$KUW_ROOT/boot/vmlinuz-$KUW_KREL" -initrd "$KUW_INITRD" \
-		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 $KUW_APPEND" \
+		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 log_buf_len=8M $KUW_APPEND" \
 		-drive "file=${KUW_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${disk[@]}" \
 		-chardev "file,id=log,path=${job//,/,,}/console" -serial chardev:log \
 		-device virtio-serial-pci \
