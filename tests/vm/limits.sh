@@ -51,10 +51,7 @@ ok "and its copies go together" [ "$later" -lt 100 ]
 # What nobody maps any more goes first, when memory is wanted.
 before=$(figure table_bytes)
 evicted=$(figure table_evictions)
-evicts() {
-	(($(figure table_evictions) > evicted))
-}
-ok "the shrinker evicts what nobody maps" evict_until evicts
+ok "the shrinker evicts what nobody maps" evict_until exceeds table_evictions "$evicted"
 echo "# $before bytes, $(figure table_bytes) after the shrinker"
 ok "and its memory is free" [ "$(figure table_bytes)" -lt "$before" ]
 exec {device}<&-

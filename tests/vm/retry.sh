@@ -90,6 +90,29 @@ last_are() {
 	[[ $(stacks | tac | sort -s -u -k 1,1 | tee /dev/stderr | cut -d' ' -f2) == "$1"$'\n'"$1" ]]
 }
 
+# loaded: the process and its child have the library.
+loaded() {
+	local round
+	for ((round = 0; round < 600; round++)); do
+		(($(grep -l "$SCRATCH/0.so" /proc/[0-9]*/maps 2>/dev/null | wc -l) < 2)) || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# healed: no stack ends early any more, for seconds in which both processes have many.
+healed() {
+	local round cut before=-1
+	for ((round = 0; round < 20; round++)); do
+		cut=$(<"$figures/stops/INCOMPLETE_MAP")
+		((cut != before)) || return 0
+		before=$cut
+		sleep 3
+	done
+	echo "$cut stacks ended early"
+	return 1
+}
+
 # both_heal: the session ends, and with it the processes.
 both_heal() {
 	ok "the session ends" lttng destroy retry
@@ -108,24 +131,15 @@ ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so"
 ok "its user has no room for one more table" fill
 echo "# tables have $(<"$figures/table_bytes") bytes"
 echo >&"${input[starved]}"
+ok "it loads its library, and forks" loaded
 sleep 2
 end filler
-sleep 10
+ok "their stacks are whole when there is room" healed
 both_heal
 
 # Who attaches does not work for a user as long as he likes: what is left the processes do themselves.
 ok "kunwind is told to leave all tables to their processes" reload attach_work_ms=0
 modprobe kunwind-lttng
-
-# loaded: the process and its child have the library.
-loaded() {
-	local round
-	for ((round = 0; round < 100; round++)); do
-		(($(grep -l "$SCRATCH/0.so" /proc/[0-9]*/maps 2>/dev/null | wc -l) < 2)) || return 0
-		sleep 0.1
-	done
-	return 1
-}
 
 ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so"
 echo >&"${input[starved]}"
@@ -135,7 +149,7 @@ ok "a session begins" session
 left=$(<"$figures/mappings_left")
 echo "# $left mappings were left"
 ok "mappings were left" [ "$left" -gt 3 ]
-sleep 5
+ok "soon no stack ends early" healed
 both_heal
 
 # A compilation that has begun is left, too. Files without unwind information fail each time.

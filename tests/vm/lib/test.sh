@@ -128,9 +128,11 @@ vm_round() {
 	done <"$results.round"
 	if [[ $begun ]]; then
 		echo "fail $begun: the guest died; its kernel log is $KUW_KERNEL_LOG" >>"$results"
+	elif ((status)); then
+		echo "fail the guest of these tests ended with $status; its kernel log is $KUW_KERNEL_LOG" >>"$results"
 	fi
-	if ((status)); then
-		say "the guest of these tests ended with $status"
+	if [[ $KUW_TEST_LAST && -s $results.round ]] && ! grep -qx "begin $KUW_TEST_LAST" "$results.round"; then
+		echo "fail $KUW_TEST_LAST: the guest did not come to it" >>"$results"
 	fi
 	if grep -Em 1 "$KUW_LOG_TROUBLE" "$KUW_KERNEL_LOG" >&2; then
 		echo "fail the kernel log is not clean: $KUW_KERNEL_LOG" >>"$results"
