@@ -241,7 +241,8 @@ bool kuw_usual_ops(struct kuw_machine *m)
 			break;
 		}
 	}
-	if (p == last && !*p)
+	/* The last byte has no operand: padding; or one path is left, and nothing follows. */
+	if (p == last && (!*p || (*p == DW_CFA_restore_state && usual_states(m, *p, &state))))
 		p++;
 	/* Behind its end an FDE has no rows. There is room for one more: see usual_end(). */
 	ended = p == m->in.end;
