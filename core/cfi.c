@@ -357,6 +357,32 @@ static void one_op(struct kuw_machine *m)
 	}
 }
 
+/* Run usual instructions. Return: whether the program has ended, and its last row with it. */
+static bool usual_ops(struct kuw_machine *m)
+{
+	struct kuw_compile *c = m->c;
+	u32 found = c->nr_found;
+	struct kuw_usual u = {
+		.p = m->in.p, .end = m->in.end,
+		.state = kuw_usual_state(m->cfi, c->signal),
+		.left = m->end - m->loc, .len = m->loc - c->last_off,
+		.rule = c->last_rule, .initial = m->initial->regs,
+		.nr_states = m->nr_states,
+	};
+	bool ended = kuw_usual_ops(c, &u);
+
+	m->loc = m->end - u.left;
+	c->last_off = m->loc - u.len;
+	c->last_rule = u.rule;
+	c->max_rows += c->nr_found - found;
+	if (ended)
+		return true;
+	m->in.p = u.p;
+	m->nr_states = u.nr_states;
+	kuw_set_usual_state(m->cfi, u.state);
+	return false;
+}
+
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
 		struct kuw_cur instrs, u64 *loc, u64 end)
@@ -364,7 +390,6 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	struct kuw_machine m = {
 		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
 		.in = instrs, .loc = *loc, .end = end,
-		.words_end = c->eh_frame.bytes + c->eh_frame.len - (sizeof(u32) - 1),
 	};
 	bool usual, ended = false;
 
@@ -375,7 +400,7 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		/* No row of it is too long for a word. */
 		if (usual && kuw_usual_cfa(cfi) && m.loc < end &&
 		    end - c->last_off < KUW_FOUND_LAST)
-			ended = kuw_usual_ops(&m);
+			ended = usual_ops(&m);
 		if (likely(ended))
 			goto out;
 		if (kuw_left(&m.in))

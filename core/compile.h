@@ -197,12 +197,15 @@ struct kuw_image {
 #define KUW_CIE_SLOTS	8
 #define KUW_RADIX_BITS	11
 
-/* CIEs that were parsed lately, with the state that their program leaves. */
+/* CIEs that were parsed lately, with the state that their program leaves: @usual is that as
+ * one word, or 0 if programs of this CIE's FDEs are not as usual.
+ */
 struct kuw_cie_slot {
 	u32 pos;
 	int err;
 	struct kuw_cie cie;
 	struct kuw_cfi initial;
+	u64 usual;
 };
 
 /**
@@ -222,6 +225,7 @@ struct kuw_compile {
 	const struct kuw_segment *segment;
 	struct kuw_section eh_frame;
 	struct kuw_section eh_frame_hdr;
+	const u8 *words_end;
 	u64 base;
 	u32 covered;
 	u32 phase;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The machine that runs CFA programs: of cfi.c, which has every instruction, and of
- * usual.c, which has a second body for those that nearly all programs consist of, with
- * the state in registers. Nobody else includes it.
+ * The machines that run CFA programs: that of cfi.c, which has every instruction, and that
+ * of usual.c, which has those that nearly all programs consist of, with the state in
+ * registers. Beside them, scan.c alone includes it.
  */
 #ifndef KUW_MACHINE_H
 #define KUW_MACHINE_H
@@ -32,7 +32,6 @@ enum {
  * @initial: what DW_CFA_restore restores; NULL while a CIE's own program runs
  * @cie: the CIE
  * @in: the instructions that are left
- * @words_end: words are read whole up to here
  * @loc: where the row begins that is being made, an offset from the table's base
  * @end: where the FDE ends
  * @nr_states: how many states are remembered
@@ -45,7 +44,6 @@ struct kuw_machine {
 	const struct kuw_cfi *initial;
 	const struct kuw_cie *cie;
 	struct kuw_cur in;
-	const u8 *words_end;
 	u64 loc;
 	u64 end;
 	u32 nr_states;
@@ -59,15 +57,55 @@ static inline bool kuw_usual_cfa(const struct kuw_cfi *cfi)
 	return kuw_loc_how(cfi->cfa) == KUW_REG && !cfi->cfa_expr;
 }
 
+/*
+ * A row with a usual CFA as one word. A register and an offset use neither the target
+ * nor the argument of a loc, and not the highest bit of its kind.
+ */
+static inline u64 kuw_usual_state(const struct kuw_cfi *cfi, u32 signal)
+{
+	return cfi->cfa | cfi->regs << 16 | signal << 7;
+}
+
+static inline void kuw_set_usual_state(struct kuw_cfi *cfi, u64 state)
+{
+	cfi->cfa = state & ~0xffff0080ULL;
+	cfi->regs = (u32)state >> 16;
+	cfi->cfa_off = state >> 32;
+	cfi->cfa_expr = false;
+}
+
+/**
+ * struct kuw_usual - a program of usual instructions, or what is left of it
+ * @p: they begin here
+ * @end: and end here
+ * @state: the row that is being made: kuw_usual_state()
+ * @left: bytes from where that begins to the FDE's end
+ * @len: bytes from where the row of @rule begins to there
+ * @rule: of the row before, that is not complete
+ * @initial: the set of rules that DW_CFA_restore restores
+ * @nr_states: how many states are remembered
+ */
+struct kuw_usual {
+	const u8 *p;
+	const u8 *end;
+	u64 state;
+	u32 left;
+	u32 len;
+	u32 rule;
+	u32 initial;
+	u32 nr_states;
+};
+
 /**
  * kuw_usual_ops() - run the usual instructions up to the first that is not
- * @m: an FDE's program, of an ABI's usual alignments (kuw_cfi_run()), whose CFA is
- *	a register and an offset, before the FDE's end; nothing has failed
+ * @c: takes rows and remembered states
+ * @u: an FDE's program, of an ABI's usual alignments (struct kuw_cie), before the
+ *	FDE's end, in which no row is too long for a word
  *
  * What fails, or is not in the form that compilers write, is left where it was.
  *
  * Return: whether the program has ended, and its last row with it.
  */
-bool kuw_usual_ops(struct kuw_machine *m);
+bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u);
 
 #endif /* KUW_MACHINE_H */

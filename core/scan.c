@@ -2,6 +2,7 @@
 /* FDEs are found where they are, and their programs run. */
 #include "compile.h"
 #include "limits.h"
+#include "machine.h"
 #include "program.h"
 
 /* Fill a slot with the CIE at @pos: with its initial state, or why there is none. */
@@ -10,6 +11,7 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 	u64 loc = 0;
 
 	slot->pos = pos;
+	slot->usual = 0;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
 	c->batch_bytes += slot->cie.len;
 	if (slot->err)
@@ -18,6 +20,8 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
 				slot->cie.instrs, &loc, 0);
+	if (slot->cie.usual && kuw_usual_cfa(&slot->initial))
+		slot->usual = kuw_usual_state(&slot->initial, slot->cie.signal);
 	/* Once more when there is room. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
@@ -95,39 +99,68 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	return fde->len ? 0 : 1;
 }
 
+/*
+ * Run the program of an FDE that is not as usual. Return: as kuw_cfi_run(); and whether the
+ * FDE's end @cut rows off.
+ */
+static noinline int run_unusual(struct kuw_compile *c, const u8 *p, u32 len,
+				const struct kuw_cie_slot *slot, u32 off, u64 end, bool *cut)
+{
+	struct kuw_cfi cfi = slot->initial;
+	u64 loc = off;
+	int ret;
+
+	c->signal = slot->cie.signal;
+	c->last_rule = 0;
+	c->last_off = off;
+	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, kuw_cur(p, len), &loc, end);
+	*cut = loc >= end;
+	return ret;
+}
+
 /* Run the program of an FDE that begins at @off. Return: as kuw_cfi_run(), -E2BIG. */
 static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		       const struct kuw_cie_slot *slot, u32 off,
 		       struct kuw_program *program)
 {
-	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows, rows;
-	struct kuw_cfi cfi = slot->initial;
-	u64 loc = off;
+	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows, rows, last;
+	struct kuw_usual u = {
+		.p = fde->instrs.p, .end = fde->instrs.end, .state = slot->usual,
+		.left = fde->len, .initial = slot->initial.regs,
+	};
+	bool cut = false;
 	u32 *found;
 	int ret;
 
-	/* kuw_compile_append() writes the second word. */
+	/* What ends the row of rule 0, which there is not, writes the second word. */
 	c->nr_found++;
-	c->signal = slot->cie.signal;
-	c->last_rule = 0;
-	c->last_off = off;
-	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, &loc,
-			  off + fde->len);
-	if (unlikely(ret)) {
-		c->nr_found = at;
-		c->max_rows = max_rows;
-		return ret;
+	if (likely(slot->usual && fde->len < KUW_FOUND_LAST && kuw_usual_ops(c, &u))) {
+		rows = c->nr_found - at - 1;
+		c->max_rows += rows;
+		last = u.rule;
+		cut = !u.left;
+	} else {
+		/* Once more from the begin. */
+		c->nr_found = at + 1;
+		ret = run_unusual(c, fde->instrs.p, kuw_left(&fde->instrs), slot, off,
+				  off + fde->len, &cut);
+		if (unlikely(ret)) {
+			c->nr_found = at;
+			c->max_rows = max_rows;
+			return ret;
+		}
+		rows = c->max_rows - max_rows;
+		last = c->last_rule;
 	}
-	rows = c->max_rows - max_rows;
 	c->longest = max_t(u32, c->longest, rows);
 	/* There is room: the last row that began asked for it. */
 	found = c->areas[KUW_AREA_FOUND].mem;
-	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, c->last_rule);
+	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, last);
 	found += at;
 	found[0] = first;
 	found[1] = fde->len;
 	/* What the FDE's end cut off may be within that of another one. */
-	if (program && loc < off + fde->len) {
+	if (program && !cut) {
 		program->cie = slot->pos;
 		program->pos = fde->instrs.p - c->eh_frame.bytes;
 		program->len = kuw_left(&fde->instrs);

@@ -29,33 +29,6 @@ static __always_inline struct kuw_move *move_of_set(struct kuw_move *sets, u32 m
 	return (void *)sets + ((u32)(key * HASH_FACTOR) >> 16 & mask);
 }
 
-/*
- * A row with a usual CFA as one word. A register and an offset use neither the target
- * nor the argument of a loc, and not the highest bit of its kind.
- */
-static u64 state_word(const struct kuw_compile *c, const struct kuw_cfi *cfi)
-{
-	return cfi->cfa | cfi->regs << 16 | c->signal << 7;
-}
-
-static u64 state_cfa(u64 state)
-{
-	return state & ~0xffff0080ULL;
-}
-
-static u32 state_regs(u64 state)
-{
-	return (u32)state >> 16;
-}
-
-static void set_state(struct kuw_cfi *cfi, u64 state)
-{
-	cfi->cfa = state_cfa(state);
-	cfi->regs = state_regs(state);
-	cfi->cfa_off = state >> 32;
-	cfi->cfa_expr = false;
-}
-
 /* Find the rule of a state when it is not cached. Return: as kuw_intern_rule(). */
 static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move *move)
 {
@@ -63,7 +36,8 @@ static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move
 	u32 rule;
 	int err;
 
-	set_state(&cfi, state);
+	kuw_set_usual_state(&cfi, state);
+	c->signal = state >> 7 & 1;
 	err = kuw_intern_rule(c, &cfi, &rule);
 	if (err)
 		return err;
@@ -77,17 +51,17 @@ static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move
  * instruction with its operand, the set's number, and that of the set to restore
  * from. Return: false if that fails.
  */
-static noinline bool learn_set(struct kuw_machine *m, u64 key, struct kuw_move *move)
+static noinline bool learn_set(struct kuw_compile *c, u64 key, struct kuw_move *move)
 {
 	u32 to = (u16)(key >> 16);
-	u64 reg = kuw_section_reg(&m->c->eh_frame, key & 0x3f), loc;
-	s32 off = (s32)(key >> 8 & 0xff) * -(s32)m->c->eh_frame.word;
+	u64 reg = kuw_section_reg(&c->eh_frame, key & 0x3f), loc;
+	s32 off = (s32)(key >> 8 & 0xff) * -(s32)c->eh_frame.word;
 
 	if (reg < KUW_NR_REGS) {
 		loc = kuw_loc_pack(KUW_AT_CFA, 0, reg, off);
 		if ((key & 0xc0) == DW_CFA_restore)
-			loc = kuw_intern_get(m->c, m->initial->regs, reg);
-		if (kuw_intern_set(m->c, &to, reg, loc))
+			loc = kuw_intern_get(c, key >> 32, reg);
+		if (kuw_intern_set(c, &to, reg, loc))
 			return false;
 	}
 	move->key = key;
@@ -100,21 +74,22 @@ static noinline bool learn_set(struct kuw_machine *m, u64 key, struct kuw_move *
  * Remember a state whose CFA is usual, or restore one. Return: false if cfi.c has to
  * look at it.
  */
-static __always_inline bool usual_states(struct kuw_machine *m, u32 op, u64 *state)
+static __always_inline bool usual_states(const struct kuw_compile *c, struct kuw_usual *u,
+					 u32 op, u64 *state)
 {
-	const struct kuw_area *area = &m->c->areas[KUW_AREA_STATES];
+	const struct kuw_area *area = &c->areas[KUW_AREA_STATES];
 	struct kuw_cfi *states = area->mem;
 
 	if (op == DW_CFA_remember_state) {
-		if (m->nr_states == KUW_MAX_STATES ||
-		    (m->nr_states + 1) * sizeof(*states) > area->bytes)
+		if (u->nr_states == KUW_MAX_STATES ||
+		    (u->nr_states + 1) * sizeof(*states) > area->bytes)
 			return false;
-		set_state(&states[m->nr_states++], *state);
+		kuw_set_usual_state(&states[u->nr_states++], *state);
 		return true;
 	}
-	if (!m->nr_states || !kuw_usual_cfa(&states[m->nr_states - 1]))
+	if (!u->nr_states || !kuw_usual_cfa(&states[u->nr_states - 1]))
 		return false;
-	*state = state_word(m->c, &states[--m->nr_states]);
+	*state = kuw_usual_state(&states[--u->nr_states], *state >> 7 & 1);
 	return true;
 }
 
@@ -126,15 +101,14 @@ static bool in_place(const struct kuw_compile *c, u32 reg)
 
 /*
  * How far kuw_usual_ops() may go: words are read whole, and there is room for as many rows as
- * bytes, of which each row takes one at least.
+ * bytes, of which each row takes one at least. That may be not a single byte.
  */
-static const u8 *usual_end(const struct kuw_machine *m)
+static const u8 *usual_end(const struct kuw_compile *c, const struct kuw_usual *u)
 {
-	u32 used = m->c->nr_found + KUW_FOUND_ROOM, max = m->c->max_found;
-	u64 room = used < max ? max - used : 0;
+	s64 room = (s64)c->max_found - c->nr_found - KUW_FOUND_ROOM;
+	const u8 *end = min_t(const u8 *, u->end, c->words_end);
 
-	room = min_t(u64, room, kuw_left(&m->in));
-	return min_t(const u8 *, m->in.p + room, m->words_end);
+	return room < end - u->p ? u->p + room : end;
 }
 
 /*
@@ -142,19 +116,18 @@ static const u8 *usual_end(const struct kuw_machine *m)
  * write, with the state in registers. Whatever is not as usual is left to cfi.c,
  * with the program where it was.
  */
-bool kuw_usual_ops(struct kuw_machine *m)
+bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 {
-	struct kuw_compile *c = m->c;
 	/* An instruction is followed by one byte of operand, before here. */
-	const u8 *p = m->in.p, *end = usual_end(m), *last = end - 1;
+	const u8 *p = u->p, *end = usual_end(c, u), *last = end - 1;
 	/* To rules; and to sets of registers' rules. */
 	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem, *move;
 	struct kuw_move *sets = (void *)moves + c->move_mask + sizeof(*moves);
 	u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + c->nr_found;
-	u32 rule = c->last_rule, mask = c->move_mask, word, delta, off, size;
+	u32 rule = u->rule, mask = c->move_mask, word, delta, off, size;
 	/* Of the row that ends next, and of the FDE. */
-	u32 len = m->loc - c->last_off, left = m->end - m->loc;
-	u64 state = state_word(c, m->cfi), key;
+	u32 len = u->len, left = u->left;
+	u64 state = u->state, key;
 	bool ended;
 
 	while (p < last) {
@@ -208,7 +181,7 @@ bool kuw_usual_ops(struct kuw_machine *m)
 		} else if ((word & 0x80c0) == DW_CFA_offset) {
 			key = (state & 0xffff0000) | (word & 0xffff);
 			move = move_of_set(sets, mask, key);
-			if (unlikely(move->key != key) && !learn_set(m, key, move))
+			if (unlikely(move->key != key) && !learn_set(c, key, move))
 				break;
 			state ^= move->to;
 			p += 2;
@@ -218,13 +191,13 @@ bool kuw_usual_ops(struct kuw_machine *m)
 				;
 		} else if ((word & 0xfe) == DW_CFA_remember_state) {
 			/* DW_CFA_restore_state is the other one. */
-			if (!usual_states(m, *p, &state))
+			if (!usual_states(c, u, *p, &state))
 				break;
 			p++;
 		} else if ((word & 0xc0) == DW_CFA_restore) {
-			key = (u64)m->initial->regs << 32 | (state & 0xffff0000) | *p;
+			key = (u64)u->initial << 32 | (state & 0xffff0000) | *p;
 			move = move_of_set(sets, mask, key);
-			if (unlikely(move->key != key) && !learn_set(m, key, move))
+			if (unlikely(move->key != key) && !learn_set(c, key, move))
 				break;
 			state ^= move->to;
 			p++;
@@ -242,10 +215,10 @@ bool kuw_usual_ops(struct kuw_machine *m)
 		}
 	}
 	/* The last byte has no operand: padding; or one path is left, and nothing follows. */
-	if (p == last && (!*p || (*p == DW_CFA_restore_state && usual_states(m, *p, &state))))
+	if (p == last && (!*p || (*p == DW_CFA_restore_state && usual_states(c, u, *p, &state))))
 		p++;
 	/* Behind its end an FDE has no rows. There is room for one more: see usual_end(). */
-	ended = p == m->in.end;
+	ended = p == u->end;
 	if (ended && left) {
 		move = move_of_state(moves, mask, state);
 		if (unlikely(move->key != state) && learn_rule(c, state, move)) {
@@ -256,14 +229,13 @@ bool kuw_usual_ops(struct kuw_machine *m)
 			len = 0;
 		}
 	}
-	c->max_rows += row - found - c->nr_found;
 	c->nr_found = row - found;
-	c->last_rule = rule;
-	m->loc = m->end - left;
-	c->last_off = m->loc - len;
+	u->rule = rule;
+	u->left = left;
+	u->len = len;
 	if (ended)
 		return true;
-	set_state(m->cfi, state);
-	m->in.p = p;
+	u->state = state;
+	u->p = p;
 	return false;
 }
