@@ -44,10 +44,10 @@ enum kuw_area_id {
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
 	KUW_AREA_MOVES,		/* struct kuw_move */
-	KUW_AREA_PROGRAMS,	/* struct kuw_program */
+	KUW_AREA_PROGRAMS,	/* struct kuw_program; later u64: nodes by hash */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
-	KUW_AREA_NODES,		/* struct kuw_node; then u64: them by hash */
+	KUW_AREA_NODES,		/* struct kuw_node */
 	KUW_AREA_TABLE,		/* the table */
 	KUW_NR_AREAS
 };
@@ -362,39 +362,47 @@ struct kuw_tree {
 
 static inline struct kuw_tree kuw_runs_tree(const struct kuw_compile *c)
 {
-	struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
-
-	return (struct kuw_tree){ .nodes = nodes, .mask = c->node_mask,
-				  .slots = (u64 *)(nodes + c->max_nodes) };
+	return (struct kuw_tree){ .nodes = c->areas[KUW_AREA_NODES].mem,
+				  .slots = c->areas[KUW_AREA_PROGRAMS].mem,
+				  .mask = c->node_mask };
 }
 
 /* Return: where the node of rows with this hash may be. */
-static __always_inline u64 *kuw_runs_slot(const struct kuw_tree *tree, u64 hash)
+static __always_inline u64 *kuw_runs_slot(struct kuw_tree tree, u64 hash)
 {
-	return tree->slots + ((u32)(hash >> 32) & tree->mask);
+	return tree.slots + ((u32)(hash >> 32) & tree.mask);
+}
+
+/* In a slot a node's number lies between the halves of its key; rows that are on their way
+ * in the tree have the number of their node in the place of the parent's.
+ */
+#define KUW_SLOT_NODE	(0xffffULL << 32)
+
+static inline u64 kuw_runs_above(u32 node)
+{
+	return (u64)node << 48;
+}
+
+static inline u32 kuw_runs_node(u64 above)
+{
+	return above >> 48;
 }
 
 /*
- * One more row comes behind the rows that @parent is; @step is its kuw_found_step(), of
- * the first row the rule's half. Return: the node that they are together; more than
- * U16_MAX if kuw_runs_grow() must look for it. @hash is of the rows, not of their node:
+ * One more row comes behind the rows that are @above; @step is its kuw_found_step(), of the
+ * first row the rule's half. Return: a slot with the node that they are together alone, or if
+ * more is in it kuw_runs_grow() must look for it. @hash is of the rows, not of their node:
  * the way from a row to the next must not lead through memory.
  */
-static __always_inline u64 kuw_runs_child(const struct kuw_tree *tree, u64 parent,
-					  u64 step, u64 *hash)
+static __always_inline u64 kuw_runs_child(struct kuw_tree tree, u64 above, u64 step, u64 *hash)
 {
-	u64 key = parent << 32 | step;
-
 	*hash = (*hash ^ step) * KUW_MIX;
 	/* Rule 0 is in no run, so that an empty slot is no node's. */
-	return *kuw_runs_slot(tree, *hash) ^ key << 16;
+	return *kuw_runs_slot(tree, *hash) ^ (above | step);
 }
 
-/* What kuw_runs_child() does not find at once: find or make it. Return: the node, or 0 if
- * the rows are too many.
- */
-u32 kuw_runs_grow(struct kuw_compile *c, const struct kuw_tree *tree, u32 parent,
-		  u32 step, u64 hash);
+/* Find or make that node. Return: the node, or 0 if the rows are too many. */
+u32 kuw_runs_grow(struct kuw_compile *c, u64 above, u64 step, u64 hash);
 
 /* Choose the runs of the table, and count the uses of rules; @pairs are for sorting. */
 void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs);

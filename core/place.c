@@ -18,53 +18,51 @@ static bool rows_room(struct kuw_compile *c)
 
 int kuw_place_init(struct kuw_compile *c)
 {
+	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
+
 	if (!rows_room(c) || kuw_runs_init(c))
 		return -ENOSPC;
+	/* Where others were to be sorted: no FDE begins behind the last one. */
+	fdes[c->nr_fdes].key = ~0u;
 	c->last_rule = 0;
 	c->last_off = ~0u;
 	return 0;
 }
 
-/* Return: how long a row of an FDE is of which @left bytes are left. */
-static __always_inline u32 row_len(const u32 *row, u32 left)
+/* Return: how long a row is of an FDE of which @left bytes are left; and the last of its words. */
+static __always_inline u32 row_len(const u32 **row, u32 left)
 {
-	u32 len = kuw_found_len(row);
+	u32 len = kuw_found_len(*row);
 
 	if (len <= KUW_RUN_NEAR)
 		return len;
 	if (len == KUW_FOUND_LAST)
 		return left;
-	return unlikely(len == KUW_FOUND_LONG) ? row[1] : len;
-}
-
-static __always_inline const u32 *row_behind(const u32 *row)
-{
-	return unlikely(kuw_found_len(row) == KUW_FOUND_LONG) ? row + 2 : row + 1;
+	return unlikely(len == KUW_FOUND_LONG) ? *++*row : len;
 }
 
 /*
  * Find out what the rows from *@off on are together, of an FDE that ends at @end, up to
- * @stop; the first one has @len bytes, which are few. Return: their node; or 0 if the
- * first row stays alone, and *@row and *@off are where they were.
+ * @stop; the first one has few bytes. Return: their node; or 0 if the first row stays alone,
+ * and *@row and *@off are where they were.
  */
-static __always_inline u32 take_run(struct kuw_compile *c, const struct kuw_tree *tree,
-				    const u32 **row, u32 len, u32 *off, u32 end, u32 stop)
+static __always_inline u32 take_run(struct kuw_compile *c, struct kuw_tree tree,
+				    const u32 **row, u32 *off, u32 end, u32 stop)
 {
 	const u32 *word = *row;
-	u32 at = *off, next;
+	u32 at = *off, len = row_len(&word, end - at);
 	/* A run lies in one bucket. */
 	u32 last = min_t(u32, stop - 1, at | ((1u << KUW_BUCKET_SHIFT) - 1));
-	u64 node = 0, hash = 0, step = kuw_found_rule(word) << 16, parent;
+	u64 above = 0, hash = 0, step = kuw_found_rule(word) << 16, child;
 
 	for (;;) {
-		parent = node;
-		node = kuw_runs_child(tree, parent, step, &hash);
-		if (unlikely(node > U16_MAX)) {
-			next = kuw_runs_grow(c, tree, parent, step, hash);
-			node = next ? next : parent;
-			if (!next)
+		child = kuw_runs_child(tree, above, step, &hash);
+		if (unlikely(child & ~KUW_SLOT_NODE)) {
+			child = (u64)kuw_runs_grow(c, above, step, hash) << 32;
+			if (!child)
 				break;
 		}
+		above = child << 16;
 		at += len;
 		word++;
 		if (at > last)
@@ -79,14 +77,14 @@ static __always_inline u32 take_run(struct kuw_compile *c, const struct kuw_tree
 	}
 	*row = word;
 	*off = at;
-	return node;
+	return kuw_runs_node(above);
 }
 
 /*
  * What is at hand from an FDE to the next.
  * @to: where the rows end that have been put
  * @found: words as found
- * @last: the last FDE
+ * @nodes: what the numbers of nodes in rows begin with
  * @covered: where the FDE before ends
  * @rule: its last one
  */
@@ -94,25 +92,23 @@ struct place {
 	u64 *to;
 	const u32 *found;
 	struct kuw_ruleset *rules;
-	const struct kuw_pair *last;
+	u64 nodes;
 	u32 covered;
 	u32 rule;
 };
 
 /* Put the rows of an FDE behind the others. */
 static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
-				    const struct kuw_tree *tree, const struct kuw_pair *fde)
+				    struct kuw_tree tree, const struct kuw_pair *fde)
 {
 	const u32 *head = p->found + fde->value, *row = p->found + head[0];
-	u32 off = fde->key, end = off + head[1], stop = end;
-	u32 rule = 0, node, begin, len;
-
 	/* Where FDEs overlap, the one that begins last is right (libgcc). */
-	if (fde < p->last) {
-		stop = min_t(u32, end, fde[1].key);
-		if (stop == off)
-			return;
-	}
+	u32 off = fde->key, end = off + head[1], stop = min_t(u32, end, fde[1].key);
+	const u32 *word;
+	u32 rule = 0, node;
+
+	if (stop == off)
+		return;
 	/* Padding before an aligned function is never run. It belongs to the
 	 * function before, which saves a row for each function; code without an
 	 * FDE that is itself aligned needs 16 bytes at least. (The FDE of a signal
@@ -128,26 +124,26 @@ static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 	/* The one before may end with the rule that this one begins with. */
 	if (kuw_found_rule(row) == p->rule) {
 		rule = p->rule;
-		off += row_len(row, end - off);
-		row = row_behind(row);
+		off += row_len(&row, end - off);
+		row++;
 	}
-	while (off < stop) {
-		len = row_len(row, end - off);
-		begin = off;
+	for (; off < stop; p->to++) {
+		*p->to = kuw_row(off, 0);
 		node = 0;
+		word = row;
 		/* Bodies of functions stay rows: that is where walks look. */
-		if (len <= KUW_RUN_NEAR)
-			node = take_run(c, tree, &row, len, &off, end, stop);
+		if (row_len(&word, end - off) <= KUW_RUN_NEAR)
+			node = take_run(c, tree, &row, &off, end, stop);
 		if (node) {
-			*p->to++ = kuw_row(begin, c->nr_rules + node);
-			tree->nodes[node].uses++;
+			*p->to += kuw_row(0, node) + p->nodes;
+			tree.nodes[node].uses++;
 			rule = kuw_found_rule(row - 1);
 		} else {
 			rule = kuw_found_rule(row);
-			*p->to++ = kuw_row(off, rule);
+			*p->to += kuw_row(0, rule);
 			p->rules[rule].uses++;
-			off += len;
-			row = row_behind(row);
+			off += row_len(&row, end - off);
+			row++;
 		}
 	}
 	p->rule = rule;
@@ -183,12 +179,13 @@ int kuw_place_rows(struct kuw_compile *c)
 		.to = rows + c->nr_placed,
 		.found = c->areas[KUW_AREA_FOUND].mem,
 		.rules = c->areas[KUW_AREA_RULES].mem,
-		.last = fdes + c->nr_fdes - 1,
+		.nodes = kuw_row(0, c->nr_rules),
 		.covered = c->covered,
 		.rule = c->last_rule,
 	};
 	const struct kuw_pair *fde = fdes + c->pos;
 	const struct kuw_pair *end = fde + min_t(u32, c->nr_fdes - c->pos, KUW_BATCH_FDES);
+	const struct kuw_pair *fetch = fdes + c->nr_fdes - min_t(u32, c->nr_fdes, FETCH_AHEAD);
 	const u64 *enough;
 
 	if (!rows_room(c))
@@ -197,9 +194,9 @@ int kuw_place_rows(struct kuw_compile *c)
 	enough = rows + min_t(u64, c->nr_placed + KUW_BATCH_ROWS / KUW_RUN_ROWS,
 			      c->areas[KUW_AREA_ROWS].bytes / sizeof(u64) - c->longest);
 	for (; fde < end && p.to < enough; fde++) {
-		if (p.last - fde >= FETCH_AHEAD)
+		if (fde < fetch)
 			__builtin_prefetch(p.found + fde[FETCH_AHEAD].value);
-		put_fde(c, &p, &tree, fde);
+		put_fde(c, &p, tree, fde);
 	}
 	count_chunks(c, rows + c->nr_placed, p.to);
 	c->pos = fde - fdes;

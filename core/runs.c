@@ -25,26 +25,31 @@ int kuw_runs_init(struct kuw_compile *c)
 	c->max_nodes = min_t(u32, KUW_MAX_RUN_NODES, slots + (c->max_rows + c->nr_fdes) / 8);
 	while (slots < c->max_nodes)
 		slots *= 2;
-	if (!kuw_compile_room(c, KUW_AREA_NODES,
-			      (u64)c->max_nodes * sizeof(*nodes) +
-			      slots * sizeof(u64)))
+	if (!kuw_compile_room(c, KUW_AREA_NODES, (u64)c->max_nodes * sizeof(*nodes)) ||
+	    !kuw_compile_room(c, KUW_AREA_PROGRAMS, slots * sizeof(u64)))
 		return -ENOSPC;
 	nodes = nodes_of(c);
 	memset(nodes, 0, sizeof(*nodes));
-	memset(nodes + c->max_nodes, 0, slots * sizeof(u64));
+	memset(c->areas[KUW_AREA_PROGRAMS].mem, 0, slots * sizeof(u64));
 	c->node_mask = slots - 1;
 	c->nr_nodes = 1;
 	return 0;
 }
 
-u32 kuw_runs_grow(struct kuw_compile *c, const struct kuw_tree *tree, u32 parent,
-		  u32 step, u64 hash)
+/* The first node of a slot. */
+static u32 first_of(u64 slot)
 {
-	u64 key = (u64)parent << 32 | step, *slot = kuw_runs_slot(tree, hash);
-	struct kuw_node *nodes = tree->nodes, *node;
-	u32 i, tries = KUW_MAX_RUN_TRIES;
+	return (u16)(slot >> 32);
+}
 
-	for (i = (u16)*slot; i; i = nodes[i].next) {
+u32 kuw_runs_grow(struct kuw_compile *c, u64 above, u64 step, u64 hash)
+{
+	u64 *slot = kuw_runs_slot(kuw_runs_tree(c), hash), key;
+	struct kuw_node *nodes = nodes_of(c), *node;
+	u32 i, parent = kuw_runs_node(above), tries = KUW_MAX_RUN_TRIES;
+
+	key = (u64)parent << 32 | step;
+	for (i = first_of(*slot); i; i = nodes[i].next) {
 		if (nodes[i].key == key)
 			return i;
 		if (!--tries)
@@ -61,10 +66,10 @@ u32 kuw_runs_grow(struct kuw_compile *c, const struct kuw_tree *tree, u32 parent
 		return 0;
 	/* What was seen first is seen most: it stays the first of its slot. */
 	if (*slot) {
-		node->next = nodes[(u16)*slot].next;
-		nodes[(u16)*slot].next = c->nr_nodes;
+		node->next = nodes[first_of(*slot)].next;
+		nodes[first_of(*slot)].next = c->nr_nodes;
 	} else {
-		*slot = key << 16 | c->nr_nodes;
+		*slot = above | (u64)c->nr_nodes << 32 | step;
 	}
 	return c->nr_nodes++;
 }
