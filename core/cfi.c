@@ -380,6 +380,8 @@ static bool usual_ops(struct kuw_machine *m)
 	m->in.p = u.p;
 	m->nr_states = u.nr_states;
 	kuw_set_usual_state(m->cfi, u.state);
+	if (u.err)
+		fail(m, u.err);
 	return false;
 }
 

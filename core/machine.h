@@ -84,6 +84,7 @@ static inline void kuw_set_usual_state(struct kuw_cfi *cfi, u64 state)
  * @rule: of the row before, that is not complete
  * @initial: the set of rules that DW_CFA_restore restores
  * @nr_states: how many states are remembered
+ * @err: why it cannot go on, if that is known
  */
 struct kuw_usual {
 	const u8 *p;
@@ -94,6 +95,7 @@ struct kuw_usual {
 	u32 rule;
 	u32 initial;
 	u32 nr_states;
+	int err;
 };
 
 /**
@@ -102,7 +104,8 @@ struct kuw_usual {
  * @u: an FDE's program, of an ABI's usual alignments (struct kuw_cie), before the
  *	FDE's end, in which no row is too long for a word
  *
- * What fails, or is not in the form that compilers write, is left where it was.
+ * What fails without an error, or is not in the form that compilers write, is left where
+ * it was.
  *
  * Return: whether the program has ended, and its last row with it.
  */

@@ -132,28 +132,38 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 
 	while (p < last) {
 		word = get_unaligned_le32(p);
-		/*
-		 * DW_CFA_advance_loc are the greatest as numbers with a sign. The one by
-		 * nothing ends no row.
-		 */
+		/* DW_CFA_advance_loc are the greatest as numbers with a sign. */
+		if ((s8)word <= DW_CFA_advance_loc && (word & 0x80c0) == DW_CFA_offset) {
+			key = (state & 0xffff0000) | (word & 0xffff);
+			move = move_of_set(sets, mask, key);
+			if (unlikely(move->key != key) && !learn_set(c, key, move))
+				break;
+			state ^= move->to;
+			p += 2;
+			continue;
+		}
+		/* The one by nothing ends no row. */
 		if ((s8)word > DW_CFA_advance_loc ||
 		    (u8)(word - DW_CFA_advance_loc1) < 2) {
-			size = 1;
 			delta = word & 0x3f;
 			if ((s8)word < DW_CFA_advance_loc) {
 				/* DW_CFA_advance_loc1 is 2, and _loc2 is 3. */
 				size = word & 3;
 				delta = word >> 8 & (size == 2 ? 0xff : 0xffff);
-				if (unlikely(size > end - p || !delta))
+				if (unlikely(size > end - p || !delta || delta > left))
 					break;
+				p += size - 1;
 			}
 			/* Beyond the FDE's end: none begins. */
 			if (unlikely(delta > left))
 				break;
 			move = move_of_state(moves, mask, state);
-			if (unlikely(move->key != state) &&
-			    learn_rule(c, state, move))
-				break;
+			if (unlikely(move->key != state)) {
+				/* Not as it was: a part of the instruction may be behind. */
+				u->err = learn_rule(c, state, move);
+				if (u->err)
+					break;
+			}
 			if (likely(move->to != rule)) {
 				*row++ = kuw_found_row(len, rule);
 				rule = move->to;
@@ -161,11 +171,13 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 			}
 			len += delta;
 			left -= delta;
-			p += size;
+			p++;
 			/* What follows one is seldom another. */
 			if (unlikely(p >= last))
 				break;
 			word = get_unaligned_le32(p);
+			if ((word & 0xff) != DW_CFA_def_cfa_offset)
+				continue;
 		}
 		if ((word & 0xff) == DW_CFA_def_cfa_offset) {
 			off = p[1];
@@ -177,13 +189,6 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 				p++;
 			}
 			state = (u32)state | (u64)off << 32;
-			p += 2;
-		} else if ((word & 0x80c0) == DW_CFA_offset) {
-			key = (state & 0xffff0000) | (word & 0xffff);
-			move = move_of_set(sets, mask, key);
-			if (unlikely(move->key != key) && !learn_set(c, key, move))
-				break;
-			state ^= move->to;
 			p += 2;
 		} else if (!*p) {
 			/* Padding: it comes last, and seldom alone. */
