@@ -232,6 +232,7 @@ struct kuw_compile {
 	u32 pos;
 	u32 scanned;
 	u32 nr_fdes;
+	u32 max_fdes;
 	u32 nr_bad;
 	u32 nr_found;
 	u32 max_found;
@@ -401,8 +402,12 @@ static __always_inline u64 kuw_runs_child(struct kuw_tree tree, u64 above, u64 s
 	return *kuw_runs_slot(tree, *hash) ^ (above | step);
 }
 
-/* Find or make that node. Return: the node, or 0 if the rows are too many. */
-u32 kuw_runs_grow(struct kuw_compile *c, u64 above, u64 step, u64 hash);
+/* Find or make the node that kuw_runs_child() did not find, which returned @child. Return: what
+ * is above the next row; with KUW_RUNS_FULL if the rows are too many: above this one.
+ */
+u64 kuw_runs_grow(struct kuw_compile *c, u64 child, u64 hash);
+
+#define KUW_RUNS_FULL	1ULL
 
 /* Choose the runs of the table, and count the uses of rules; @pairs are for sorting. */
 void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs);

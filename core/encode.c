@@ -387,7 +387,7 @@ static __always_inline void put(struct entries *e, u8 byte, u32 code)
 }
 
 /* Put several rows, the first at @off, that are not one run. Return: entries. */
-static u64 put_apart(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
+static noinline u64 put_apart(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
 {
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
 	u32 path[KUW_RUN_ROWS], i, take = nodes[node].take, depth = nodes[node].depth;

@@ -58,11 +58,12 @@ static __always_inline u32 take_run(struct kuw_compile *c, struct kuw_tree tree,
 	for (;;) {
 		child = kuw_runs_child(tree, above, step, &hash);
 		if (unlikely(child & ~KUW_SLOT_NODE)) {
-			child = (u64)kuw_runs_grow(c, above, step, hash) << 32;
-			if (!child)
+			above = kuw_runs_grow(c, child, hash);
+			if (above & KUW_RUNS_FULL)
 				break;
+		} else {
+			above = child << 16;
 		}
-		above = child << 16;
 		at += len;
 		word++;
 		if (at > last)

@@ -45,7 +45,11 @@ static inline u64 kuw_program_hash(const u8 *bytes, u32 len, u32 cie)
 {
 	u64 h = kuw_program_tail(bytes + len, len) + ((u64)cie << 32);
 
-	for (; len > sizeof(u64); len -= sizeof(u64), bytes += sizeof(u64))
+	for (; len > 2 * sizeof(u64); len -= 2 * sizeof(u64), bytes += 2 * sizeof(u64)) {
+		h = (h << 5 | h >> 59) + get_unaligned_le64(bytes);
+		h = (h << 5 | h >> 59) + get_unaligned_le64(bytes + sizeof(u64));
+	}
+	if (len > sizeof(u64))
 		h = (h << 5 | h >> 59) + get_unaligned_le64(bytes);
 	return h * KUW_MIX;
 }

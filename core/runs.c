@@ -42,13 +42,12 @@ static u32 first_of(u64 slot)
 	return (u16)(slot >> 32);
 }
 
-u32 kuw_runs_grow(struct kuw_compile *c, u64 above, u64 step, u64 hash)
+/* Return: the node with this key, which belongs to @slot; 0 if the rows are too many. */
+static u32 grow(struct kuw_compile *c, u64 key, u64 *slot)
 {
-	u64 *slot = kuw_runs_slot(kuw_runs_tree(c), hash), key;
 	struct kuw_node *nodes = nodes_of(c), *node;
-	u32 i, parent = kuw_runs_node(above), tries = KUW_MAX_RUN_TRIES;
+	u32 i, parent = key >> 32, tries = KUW_MAX_RUN_TRIES;
 
-	key = (u64)parent << 32 | step;
 	for (i = first_of(*slot); i; i = nodes[i].next) {
 		if (nodes[i].key == key)
 			return i;
@@ -69,9 +68,18 @@ u32 kuw_runs_grow(struct kuw_compile *c, u64 above, u64 step, u64 hash)
 		node->next = nodes[first_of(*slot)].next;
 		nodes[first_of(*slot)].next = c->nr_nodes;
 	} else {
-		*slot = above | (u64)c->nr_nodes << 32 | step;
+		*slot = kuw_runs_above(parent) | (u64)c->nr_nodes << 32 | (u32)key;
 	}
 	return c->nr_nodes++;
+}
+
+u64 kuw_runs_grow(struct kuw_compile *c, u64 child, u64 hash)
+{
+	u64 *slot = kuw_runs_slot(kuw_runs_tree(c), hash), want = *slot ^ child;
+	u32 parent = kuw_runs_node(want), node;
+
+	node = grow(c, (u64)parent << 32 | (u32)want, slot);
+	return node ? kuw_runs_above(node) : kuw_runs_above(parent) | KUW_RUNS_FULL;
 }
 
 /* In bytes of the table: two places are saved for each row but the first. */

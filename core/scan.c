@@ -99,12 +99,11 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	return fde->len ? 0 : 1;
 }
 
-/*
- * Run the program of an FDE that is not as usual. Return: as kuw_cfi_run(); and whether the
- * FDE's end @cut rows off.
+/* Run the program of an FDE that is not as usual. Return: as kuw_cfi_run(); 1 if the FDE's
+ * end cut rows off.
  */
 static noinline int run_unusual(struct kuw_compile *c, const u8 *p, u32 len,
-				const struct kuw_cie_slot *slot, u32 off, u64 end, bool *cut)
+				const struct kuw_cie_slot *slot, u32 off, u64 end)
 {
 	struct kuw_cfi cfi = slot->initial;
 	u64 loc = off;
@@ -114,8 +113,7 @@ static noinline int run_unusual(struct kuw_compile *c, const u8 *p, u32 len,
 	c->last_rule = 0;
 	c->last_off = off;
 	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, kuw_cur(p, len), &loc, end);
-	*cut = loc >= end;
-	return ret;
+	return ret ? ret : loc >= end;
 }
 
 /* Run the program of an FDE that begins at @off. Return: as kuw_cfi_run(), -E2BIG. */
@@ -128,9 +126,8 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		.p = fde->instrs.p, .end = fde->instrs.end, .state = slot->usual,
 		.left = fde->len, .initial = slot->initial.regs,
 	};
-	bool cut = false;
 	u32 *found;
-	int ret;
+	int cut;
 
 	/* What ends the row of rule 0, which there is not, writes the second word. */
 	c->nr_found++;
@@ -142,12 +139,12 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 	} else {
 		/* Once more from the begin. */
 		c->nr_found = at + 1;
-		ret = run_unusual(c, fde->instrs.p, kuw_left(&fde->instrs), slot, off,
-				  off + fde->len, &cut);
-		if (unlikely(ret)) {
+		cut = run_unusual(c, fde->instrs.p, kuw_left(&fde->instrs), slot, off,
+				  off + fde->len);
+		if (unlikely(cut < 0)) {
 			c->nr_found = at;
 			c->max_rows = max_rows;
-			return ret;
+			return cut;
 		}
 		rows = c->max_rows - max_rows;
 		last = c->last_rule;
@@ -170,6 +167,20 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 	return 0;
 }
 
+/* Make room for one more FDE. Return: 0, -ENOSPC, -E2BIG. */
+static noinline int grow_fdes(struct kuw_compile *c)
+{
+	/* Twice as many: sorting moves them to and fro. */
+	const u64 bytes = 2 * sizeof(struct kuw_pair);
+
+	if (c->nr_fdes == KUW_MAX_FDES)
+		return -E2BIG;
+	if (!kuw_compile_room(c, KUW_AREA_FDES, (c->nr_fdes + 1) * bytes))
+		return -ENOSPC;
+	c->max_fdes = min_t(u64, KUW_MAX_FDES, c->areas[KUW_AREA_FDES].bytes / bytes);
+	return 0;
+}
+
 /* Rows of one FDE, or none of them. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
 static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 		   const struct kuw_cie_slot *slot)
@@ -180,12 +191,9 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	bool there;
 	int ret;
 
-	if (n == KUW_MAX_FDES)
-		return -E2BIG;
-	/* Twice as many: sorting moves them to and fro. */
-	if (!kuw_compile_room(c, KUW_AREA_FDES, 2 * (n + 1ULL) * sizeof(*fdes)))
-		return -ENOSPC;
-	ret = kuw_compile_found_room(c);
+	ret = likely(n < c->max_fdes) ? 0 : grow_fdes(c);
+	if (likely(!ret))
+		ret = kuw_compile_found_room(c);
 	if (unlikely(ret))
 		return ret;
 	program = kuw_program_find(c, slot->pos, &fde->instrs, &there);

@@ -123,7 +123,7 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 	/* To rules; and to sets of registers' rules. */
 	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem, *move;
 	struct kuw_move *sets = (void *)moves + c->move_mask + sizeof(*moves);
-	u32 *found = c->areas[KUW_AREA_FOUND].mem, *row = found + c->nr_found;
+	u32 *row = (u32 *)c->areas[KUW_AREA_FOUND].mem + c->nr_found;
 	u32 rule = u->rule, mask = c->move_mask, word, delta, off, size;
 	/* Of the row that ends next, and of the FDE. */
 	u32 len = u->len, left = u->left;
@@ -234,7 +234,7 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 			len = 0;
 		}
 	}
-	c->nr_found = row - found;
+	c->nr_found = row - (u32 *)c->areas[KUW_AREA_FOUND].mem;
 	u->rule = rule;
 	u->left = left;
 	u->len = len;
