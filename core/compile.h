@@ -198,7 +198,8 @@ struct kuw_image {
 #define KUW_RADIX_BITS	11
 
 /* CIEs that were parsed lately, with the state that their program leaves: @usual is that as
- * one word, or 0 if programs of this CIE's FDEs are not as usual.
+ * one word, or 0 if programs of this CIE's FDEs are not as usual; @gnu: addresses in them are as
+ * GNU tools write them.
  */
 struct kuw_cie_slot {
 	u32 pos;
@@ -206,6 +207,7 @@ struct kuw_cie_slot {
 	struct kuw_cie cie;
 	struct kuw_cfi initial;
 	u64 usual;
+	bool gnu;
 };
 
 /**

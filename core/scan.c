@@ -12,6 +12,7 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 
 	slot->pos = pos;
 	slot->usual = 0;
+	slot->gnu = false;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
 	c->batch_bytes += slot->cie.len;
 	if (slot->err)
@@ -25,12 +26,20 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 	/* Once more when there is room. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
+	slot->gnu = !slot->err && slot->cie.augmented && c->eh_frame.word == KUW_WORD &&
+		    slot->cie.enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+}
+
+/* Return: where the CIE at @pos is, if it is among those that were parsed lately. */
+static struct kuw_cie_slot *slot_of(struct kuw_compile *c, u32 pos)
+{
+	return c->slots + (pos >> 2) % KUW_CIE_SLOTS;
 }
 
 /* Return: the slot of the CIE at @pos. */
 static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 {
-	struct kuw_cie_slot *slot = c->slots + (pos >> 2) % KUW_CIE_SLOTS;
+	struct kuw_cie_slot *slot = slot_of(c, pos);
 
 	if (unlikely(slot->pos != pos))
 		read_cie(c, slot, pos);
@@ -62,14 +71,56 @@ static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
 }
 
 /*
- * Return: 0 with the FDE whose record is at @pos, 1 if it is a CIE or covers
- * nothing that can run, -EINVAL if the record is damaged, -EOPNOTSUPP, -ENODATA at
- * a terminator, -EBADMSG if nothing can be known of what follows, -ENOSPC, -E2BIG.
+ * An FDE as GNU tools write it on this machine, of a CIE that was parsed lately: a length of
+ * 32 bits, an address and a length of 32 bits, a length of augmentation data of one byte. All
+ * that kuw_read_record() and kuw_parse_fde() check is checked here. Return: whether it is one.
  */
-static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
-		   struct kuw_cie_slot **slot, u32 *next)
+static __always_inline bool gnu_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
+				    struct kuw_cie_slot **slot, u32 *next)
 {
-	const struct kuw_segment *seg;
+	/* Behind the length: the CIE pointer, the addresses, the length of what follows. */
+	const u32 least = 3 * sizeof(u32) + 1;
+	const u8 *p = c->eh_frame.bytes + pos, *end;
+	u32 len, back, at = pos + sizeof(u32);
+
+	if (unlikely(p >= c->words_end))
+		return false;
+	len = get_unaligned_le32(p);
+	if (unlikely(len - least > KUW_MAX_RECORD - least))
+		return false;
+	p += sizeof(u32);
+	end = p + len;
+	/* As far as bytes go: see kuw_compile_init(). */
+	if (unlikely(end - (sizeof(u32) - 1) > c->words_end))
+		return false;
+	back = get_unaligned_le32(p);
+	/* 0 is a CIE's, and none is before the begin. */
+	if (unlikely(back - 1 >= at))
+		return false;
+	*slot = slot_of(c, at - back);
+	if (unlikely((*slot)->pos != at - back || !(*slot)->gnu))
+		return false;
+	if (unlikely(p[12] >= 0x80 || p[12] > len - least))
+		return false;
+	fde->start = c->eh_frame.vaddr + pos + 2 * sizeof(u32) +
+		     (s32)get_unaligned_le32(p + 4);
+	fde->len = (s64)(s32)get_unaligned_le32(p + 8);
+	fde->instrs.p = p + least + p[12];
+	fde->instrs.end = end;
+	fde->instrs.bad = false;
+	*next = at + len;
+	c->batch_bytes += len - sizeof(u32);
+	return true;
+}
+
+/*
+ * Return: 0 with the FDE whose record is at @pos, 1 if it is a CIE, -EINVAL if the record is
+ * damaged, -EOPNOTSUPP, -ENODATA at a terminator, -EBADMSG if nothing can be known of what
+ * follows, -ENOSPC, -E2BIG.
+ */
+static noinline int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
+			    struct kuw_cie_slot **slot, u32 *next)
+{
 	struct kuw_record record;
 	int ret;
 
@@ -86,10 +137,14 @@ static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	ret = (*slot)->err;
 	if (ret)
 		return ret == -ENOSPC || ret == -E2BIG ? ret : -EINVAL;
-	ret = kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
-	if (ret)
-		return ret;
-	seg = segment_of(c, fde->start);
+	return kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
+}
+
+/* Cut off what is not of the file. Return: 0, 1 if an FDE covers nothing that can run, -EINVAL. */
+static int clip_fde(struct kuw_compile *c, struct kuw_fde *fde)
+{
+	const struct kuw_segment *seg = segment_of(c, fde->start);
+
 	if (!seg)
 		return 1;
 	fde->len = min_t(u64, fde->len, seg->vaddr + seg->filesz - fde->start);
@@ -221,11 +276,23 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 /* Look at one record. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
 static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 {
-	struct kuw_cie_slot *slot;
-	struct kuw_fde fde;
-	int ret = get_fde(c, pos, &fde, &slot, next);
+	struct kuw_cie_slot *slot, *other;
+	struct kuw_fde fde, copy;
+	u32 behind;
+	int ret = 0;
 
-	if (!ret)
+	if (unlikely(!gnu_fde(c, pos, &fde, &slot, next))) {
+		/* What copies are for: see kuw_uleb(). */
+		ret = get_fde(c, pos, &copy, &other, &behind);
+		*next = behind;
+		if (!ret) {
+			fde = copy;
+			slot = other;
+		}
+	}
+	if (likely(!ret))
+		ret = clip_fde(c, &fde);
+	if (likely(!ret))
 		ret = add_fde(c, &fde, slot);
 	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
 		c->nr_bad++;
