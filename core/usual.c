@@ -223,7 +223,7 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 	if (p == last && (!*p || (*p == DW_CFA_restore_state && usual_states(c, u, *p, &state))))
 		p++;
 	/* Behind its end an FDE has no rows. There is room for one more: see usual_end(). */
-	ended = p == u->end;
+	ended = p == u->end && !u->err;
 	if (ended && left) {
 		move = move_of_state(moves, mask, state);
 		if (unlikely(move->key != state) && learn_rule(c, state, move)) {

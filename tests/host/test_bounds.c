@@ -348,7 +348,22 @@ static void test_many_fdes(void **state)
 		    steps_of_order(3 * n, ascending) + 2 * 3 * 9 + 9);
 }
 
-/* .eh_frame_hdr of all @n FDEs; the records of most lie behind a terminator. */
+/* .eh_frame_hdr of @n FDEs, whose records are @at. */
+static void build_hdr(const u32 *at, u32 n)
+{
+	u32 i;
+
+	buf_put(&hdr, (const u8[]){ 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4,
+		DW_EH_PE_udata4, DW_EH_PE_datarel | DW_EH_PE_sdata4 }, 4);
+	buf_uint(&hdr, BUILD_EH - (2 * BUILD_EH + 4), 4);
+	buf_uint(&hdr, n, 4);
+	for (i = 0; i < n; i++) {
+		buf_uint(&hdr, BUILD_TEXT + i * 0x20 - 2 * BUILD_EH, 4);
+		buf_uint(&hdr, BUILD_EH + at[i] - 2 * BUILD_EH, 4);
+	}
+}
+
+/* The records of most of @n FDEs lie behind a terminator. */
 static void build_behind(u32 n)
 {
 	u32 cie = build_cie(&eh, &usual), at[1000], i;
@@ -361,14 +376,7 @@ static void build_behind(u32 n)
 		at[i] = eh.len;
 		put_fde(&usual, cie, i * 0x20, 0x10, 8 + 8 * i);
 	}
-	buf_put(&hdr, (const u8[]){ 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4,
-		DW_EH_PE_udata4, DW_EH_PE_datarel | DW_EH_PE_sdata4 }, 4);
-	buf_uint(&hdr, BUILD_EH - (2 * BUILD_EH + 4), 4);
-	buf_uint(&hdr, n, 4);
-	for (i = 0; i < n; i++) {
-		buf_uint(&hdr, BUILD_TEXT + i * 0x20 - 2 * BUILD_EH, 4);
-		buf_uint(&hdr, BUILD_EH + at[i] - 2 * BUILD_EH, 4);
-	}
+	build_hdr(at, n);
 }
 
 /* More FDEs in .eh_frame_hdr than are looked at at once, and areas grow there. */
@@ -401,6 +409,28 @@ static void test_bad_header(void **state)
 		assert_int_equal(compile(0x1000, false), 0);
 		assert_int_equal(table.table->nr_fdes, 1);
 	}
+}
+
+/* The distance to a CIE leads back, though one behind the FDE was parsed before. */
+static void test_cie_behind(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), at[3];
+
+	at[0] = eh.len;
+	put_fde(&usual, cie, 0, 0x10, 16);
+	build_terminator(&eh);
+	at[2] = eh.len;
+	put_fde(&usual, cie, 0x40, 0x10, 24);
+	cie = build_cie(&eh, &usual);
+	at[1] = eh.len;
+	put_fde(&usual, cie, 0x20, 0x10, 32);
+	buf_set32(&eh, at[2] + 4, at[2] + 4 - cie);
+	build_hdr(at, ARRAY_SIZE(at));
+	assert_int_equal(compile(0x1000, false), 0);
+	assert_int_equal(table.table->nr_bad, 1);
+	assert_int_equal(cfa_at(0), 16);
+	assert_int_equal(cfa_at(0x20), 32);
+	assert_int_equal(cfa_at(0x40), -1);
 }
 
 /* @one puts an instruction for the i-th row; a program may not be of any length. */
@@ -583,6 +613,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_many_fdes),
 	TEST(test_header),
 	TEST(test_bad_header),
+	TEST(test_cie_behind),
 	TEST(test_rules),
 	TEST(test_register_sets),
 	TEST(test_collisions),

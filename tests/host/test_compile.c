@@ -415,6 +415,58 @@ static void test_damage(void **state)
 	assert_int_equal(table.table->nr_bad, 2);
 }
 
+/*
+ * A fault of an FDE is the same whether its CIE was parsed lately or not: where it was, the
+ * usual form of an FDE is read in another way.
+ */
+static void test_damaged_fde(void **state)
+{
+	static const struct {
+		u8 pos;
+		u8 size;
+		u32 value;
+	} faults[] = {
+		/* Lengths: without, and with half of, what must be there; up to the program. */
+		{ 0, 4, 3 }, { 0, 4, 8 }, { 0, 4, 11 }, { 0, 4, 12 }, { 0, 4, 13 },
+		{ 0, 4, 0x7ffffff0 }, { 0, 4, 0xfffffff0 }, { 0, 4, 0xffffffff },
+		/* CIE pointers: a CIE's, to the record itself, the begin, before it, to behind. */
+		{ 4, 4, 0 }, { 4, 4, 1 }, { 4, 4, 4 }, { 4, 4, 0x1c }, { 4, 4, 0x40 },
+		{ 4, 4, 0x7fffffff }, { 4, 4, 0xffffffe0 }, { 4, 4, 0xffffffff },
+		/* Addresses, and lengths of code. */
+		{ 8, 4, 0 }, { 8, 4, 0x80000000 }, { 12, 4, 0 }, { 12, 4, 0x80000000 },
+		{ 12, 4, 0xffffffff },
+		/* Augmentation data: some, all that there is, too much, a length of two bytes. */
+		{ 16, 1, 2 }, { 16, 1, 3 }, { 16, 2, 0x0180 }, { 16, 2, 0x0181 },
+		{ 16, 2, 0x0080 }, { 16, 1, 0xff },
+	};
+	/* So long that such a length may be right. */
+	u8 program[130] = { [128] = DW_CFA_def_cfa_offset, [129] = 24 };
+	u32 i, known, cies[2], pos, bad[2];
+	s64 cfas[2][2];
+
+	for (i = 0; i < ARRAY_SIZE(faults); i++) {
+		for (known = 0; known < 2; known++) {
+			drop(NULL);
+			cies[1] = build_cie(&eh, &usual);
+			cies[0] = build_cie(&eh, &usual);
+			put_fde(cies[known], 0x000, 0x80, 16);
+			pos = eh.len;
+			build_fde(&eh, &usual, cies[1], BUILD_TEXT + 0x100, 0x80,
+				  (struct prog){ program, sizeof(program) });
+			put_fde(cies[1], 0x200, 0x80, 32);
+			memcpy(eh.bytes + pos + faults[i].pos, &faults[i].value,
+			       faults[i].size);
+			compile();
+			assert_int_equal(cfa_at(0x000), 16);
+			cfas[known][0] = cfa_at(0x100);
+			cfas[known][1] = cfa_at(0x200);
+			bad[known] = table.table->nr_bad;
+		}
+		assert_memory_equal(cfas[0], cfas[1], sizeof(cfas[0]));
+		assert_int_equal(bad[0], bad[1]);
+	}
+}
+
 /* Behind a damaged length nothing is known; what came before stays. */
 static void test_damaged_length(void **state)
 {
@@ -610,6 +662,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_outside),
 	TEST(test_terminator),
 	TEST(test_damage),
+	TEST(test_damaged_fde),
 	TEST(test_damaged_length),
 	TEST(test_nothing),
 	TEST(test_cut),
