@@ -159,33 +159,25 @@ static void say(const struct run *run, int empty, double ns, enum state state,
 	bench_say(run->frames, "walk_frames.%s.%s.%d", name, states[state], depth);
 }
 
-static KEEP void rounds(int depth, int levels, enum state state, int quick)
+/* All methods, from a stack that begins at @at. */
+static KEEP void turns(int depth, int levels, enum state state, long at, int quick)
 {
-	int nr = quick ? 5 : state == OTHERS ? 17 : 33, round;
 	/* In a row, the empty pair is nothing. */
 	size_t nr_methods = bench_nr_methods +
 			    (state != WARM && state != RECURSION), i;
 
-	for (round = 0; round < nr; round++) {
-		long at = state == RECURSION ? BENCH_RECURSION :
-			  round * BENCH_FUNCTIONS / nr;
+	for (i = 0; i < nr_methods; i++) {
+		int empty = i == bench_nr_methods;
+		const struct bench_method *m = &bench_methods[empty ? 0 : i];
+		struct run run = { .method = m };
+		double ns[NR_STATES];
+		int walks = (m->slow ? 2000 : 50000) / depth / (quick ? 4 : 1) + 1;
 
-		for (i = 0; i < nr_methods; i++) {
-			int empty = i == bench_nr_methods;
-			const struct bench_method *m =
-				&bench_methods[empty ? 0 : i];
-			struct run run = { .method = m };
-			double ns[NR_STATES];
-			int walks = (m->slow ? 2000 : 50000) / depth /
-				    (quick ? 4 : 1) + 1;
-
-			measure(&run, state, levels, at, empty ? 0 : walks, ns);
-			say(&run, empty, ns[state], state, depth);
-			if (state == OTHERS)
-				say(&run, empty, ns[AGAIN], AGAIN, depth);
-		}
+		measure(&run, state, levels, at, empty ? 0 : walks, ns);
+		say(&run, empty, ns[state], state, depth);
+		if (state == OTHERS)
+			say(&run, empty, ns[AGAIN], AGAIN, depth);
 	}
-	fflush(stdout);
 }
 
 /* As leaf(), but untimed: the first pass walks in any case. */
@@ -212,34 +204,49 @@ static KEEP int outer_frames(void)
 	double ns[NR_STATES];
 
 	measure(&run, COLD, 1, 0, 1, ns);
-	/* rounds() is there instead. */
+	/* turns() is there instead. */
 	return run.frames - 1;
 }
 
-/* In a thread of its own, whose stack has few frames below the functions. */
+/*
+ * In a thread of its own, whose stack has few frames below the functions. Each round
+ * has every depth and state, so that what neighbours of the machine do for some
+ * seconds meets all of them.
+ */
 static void *walks(void *arg)
 {
 	static const int depths[] = { 8, 16, 32, 64, 128, 512 };
-	int quick = *(int *)arg, outer;
+	const size_t nr_depths = sizeof(depths) / sizeof(depths[0]);
+	int quick = *(int *)arg, nr = quick ? 5 : 33, outer, round;
 	size_t i;
 
 	if (bench_methods_open())
 		return arg;
 	outer = outer_frames();
-	for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
-		int levels = depths[i] - outer;
+	if (depths[0] <= outer) {
+		fputs("bench: the stack has too many frames\n", stderr);
+		return arg;
+	}
+	for (round = 0; round < nr; round++) {
+		long at = round * BENCH_FUNCTIONS / nr;
 
-		if (levels < 1) {
-			fputs("bench: the stack has too many frames\n", stderr);
-			return arg;
+		for (i = 0; i < nr_depths; i++) {
+			int depth = depths[i], levels = depth - outer;
+
+			turns(depth, levels, WARM, at, quick);
+			if (depth != 64)
+				continue;
+			turns(depth, levels, RECURSION, BENCH_RECURSION, quick);
+			/* It takes longer than all others. */
+			if (quick || round % 2 == 0)
+				turns(depth, levels, OTHERS, at, quick);
 		}
-		rounds(depths[i], levels, WARM, quick);
-		rounds(depths[i], levels, COLD, quick);
-		if (depths[i] == 64) {
-			rounds(depths[i], levels, OTHERS, quick);
-			rounds(depths[i], levels, RECURSION, quick);
-			rounds(depths[i], levels, INTERLEAVED, quick);
-		}
+		/* What is cold behind it, as caches of page tables are, is so for nobody else. */
+		for (i = 0; i < nr_depths; i++)
+			turns(depths[i], depths[i] - outer, COLD, at, quick);
+		/* The memo's order is broken behind it. */
+		turns(64, 64 - outer, INTERLEAVED, at, quick);
+		fflush(stdout);
 	}
 	bench_methods_close();
 	return NULL;
