@@ -156,6 +156,8 @@ void kr_notes_say(struct kr_notes *notes)
 {
 	int i;
 
+	/* Where both go into one file: behind whole lines of what a sink has printed. */
+	fflush(stdout);
 	for (i = 0; i < KR_NR_NOTES; i++) {
 		if (notes->kinds[i].count)
 			say(&notes->kinds[i], i);
