@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* /sys/kernel/kunwind: one figure per file, for people and for scripts. */
+/*
+ * /sys/kernel/kunwind: one figure per file, for root and its scripts. They would tell
+ * others when somebody runs or maps something.
+ */
 #include <linux/cpumask.h>
 #include <linux/kobject.h>
 #include <linux/stddef.h>
@@ -57,7 +60,7 @@ static ssize_t walks_show(struct kobject *kobj, struct kobj_attribute *attr,
 }
 
 #define FIGURE(name, show, at) \
-	{ .attr = __ATTR(name, 0444, show, NULL), .offset = (at) }
+	{ .attr = __ATTR(name, 0400, show, NULL), .offset = (at) }
 
 static struct figure figures[] = {
 #define KW_FIGURE(name) \

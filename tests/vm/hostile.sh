@@ -24,7 +24,8 @@ for name in $("$programs/hostile" --list); do
 done
 # New programs are covered only if somebody consumes the whole system.
 damaged() {
-	as_nobody "$programs/damage" "$programs/hostile-lib.so" /bin/true "$folder" 200 | tee "$SCRATCH/damage"
+	as_nobody "$programs/damage" "$programs/hostile-lib.so" /bin/true "$folder" 200 \
+		8<"$figures/table_builds" 9<"$figures/table_failures" | tee "$SCRATCH/damage"
 }
 ok "kunwind-test is loaded" modprobe kunwind-test
 ok "it consumes" eval 'echo 1 >/sys/module/kunwind_test/parameters/attach'

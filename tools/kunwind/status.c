@@ -85,6 +85,9 @@ static int print_text(const struct utsname *system)
 	printf("%-24s loaded\n%-24s %s\n%-24s %s\n%-24s %s\n", "module kunwind",
 	       "module kunwind-lttng", lttng_side(), "/dev/kunwind", device(),
 	       "kernel", system->release);
+	if (access(FOLDER "/consumers", R_OK))
+		printf("%-24s only root can read them (sudo kunwind status)\n",
+		       "figures");
 	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
 		if (!read_number(figures[i].file, &value))
 			continue;
