@@ -10,11 +10,23 @@
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include "announce.h"
+#include "coverage.h"
 #include "snapshot.h"
-#include "space.h"
 
 #define CREATE_TRACE_POINTS
 #include <kunwind/trace.h>
+
+/* Whether a hook has told the reader to forget some of it, since @old was taken. */
+static bool is_forgotten(struct kw_space *space, const struct kw_basis *old,
+			 const struct kuw_mapping *m)
+{
+	bool changed;
+
+	raw_spin_lock(&space->lock);
+	changed = kw_space_changed(space, old->version, m->start, m->end);
+	raw_spin_unlock(&space->lock);
+	return changed;
+}
 
 /* Whether all that mapping @j of @snap says follows from mapping @i of @old. */
 static bool is_known(const struct kw_snapshot *old, u32 i,
@@ -32,14 +44,15 @@ static bool is_known(const struct kw_snapshot *old, u32 i,
 /**
  * kw_announce_maps() - say what is in a snapshot that was not in another one
  * @space: whose
- * @old: what the reader knows; may be NULL
+ * @known: what the reader knows; its snapshot may be NULL
  * @snap: what it is to know
  *
  * Context: process context, sleeps.
  */
-void kw_announce_maps(const struct kw_space *space, const struct kw_snapshot *old,
+void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 		      const struct kw_snapshot *snap)
 {
+	const struct kw_snapshot *old = known->snap;
 	u32 count = old ? old->map.count : 0, i = 0, j;
 	struct kunwind_mapping m;
 
@@ -49,7 +62,8 @@ void kw_announce_maps(const struct kw_space *space, const struct kw_snapshot *ol
 		while (i < count && old->map.mappings[i].end <=
 				    snap->map.mappings[j].start)
 			i++;
-		if (i < count && is_known(old, i, snap, j))
+		if (i < count && is_known(old, i, snap, j) &&
+		    !is_forgotten(space, known, &snap->map.mappings[j]))
 			continue;
 		kw_space_describe(space, snap, j, &m);
 		trace_kunwind_map(&m);

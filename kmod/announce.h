@@ -3,10 +3,11 @@
 #ifndef KW_ANNOUNCE_H
 #define KW_ANNOUNCE_H
 
+struct kw_basis;
 struct kw_snapshot;
 struct kw_space;
 
-void kw_announce_maps(const struct kw_space *space, const struct kw_snapshot *old,
+void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 		      const struct kw_snapshot *snap);
 void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,
 			const struct kw_snapshot *snap);

@@ -3,7 +3,6 @@
 #ifndef KW_BUILD_H
 #define KW_BUILD_H
 
-#include <linux/jiffies.h>
 #include <linux/types.h>
 #include "elf.h"
 
@@ -23,12 +22,6 @@ struct kw_source {
 	/* In jiffies: when to give up. */
 	unsigned long deadline;
 };
-
-/* Of who builds for himself: it does not come. */
-static inline unsigned long kw_no_deadline(void)
-{
-	return jiffies + MAX_JIFFY_OFFSET;
-}
 
 /* A finished table, to be freed by kvfree(); the build ID also without one. */
 struct kw_built {

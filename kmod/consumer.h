@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Who wants stacks, of whom, and what is kept up for them. */
+/* Consumers of stacks, and what is kept up for them. */
 #ifndef KW_CONSUMER_H
 #define KW_CONSUMER_H
 
@@ -18,8 +18,8 @@ struct kunwind_consumer {
 	struct kw_space *space;
 };
 
-/* In jiffies; see consumer.c. */
-extern unsigned long kw_attach_work;
+/* How long hooks stay behind the last consumer, in jiffies; see times.h. */
+extern unsigned long kw_hooks_stay;
 
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm);
 void kw_consumer_close(struct kunwind_consumer *consumer);

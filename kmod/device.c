@@ -10,8 +10,8 @@
 #include <linux/uaccess.h>
 #include <uapi/linux/kunwind.h>
 #include "consumer.h"
+#include "coverage.h"
 #include "device.h"
-#include "space.h"
 
 /* The most frames that a caller may say he has room for. */
 #define MAX_CAPACITY	SZ_1M
@@ -68,12 +68,9 @@ static long do_stack(struct kunwind_consumer *c, union argument *arg,
 	if (c->mm != current->mm)
 		return -EXDEV;
 	/* A mapping whose recording was cut short by a signal, or by want of memory. */
-	ret = kw_space_catch_up(c->space, c->mm,
-				atomic64_read(&c->space->wanted), true);
+	ret = kw_space_refresh(c->space, c->mm);
 	if (ret)
 		return ret;
-	if (kw_retry_is_due(&c->space->retry))
-		kw_space_retry(c->space, c->mm);
 	room = min_t(u64, (u64)s->capacity + s->skip, KUNWIND_MAX_FRAMES);
 	frames = kvmalloc_array(room, sizeof(*frames), GFP_KERNEL_ACCOUNT);
 	if (!frames)

@@ -8,23 +8,17 @@
  * turn in the next round. Children of those that were told of need none, so that
  * rounds soon end.
  */
-#include <linux/err.h>
 #include <linux/export.h>
 #include <linux/jiffies.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <kunwind/kunwind.h>
+#include "coverage.h"
 #include "snapshot.h"
-#include "space.h"
-
-/* How long, in all, to wait for tasks that are taking a snapshot. */
-#define PATIENCE	(2 * HZ)
-/* Each but the first has only who was forked during the one before. */
-#define MAX_ROUNDS	16
+#include "times.h"
 
 static DEFINE_MUTEX(dump_lock);
 
@@ -36,8 +30,8 @@ struct teller {
 };
 
 /*
- * Tell of the first mapping behind *@at. It is told while no hook can take it out of
- * what is published, so that the hook's kunwind_unmap comes behind it in the trace.
+ * Tell of the first mapping behind *@at. It is told while no hook can note that
+ * it was replaced, so that the hook's kunwind_unmap comes behind it in the trace.
  * Return: whether there was one.
  */
 static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
@@ -47,57 +41,57 @@ static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
 	bool found;
 	u32 i;
 
-	raw_spin_lock(&space->snap_lock);
-	snap = rcu_dereference_protected(space->snap,
-					 lockdep_is_held(&space->snap_lock));
+	raw_spin_lock(&space->lock);
+	snap = kw_space_published(space);
 	i = snap ? kw_snapshot_behind(snap, *at) : 0;
 	found = snap && i < snap->map.count;
 	if (found) {
 		kw_space_describe(space, snap, i, &m);
-		t->tell(&m, t->data);
 		*at = m.end;
+		/* What was replaced meanwhile, the reader has been told to forget. */
+		if (!kw_space_changed(space, space->known, m.start, m.end))
+			t->tell(&m, t->data);
 	}
-	raw_spin_unlock(&space->snap_lock);
+	raw_spin_unlock(&space->lock);
 	return found;
 }
 
 /*
- * With the space's lock nothing new is announced meanwhile, which what is told here
- * would replace in the reader's eyes. A task that holds it for long waits for a
- * file, and announces something only then.
+ * While nothing new is announced, which what is told here would replace in the reader's
+ * eyes. Announcing takes microseconds, but who does may be stopped in the middle.
  */
 static int tell_space(struct kw_space *space, const struct teller *t)
 {
+	bool locked;
 	u64 at = 0;
-	int locked;
 
-	locked = kw_space_lock(space, t->deadline);
-	if (locked == -EINTR)
-		return locked;
+	while (!(locked = mutex_trylock(&space->publishing)) &&
+	       time_before(jiffies, t->deadline)) {
+		schedule_timeout_killable(1);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
 	while (tell_next(space, t, &at))
 		cond_resched();
-	/* Whoever is forked from now on need not be told of. */
+	/* Children that are forked from now on need not be told of. */
 	atomic64_set_release(&space->told, t->number);
-	if (!locked)
-		kw_space_unlock(space);
+	if (locked)
+		mutex_unlock(&space->publishing);
 	return 0;
 }
 
 /* Return: how many spaces were told of, or a negative errno. */
 static int tell_round(const struct teller *t)
 {
-	struct kw_space **spaces;
-	int count, i, ret = 0;
+	struct kw_space *space;
+	unsigned int bucket = 0;
+	int count = 0, ret = 0;
 
-	spaces = kw_spaces_untold(t->number, &count);
-	if (IS_ERR(spaces))
-		return PTR_ERR(spaces);
-	for (i = 0; i < count; i++) {
-		if (!ret)
-			ret = tell_space(spaces[i], t);
-		kw_space_put(spaces[i]);
+	while (!ret && (space = kw_spaces_untold(t->number, &bucket))) {
+		ret = tell_space(space, t);
+		kw_space_put(space);
+		count++;
 	}
-	kvfree(spaces);
 	return ret ? ret : count;
 }
 
@@ -106,14 +100,14 @@ int kunwind_for_each_mapping(kunwind_tell_fn tell, void *data)
 	struct teller t = {
 		.tell = tell,
 		.data = data,
-		.deadline = jiffies + PATIENCE,
+		.deadline = jiffies + KW_DUMP_PATIENCE,
 	};
 	int round, ret;
 
 	if (mutex_lock_killable(&dump_lock))
 		return -EINTR;
 	t.number = kw_spaces_dump();
-	for (round = 0; round < MAX_ROUNDS; round++) {
+	for (round = 0; round < KW_DUMP_ROUNDS; round++) {
 		ret = tell_round(&t);
 		if (ret <= 0)
 			break;

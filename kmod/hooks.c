@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Hooks: ftrace on perf_event_mmap(), copy_vma(), vma_merge_extend() and
- * exit_mmap(), and the tracepoint sched_process_fork. They only note what
- * happened; see pending.c for who does the work.
+ * Hooks: ftrace on perf_event_mmap(), mprotect_fixup(), copy_vma(),
+ * vma_merge_extend() and exit_mmap(), and the tracepoint sched_process_fork. They only
+ * mark what happened, and allocate nothing; see work.c for who does the work.
  *
  * All these places are reached in process context only. FTRACE_OPS_FL_RECURSION
  * makes ftrace call through its helper, which stops recursion and disables
@@ -16,60 +16,52 @@
 #include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include "coverage.h"
 #include "hooks.h"
-#include "pending.h"
-#include "snapshot.h"
-#include "space.h"
+#include "spares.h"
+#include "work.h"
 
-#ifdef CONFIG_PREEMPT_RT
-#error "kunwind's hooks allocate with preemption off, which PREEMPT_RT does not allow"
-#endif
+/* Whether current->mm's snapshot may say something about these addresses. */
+static bool is_cared_for(struct mm_struct *mm, u64 start, u64 end)
+{
+	const struct kw_space *space;
+	bool cares;
+
+	rcu_read_lock();
+	space = kw_space_find(mm);
+	cares = space && kw_space_cares(space, start, end);
+	rcu_read_unlock();
+	return cares;
+}
 
 /*
  * Anonymous executable memory (JIT code, mostly) has no table: it matters only
  * where it replaces something that has one. A file, or the kernel's special
  * mappings, which have operations, always matter.
  */
-static bool is_relevant(struct mm_struct *mm, const struct vm_area_struct *vma,
-			u64 start, u64 end)
+static bool is_relevant(const struct vm_area_struct *vma, u64 start, u64 end)
 {
-	const struct kw_snapshot *snap;
-	const struct kw_space *space;
-	bool behind, matters = false;
+	struct mm_struct *mm = vma->vm_mm;
 
-	if (!(vma->vm_flags & VM_EXEC))
-		return false;
 	/* Stacks of a new program are set up before its mm is the task's. */
 	if (mm != current->mm || (current->flags & PF_KTHREAD))
 		return false;
-	if (vma->vm_file || vma->vm_ops)
+	if (vma->vm_flags & VM_EXEC && (vma->vm_file || vma->vm_ops))
 		return true;
-	rcu_read_lock();
-	space = kw_space_find(mm);
-	if (space) {
-		/* One that is on its way may know more than the published one. */
-		behind = kw_space_coverage(space) != KW_COVERED ||
-			 kw_space_is_busy(space);
-		snap = rcu_dereference(space->snap);
-		matters = behind || !snap ||
-			  kw_snapshot_overlaps(snap, start, end);
-	}
-	rcu_read_unlock();
-	return matters;
+	return is_cared_for(mm, start, end);
 }
 
 static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 {
-	struct mm_struct *mm = vma->vm_mm;
 	struct kw_space *space;
 
-	if (!is_relevant(mm, vma, start, end))
+	if (!is_relevant(vma, start, end))
 		return;
-	space = kw_space_obtain(mm, current->tgid, GFP_ATOMIC);
-	if (IS_ERR_OR_NULL(space))
+	space = kw_space_obtain_spare(vma->vm_mm, current->tgid);
+	if (!space)
 		return;
-	kw_pending_queue(current, space,
-			 kw_space_event(space, vma, start, end, moved), true);
+	kw_space_event(space, vma, start, end, moved);
+	kw_work_queue(current, space, start, end);
 	kw_space_put(space);
 }
 
@@ -79,7 +71,27 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip,
 {
 	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
 
-	note(vma, vma->vm_start, vma->vm_end, false);
+	if (vma->vm_flags & VM_EXEC)
+		note(vma, vma->vm_start, vma->vm_end, false);
+}
+
+/*
+ * int mprotect_fixup(struct vma_iterator *vmi, struct mmu_gather *tlb, struct
+ * vm_area_struct *vma, struct vm_area_struct **pprev, unsigned long start, unsigned
+ * long end, unsigned long newflags), mmap_lock held for writing; from mprotect().
+ * Its perf_event_mmap() comes when the pages are executable already: if something
+ * else was there before, the snapshot still has it.
+ */
+static void on_protect(unsigned long ip, unsigned long parent_ip,
+		       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 2);
+	u64 start = ftrace_regs_get_argument(fregs, 4);
+	u64 end = ftrace_regs_get_argument(fregs, 5);
+
+	if (ftrace_regs_get_argument(fregs, 6) & VM_EXEC &&
+	    !(vma->vm_flags & VM_EXEC))
+		note(vma, start, end, true);
 }
 
 /*
@@ -93,7 +105,8 @@ static void on_move(unsigned long ip, unsigned long parent_ip,
 	struct vm_area_struct **vma = (void *)ftrace_regs_get_argument(fregs, 0);
 	u64 start = ftrace_regs_get_argument(fregs, 1);
 
-	note(*vma, start, start + ftrace_regs_get_argument(fregs, 2), true);
+	if ((*vma)->vm_flags & VM_EXEC)
+		note(*vma, start, start + ftrace_regs_get_argument(fregs, 2), true);
 }
 
 /*
@@ -107,7 +120,8 @@ static void on_extend(unsigned long ip, unsigned long parent_ip,
 	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 1);
 	u64 delta = ftrace_regs_get_argument(fregs, 2);
 
-	note(vma, vma->vm_end, vma->vm_end + delta, true);
+	if (vma->vm_flags & VM_EXEC)
+		note(vma, vma->vm_end, vma->vm_end + delta, true);
 }
 
 /* void exit_mmap(struct mm_struct *mm), the last user of mm has gone */
@@ -122,23 +136,22 @@ static void on_fork(void *data, struct task_struct *parent,
 		    struct task_struct *child)
 {
 	struct mm_struct *mm = child->mm;
-	const struct kw_space *from;
-	struct kw_space *space;
+	struct kw_space *space, *from;
 	bool whole;
 
 	if (!mm || mm == parent->mm || (child->flags & PF_KTHREAD) ||
 	    !kw_spaces_system())
 		return;
-	space = kw_space_obtain(mm, child->tgid, GFP_ATOMIC);
-	if (IS_ERR_OR_NULL(space))
+	space = kw_space_obtain_spare(mm, child->tgid);
+	if (!space)
 		return;
 	rcu_read_lock();
 	from = kw_space_find(parent->mm);
-	whole = from && kw_space_inherit(space, from);
+	whole = from && kw_space_inherit(space, from,
+					 atomic_read(&parent->mm->mm_users) == 1);
 	rcu_read_unlock();
-	if (!whole)
-		kw_pending_queue(child, space,
-				 atomic64_inc_return(&space->wanted), false);
+	if (!whole || kw_spares_are_low())
+		kw_work_queue(child, space, 0, 0);
 	kw_space_put(space);
 }
 
@@ -151,6 +164,7 @@ static struct hook {
 	struct ftrace_ops ops;
 } hooks[] = {
 	{ "perf_event_mmap", on_mmap },
+	{ "mprotect_fixup", on_protect },
 	{ "copy_vma", on_move },
 	{ "vma_merge_extend", on_extend, .optional = true },
 	{ "exit_mmap", on_exit },

@@ -32,7 +32,7 @@ static bool is_trusted(const struct super_block *sb)
  * @file: a regular file
  * @id: its identity
  *
- * Context: any that may sleep.
+ * Context: any.
  * Return: true if a table made from the file now may serve every file of the
  *	same identity, false if only the one that is asked for.
  */

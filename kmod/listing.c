@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The executable VMAs of an mm, with what the snapshot before knows of them. */
+/* The executable VMAs of an mm, with what an earlier snapshot knows of them. */
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cache.h"
+#include "coverage.h"
 #include "limits.h"
 #include "listing.h"
 #include "owner.h"
@@ -18,12 +16,6 @@
 
 /* Executable mappings of an ordinary process: tens. */
 #define FIRST_CAPACITY	64
-
-/*
- * How long one waits for another process's mmap_lock: a fault that waits for a file
- * server may have it.
- */
-#define LOCK_PATIENCE	HZ
 
 /* Whether it is the kernel's own mapping of that name. */
 static bool is_special(struct vm_area_struct *vma, const char *expected)
@@ -35,12 +27,12 @@ static bool is_special(struct vm_area_struct *vma, const char *expected)
 	return name && !strcmp(name, expected);
 }
 
-/* What the listing's old snapshot says about the same mapping of the same inode. */
+/* What the basis says of a mapping at the same place of the same inode. */
 static const struct kw_origin *find_old(struct kw_listing *l,
 					const struct vm_area_struct *vma)
 {
 	const struct inode *inode = file_user_inode(vma->vm_file);
-	const struct kw_snapshot *old = l->old;
+	const struct kw_snapshot *old = l->basis->snap;
 	const struct kw_origin *origin;
 	const struct kuw_mapping *m;
 
@@ -61,44 +53,44 @@ static const struct kw_origin *find_old(struct kw_listing *l,
 }
 
 /*
- * That, if the cache would give the same table for it. Most of a process's mappings
- * are as they were: with 75 libraries, looking these up was half of what a snapshot
- * took.
+ * That, if the mapping has not changed since: then it keeps its table, whatever file
+ * system it is on. The identity tells of bytes that were changed in place.
  * Return: with a reference to the table; NULL.
  */
 static const struct kw_origin *find_known(struct kw_listing *l,
 					  const struct vm_area_struct *vma)
 {
 	const struct kw_origin *origin = find_old(l, vma);
-	struct kw_identity id;
+	struct kw_identity now;
 
-	if (!origin || !origin->table || !origin->name ||
-	    !kw_identity_of(vma->vm_file, &id) ||
-	    memcmp(&id, &origin->table->id, sizeof(id)))
+	if (!origin || !origin->table ||
+	    kw_space_changed(l->space, l->basis->version, vma->vm_start,
+			     vma->vm_end))
 		return NULL;
-	return kw_table_share(origin->table) ? origin : NULL;
+	kw_identity_of(vma->vm_file, &now);
+	if (memcmp(&now, &origin->table->id, sizeof(now)))
+		return NULL;
+	kw_table_hold(origin->table);
+	return origin;
 }
 
 /*
- * A file that can keep its reader waiting for ever is read by who has just mapped it
- * only. Others keep what that one has found, unless it may have been mapped anew since:
- * nothing but its server says that its bytes are the same then. They take no reference
- * to the file, as the last fput() would be theirs, and waits for the server, too.
+ * Whether the taker leaves a file to others. Their reader may have to wait for ever: a
+ * file server's, for all but the task that has just mapped it, as that may be what the
+ * server waits for; and what is being written, for an attaching tracer. No reference
+ * is taken either: the last fput() waits for the server, too.
  */
-static void keep_or_skip(struct kw_listing *l, const struct vm_area_struct *vma,
-			 bool keeps, struct kw_found *f)
+static bool is_left(const struct kw_taker *taker, const struct vm_area_struct *vma)
 {
-	if (keeps)
-		f->known = find_old(l, vma);
-	if (f->known)
-		kw_table_hold(f->known->table);
-	else
-		f->skipped = true;
+	if (kw_identity_may_hang(vma->vm_file))
+		return taker->mapped.start >= vma->vm_end ||
+		       vma->vm_start >= taker->mapped.end;
+	return !taker->own && kw_identity_may_block(vma->vm_file);
 }
 
 /* What a map can say something about: not anonymous memory. */
 static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
-		     const struct kw_patience *patience, struct kw_found *f)
+		     struct kw_found *f)
 {
 	struct mm_struct *mm = vma->vm_mm;
 
@@ -106,11 +98,8 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 	if (vma->vm_file) {
 		f->off = (u64)vma->vm_pgoff << PAGE_SHIFT;
 		f->known = find_known(l, vma);
-		if (f->known)
-			return true;
-		if (!patience->may_hang && kw_identity_may_hang(vma->vm_file))
-			keep_or_skip(l, vma, patience->keeps, f);
-		else
+		f->skipped = !f->known && is_left(l->taker, vma);
+		if (!f->known && !f->skipped)
 			f->file = get_file(vma->vm_file);
 		return true;
 	}
@@ -124,15 +113,18 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 	return f->uretprobe;
 }
 
-static void list_vmas(struct mm_struct *mm, const struct kw_patience *patience,
-		      struct kw_listing *l)
+static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 {
 	struct vm_area_struct *vma;
 	struct vma_iterator vmi;
 
-	vma_iter_init(&vmi, mm, 0);
 	mmap_assert_locked(mm);
+	vma_iter_init(&vmi, mm, 0);
+	l->count = 0;
+	l->passed = 0;
 	l->overflow = false;
+	/* No event can come while mmap_lock is held. */
+	l->version = READ_ONCE(l->space->events);
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
@@ -140,12 +132,12 @@ static void list_vmas(struct mm_struct *mm, const struct kw_patience *patience,
 			l->overflow = true;
 			return;
 		}
-		if (describe(l, vma, patience, &l->found[l->count]))
+		if (describe(l, vma, &l->found[l->count]))
 			l->count++;
 	}
 }
 
-/* Give up what kw_list_mm() has taken references to. */
+/* Give up what kw_listing_make() has taken references to. */
 void kw_listing_clear(struct kw_listing *l)
 {
 	while (l->count) {
@@ -160,57 +152,44 @@ void kw_listing_clear(struct kw_listing *l)
 	l->found = NULL;
 }
 
-/* Return: 0, -EINTR, -ETIME. */
-static int lock_mm(struct mm_struct *mm, const struct kw_patience *patience)
+/* A fault that waits for a file server may have another process's lock. */
+static int lock_mm(struct mm_struct *mm, bool own)
 {
-	unsigned long until = jiffies + LOCK_PATIENCE;
-
-	if (patience->own)
+	if (own)
 		return mmap_read_lock_killable(mm);
-	while (!mmap_read_trylock(mm)) {
-		if (time_after_eq(jiffies, until) ||
-		    time_after_eq(jiffies, patience->deadline))
-			return -ETIME;
-		schedule_timeout_killable(1);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-	}
-	return 0;
+	return mmap_read_trylock(mm) ? 0 : -EBUSY;
 }
 
 /**
- * kw_list_mm() - list the executable VMAs of an mm
+ * kw_listing_make() - list the executable VMAs of an mm
+ * @l: the list, of which @space, @taker and @basis are set; to be given to
+ *	kw_listing_clear() if it is made
  * @mm: an mm whose users the caller holds
- * @old: an earlier snapshot of it, for what has not changed; or NULL
- * @patience: the caller's
- * @l: the list, to be given to kw_listing_clear() if it is taken
  *
  * Context: process context, sleeps; no lock of memory management may be held.
- * Return: 0; -EINTR after a fatal signal; -ENOMEM; -ETIME if another process's
- *	mmap_lock is not to be had.
+ * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EBUSY if another process's
+ *	mmap_lock is taken.
  */
-int kw_list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
-	       const struct kw_patience *patience, struct kw_listing *l)
+int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 {
+	const struct kw_snapshot *old = l->basis->snap;
 	u32 capacity = FIRST_CAPACITY + (old ? old->map.count : 0);
 	int ret;
 
 	for (; ; capacity *= 4) {
-		*l = (struct kw_listing) {
-			.old = old,
-			.capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS),
-		};
+		l->capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS);
+		l->count = 0;
 		l->found = kvmalloc_array(l->capacity, sizeof(*l->found), KW_GFP);
 		if (!l->found) {
 			kw_count_failed_kvmalloc();
 			return -ENOMEM;
 		}
-		ret = lock_mm(mm, patience);
+		ret = lock_mm(mm, l->taker->own);
 		if (ret) {
 			kw_listing_clear(l);
 			return ret;
 		}
-		list_vmas(mm, patience, l);
+		list_vmas(l, mm);
 		mmap_read_unlock(mm);
 		if (!l->overflow || l->capacity == KUW_MAX_MAPPINGS)
 			return 0;

@@ -6,9 +6,10 @@
 #include <linux/types.h>
 
 struct file;
+struct kw_basis;
 struct kw_origin;
-struct kw_patience;
-struct kw_snapshot;
+struct kw_space;
+struct kw_taker;
 struct mm_struct;
 struct vdso_image;
 
@@ -28,9 +29,13 @@ struct kw_found {
 
 /* On the stack of the task that takes the snapshot; nobody else knows of it. */
 struct kw_listing {
-	/* Of the same mm, or NULL; and how much of it is at lower addresses. */
-	const struct kw_snapshot *old;
+	const struct kw_space *space;
+	const struct kw_taker *taker;
+	/* What may be known; and how many of its mappings are at lower addresses. */
+	const struct kw_basis *basis;
 	u32 passed;
+	/* The last event that the list knows of. */
+	s64 version;
 	struct kw_found *found;
 	u32 count;
 	u32 capacity;
@@ -38,8 +43,7 @@ struct kw_listing {
 	bool overflow;
 };
 
-int kw_list_mm(struct mm_struct *mm, const struct kw_snapshot *old,
-	       const struct kw_patience *patience, struct kw_listing *l);
+int kw_listing_make(struct kw_listing *l, struct mm_struct *mm);
 void kw_listing_clear(struct kw_listing *l);
 
 #endif /* KW_LISTING_H */

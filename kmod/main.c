@@ -4,28 +4,35 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include "attach.h"
+#include "budget.h"
 #include "build.h"
 #include "consumer.h"
 #include "device.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
-#include "cache.h"
+#include "times.h"
 
 static unsigned int table_budget_mb;
 module_param(table_budget_mb, uint, 0444);
 MODULE_PARM_DESC(table_budget_mb,
-		 "MiB that all tables may take (default: 1/64 of RAM, at least 64)");
+		 "Memory for all tables (MiB, default: 1/64 of RAM, at least 64)");
 
 static unsigned int build_budget_mb;
 module_param(build_budget_mb, uint, 0444);
 MODULE_PARM_DESC(build_budget_mb,
-		 "MiB that all builds under way may take (default: 1/16 of RAM, at least 256)");
+		 "Memory for all compilations under way (MiB, default: 1/16 of RAM, at least 256)");
 
-static unsigned int attach_work_ms = 10000;
+static unsigned int attach_work_ms = KW_ATTACH_WORK_MS;
 module_param(attach_work_ms, uint, 0444);
 MODULE_PARM_DESC(attach_work_ms,
-		 "ms that who attaches compiles tables for the processes of one user (10000)");
+		 "Time that an attaching tracer may spend compiling tables (ms, default: 10000)");
+
+static unsigned int hooks_stay_s = KW_HOOKS_STAY_S;
+module_param(hooks_stay_s, uint, 0444);
+MODULE_PARM_DESC(hooks_stay_s,
+		 "Time that hooks stay behind the last consumer (s, default: 300)");
 
 static unsigned long budget(unsigned int mb, unsigned int part, unsigned int least)
 {
@@ -41,13 +48,16 @@ static int __init kunwind_init(void)
 	kw_table_budget = budget(table_budget_mb, 64, 64);
 	kw_build_budget = budget(build_budget_mb, 16, 256);
 	kw_attach_work = msecs_to_jiffies(attach_work_ms);
-	kw_spaces_init();
-	ret = kw_tables_init();
+	kw_hooks_stay = msecs_to_jiffies(min(hooks_stay_s, UINT_MAX / 1000) * 1000);
+	ret = kw_spaces_init();
 	if (ret)
 		return ret;
+	ret = kw_budget_init();
+	if (ret)
+		goto exit_spaces;
 	ret = kw_snapshots_init();
 	if (ret)
-		goto exit_tables;
+		goto exit_budget;
 	ret = kw_stats_init();
 	if (ret)
 		goto exit_snapshots;
@@ -61,8 +71,10 @@ exit_stats:
 	kw_stats_exit();
 exit_snapshots:
 	kw_snapshots_exit();
-exit_tables:
-	kw_tables_exit();
+exit_budget:
+	kw_budget_exit();
+exit_spaces:
+	kw_spaces_exit();
 	return ret;
 }
 
@@ -70,12 +82,13 @@ static void __exit kunwind_exit(void)
 {
 	kw_device_exit();
 	kw_consumers_exit();
-	/* For the last instructions of catch_up(); see pending.c. */
+	/* For the last instructions of run(); see work.c. */
 	synchronize_rcu_tasks();
 	kw_stats_exit();
-	/* They put tables. */
+	/* Spaces put snapshots, and these put tables. */
+	kw_spaces_exit();
 	kw_snapshots_exit();
-	kw_tables_exit();
+	kw_budget_exit();
 }
 
 module_init(kunwind_init);

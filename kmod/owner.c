@@ -4,6 +4,7 @@
  * have many IDs in it, and shares one limit between them: that of its maker, or of
  * the container that it is if that is root.
  */
+#include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/memcontrol.h>
@@ -82,16 +83,23 @@ found:
 	return owner;
 }
 
-/**
- * kw_owner_of() - who causes what is made for an mm
- * @mm: an mm that has users
- *
- * The real user: a set-user-ID program is its caller's doing.
- *
- * Context: process context, sleeps.
- * Return: a reference; NULL for want of memory.
+/* Of what several users share: together they have what one more user may have. */
+static struct kw_owner everyone = {
+	.uid = { (uid_t)-1 },
+	.refs = 1,
+};
+
+/* Not a new reference: it is always there. */
+struct kw_owner *kw_owner_everyone(void)
+{
+	return &everyone;
+}
+
+/*
+ * Who causes what is made for an mm: the real user, as a set-user-ID program is its
+ * caller's doing. Return: a reference; NULL for want of memory.
  */
-struct kw_owner *kw_owner_of(struct mm_struct *mm)
+static struct kw_owner *owner_of(struct mm_struct *mm)
 {
 	kuid_t uid = uid_of_mm(mm);
 	struct kw_owner *owner = find_or_add(uid, NULL), *fresh;
@@ -104,7 +112,6 @@ struct kw_owner *kw_owner_of(struct mm_struct *mm)
 		return NULL;
 	}
 	fresh->uid = uid;
-	INIT_LIST_HEAD(&fresh->lru);
 	owner = find_or_add(uid, fresh);
 	if (owner != fresh)
 		kfree(fresh);
@@ -138,17 +145,34 @@ void kw_owner_put(struct kw_owner *owner)
 }
 
 /**
- * kw_charge_begin() - from here on, allocations are charged to a process's cgroup
- * @mm: its mm, which has users
+ * kw_payer_begin() - from here on, an mm's process pays
+ * @payer: to be given to kw_payer_end(), also after an error
+ * @mm: the mm, which has users
  *
- * Return: what to give to kw_charge_end(), in the same task.
+ * Context: process context, sleeps.
+ * Return: 0, -ENOMEM.
  */
-struct mem_cgroup *kw_charge_begin(struct mm_struct *mm)
+int kw_payer_begin(struct kw_payer *payer, struct mm_struct *mm)
 {
-	return set_active_memcg(get_mem_cgroup_from_mm(mm));
+	payer->memcg = get_mem_cgroup_from_mm(mm);
+	payer->before = set_active_memcg(payer->memcg);
+	payer->owner = owner_of(mm);
+	return payer->owner ? 0 : -ENOMEM;
 }
 
-void kw_charge_end(struct mem_cgroup *before)
+void kw_payer_end(struct kw_payer *payer)
 {
-	mem_cgroup_put(set_active_memcg(before));
+	set_active_memcg(payer->before);
+	mem_cgroup_put(payer->memcg);
+	kw_owner_put(payer->owner);
+}
+
+/* Whether there is any process in a cgroup that the caller has a reference to. */
+bool kw_memcg_is_populated(const struct mem_cgroup *memcg)
+{
+#ifdef CONFIG_MEMCG
+	return !memcg || cgroup_is_populated(memcg->css.cgroup);
+#else
+	return true;
+#endif
 }

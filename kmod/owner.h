@@ -33,13 +33,12 @@ struct kw_owner {
 	/* Of the gauges of these names, his part. */
 	atomic_long_t table_bytes;
 	atomic_long_t build_bytes;
-	/* Of his tables, those that nobody uses; under the cache's lock. */
-	struct list_head lru;
+	/* Of @table_bytes, those of idle tables; under the cache's lock. */
 	size_t lru_bytes;
 };
 
 kuid_t kw_owner_uid(const struct task_struct *task);
-struct kw_owner *kw_owner_of(struct mm_struct *mm);
+struct kw_owner *kw_owner_everyone(void);
 struct kw_owner *kw_owner_hold(struct kw_owner *owner);
 void kw_owner_put(struct kw_owner *owner);
 
@@ -60,7 +59,19 @@ static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
 	return (budget - min(budget, others)) / 2;
 }
 
-struct mem_cgroup *kw_charge_begin(struct mm_struct *mm);
-void kw_charge_end(struct mem_cgroup *before);
+/*
+ * Who pays for what is made on behalf of an mm: its user, and its memory cgroup, which
+ * allocations are charged to from kw_payer_begin() to kw_payer_end() in the same task.
+ * On the stack of that task, with references to both.
+ */
+struct kw_payer {
+	struct kw_owner *owner;
+	struct mem_cgroup *memcg;
+	struct mem_cgroup *before;
+};
+
+int kw_payer_begin(struct kw_payer *payer, struct mm_struct *mm);
+void kw_payer_end(struct kw_payer *payer);
+bool kw_memcg_is_populated(const struct mem_cgroup *memcg);
 
 #endif /* KW_OWNER_H */

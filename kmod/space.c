@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The hash of covered address spaces: who is in it, and for how long. How one of
- * them catches up with its mappings is in catchup.c.
+ * them follows its mappings is in coverage.c.
  *
- * The hash's lock is raw, as it is taken in ftrace callbacks with preemption
- * off; only process context takes it, so that interrupts may stay on. Walks
- * do not take it.
+ * The hash's lock is raw, as hooks take it with preemption off; only process
+ * context takes it, so that interrupts may stay on. Walks do not take it, nor do
+ * hooks for an mm that nobody covers.
  */
 #include <linux/hash.h>
 #include <linux/mm.h>
@@ -18,15 +18,16 @@
 #include "owner.h"
 #include "snapshot.h"
 #include "space.h"
+#include "spares.h"
 #include "stats.h"
 
 /* Processes of a busy machine: thousands. */
 #define HASH_BITS	12
-
 static DEFINE_RAW_SPINLOCK(spaces_lock);
 static struct hlist_head spaces[1 << HASH_BITS];
 /* Every mm is to be covered; written under spaces_lock. */
 static bool cover_system;
+static struct kmem_cache *cache;
 
 /*
  * Of the numbers of spaces. It begins with the nanoseconds since boot when the
@@ -53,29 +54,28 @@ struct kw_space *kw_space_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-static struct kw_space *space_alloc(struct mm_struct *mm, pid_t pid, gfp_t gfp)
+/* Return: a space without an mm; NULL for want of memory. */
+struct kw_space *kw_space_alloc(void)
 {
 	struct kw_space *space;
+	int i;
 
-	space = kzalloc(sizeof(*space), gfp | __GFP_ACCOUNT | __GFP_NOWARN);
+	space = kmem_cache_zalloc(cache, KW_GFP);
 	if (!space) {
 		kw_count_failed_allocation();
 		return NULL;
 	}
-	space->mm = mm;
-	space->number = atomic64_inc_return(&last_number);
-	space->pid = pid;
-	/* What is announced from now on, a dump that has begun need not tell. */
-	atomic64_set(&space->told, atomic64_read(&last_dump));
-	/* Not even caught up with what was there before all events. */
-	atomic64_set(&space->done, -1);
-	atomic64_set(&space->stale, -1);
-	mutex_init(&space->lock);
-	init_waitqueue_head(&space->unlocked);
-	raw_spin_lock_init(&space->snap_lock);
+	raw_spin_lock_init(&space->lock);
+	mutex_init(&space->publishing);
 	refcount_set(&space->refs, 1);
-	kw_gauge_add(spaces, 1);
+	for (i = 0; i < KW_SLOTS; i++)
+		space->slots[i].space = space;
 	return space;
+}
+
+static void space_free(struct rcu_head *rcu)
+{
+	kmem_cache_free(cache, container_of(rcu, struct kw_space, rcu));
 }
 
 void kw_space_put(struct kw_space *space)
@@ -83,8 +83,9 @@ void kw_space_put(struct kw_space *space)
 	if (!refcount_dec_and_test(&space->refs))
 		return;
 	kw_snapshot_put(rcu_replace_pointer(space->snap, NULL, true));
-	kw_gauge_sub(spaces, 1);
-	kfree_rcu(space, rcu);
+	if (space->mm)
+		kw_gauge_sub(spaces, 1);
+	call_rcu(&space->rcu, space_free);
 }
 
 static void unhash(struct kw_space *space)
@@ -100,40 +101,50 @@ static void drop(struct kw_space *space)
 	kw_space_put(space);
 }
 
+/* Put @space, new, into the hash, with a reference of the hash's own. */
+static void add(struct kw_space *space, struct mm_struct *mm, pid_t pid)
+{
+	lockdep_assert_held(&spaces_lock);
+	space->mm = mm;
+	space->pid = pid;
+	space->number = atomic64_inc_return(&last_number);
+	/* What is announced from now on, a dump that has begun need not tell. */
+	atomic64_set(&space->told, atomic64_read(&last_dump));
+	kw_gauge_add(spaces, 1);
+	refcount_inc(&space->refs);
+	hlist_add_head_rcu(&space->node, bucket(mm));
+}
+
+/* The space of @mm, if it has one: with a reference, and no lock is taken. */
+static struct kw_space *get_existing(const struct mm_struct *mm)
+{
+	struct kw_space *space;
+
+	rcu_read_lock();
+	space = kw_space_find(mm);
+	if (space && !refcount_inc_not_zero(&space->refs))
+		space = NULL;
+	rcu_read_unlock();
+	return space;
+}
+
 /* Find @mm's space, or add @fresh if somebody is to cover @mm. */
-static struct kw_space *find_or_add(struct mm_struct *mm, struct kw_space *fresh,
-				    bool hold)
+static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid,
+				    struct kw_space *fresh, bool hold)
 {
 	struct kw_space *space;
 
 	raw_spin_lock(&spaces_lock);
 	space = kw_space_find(mm);
-	if (!space && fresh && (cover_system || hold)) {
+	if (space) {
+		refcount_inc(&space->refs);
+	} else if (cover_system || hold) {
 		space = fresh;
-		/* The hash's own. */
-		refcount_inc(&space->refs);
-		hlist_add_head_rcu(&space->node, bucket(mm));
-	} else if (space) {
-		refcount_inc(&space->refs);
+		add(space, mm, pid);
 	}
 	if (space && hold)
 		space->consumers++;
 	raw_spin_unlock(&spaces_lock);
-	return space;
-}
-
-static struct kw_space *obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp,
-			       bool hold)
-{
-	struct kw_space *fresh, *space;
-
-	space = find_or_add(mm, NULL, hold);
-	if (space || !(hold || kw_spaces_system()))
-		return space;
-	fresh = space_alloc(mm, pid, gfp);
-	if (!fresh)
-		return ERR_PTR(-ENOMEM);
-	space = find_or_add(mm, fresh, hold);
 	if (space != fresh)
 		kw_space_put(fresh);
 	return space;
@@ -143,19 +154,55 @@ static struct kw_space *obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp,
  * kw_space_obtain() - the space of an mm, made if it is to be covered
  * @mm: an mm that has users, so that it cannot exit meanwhile
  * @pid: a process that has it
- * @gfp: GFP_ATOMIC or KW_GFP
  *
+ * Context: process context, sleeps.
  * Return: a reference; NULL if nobody wants @mm covered; ERR_PTR(-ENOMEM).
  */
-struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp)
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid)
 {
-	return obtain(mm, pid, gfp, false);
+	struct kw_space *space = get_existing(mm);
+
+	if (space || !kw_spaces_system())
+		return space;
+	space = kw_space_alloc();
+	return space ? find_or_add(mm, pid, space, false) : ERR_PTR(-ENOMEM);
 }
 
 /* The same for a consumer of current->mm alone, until kw_space_unhold(). */
 struct kw_space *kw_space_hold(struct mm_struct *mm)
 {
-	return obtain(mm, current->tgid, KW_GFP, true);
+	struct kw_space *space = kw_space_alloc();
+
+	return space ? find_or_add(mm, current->tgid, space, true) :
+		       ERR_PTR(-ENOMEM);
+}
+
+/**
+ * kw_space_obtain_spare() - the same for hooks, without an allocation
+ * @mm: as above
+ * @pid: as above
+ *
+ * Context: process context; preemption may be off.
+ * Return: a reference; NULL if nobody wants @mm covered, or no spare is left: then
+ *	walks say NOT_COVERED until the process maps something.
+ */
+struct kw_space *kw_space_obtain_spare(struct mm_struct *mm, pid_t pid)
+{
+	struct kw_space *space = get_existing(mm);
+
+	if (space || !kw_spaces_system())
+		return space;
+	raw_spin_lock(&spaces_lock);
+	space = kw_space_find(mm);
+	if (space) {
+		refcount_inc(&space->refs);
+	} else if (cover_system) {
+		space = kw_spare_take();
+		if (space)
+			add(space, mm, pid);
+	}
+	raw_spin_unlock(&spaces_lock);
+	return space;
 }
 
 void kw_space_unhold(struct kw_space *space)
@@ -179,6 +226,12 @@ void kw_space_exit(const struct mm_struct *mm)
 {
 	struct kw_space *space;
 
+	/* Nobody can add it meanwhile: it has no users any more. */
+	rcu_read_lock();
+	space = kw_space_find(mm);
+	rcu_read_unlock();
+	if (!space)
+		return;
 	raw_spin_lock(&spaces_lock);
 	space = kw_space_find(mm);
 	if (space)
@@ -222,6 +275,7 @@ void kw_spaces_set_system(bool on)
 	raw_spin_unlock(&spaces_lock);
 	if (on)
 		return;
+	kw_spares_free();
 	for (i = 0; i < ARRAY_SIZE(spaces); i++)
 		while (prune(&spaces[i]))
 			;
@@ -233,56 +287,43 @@ s64 kw_spaces_dump(void)
 	return atomic64_inc_return(&last_dump);
 }
 
-/* Return: how many spaces @dump has not told of; at most @capacity are in @list. */
-static int list_untold(s64 dump, struct kw_space **list, int capacity)
+/**
+ * kw_spaces_untold() - a space that a dump has not told of
+ * @dump: its number
+ * @bucket: where to look first, 0 at the beginning; out: where it was found
+ *
+ * Context: process context.
+ * Return: a reference; NULL if there is none from there on.
+ */
+struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket)
 {
 	struct kw_space *space;
-	int count = 0;
-	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+	for (; *bucket < ARRAY_SIZE(spaces); (*bucket)++) {
 		raw_spin_lock(&spaces_lock);
-		hlist_for_each_entry(space, &spaces[i], node) {
+		hlist_for_each_entry(space, &spaces[*bucket], node) {
 			if (atomic64_read(&space->told) >= dump)
 				continue;
-			if (count < capacity) {
-				refcount_inc(&space->refs);
-				list[count] = space;
-			}
-			count++;
+			refcount_inc(&space->refs);
+			raw_spin_unlock(&spaces_lock);
+			return space;
 		}
 		raw_spin_unlock(&spaces_lock);
+		cond_resched();
 	}
-	return count;
+	return NULL;
 }
 
-/**
- * kw_spaces_untold() - the spaces that a dump has not told of
- * @dump: its number
- * @count: how many
- *
- * Context: process context, sleeps.
- * Return: references, to be freed by kvfree(); ERR_PTR(-ENOMEM).
- */
-struct kw_space **kw_spaces_untold(s64 dump, int *count)
-{
-	struct kw_space **list;
-	int capacity, i;
-
-	for (capacity = 1024; ; capacity = *count + *count / 4) {
-		list = kvmalloc_array(capacity, sizeof(*list), GFP_KERNEL);
-		if (!list)
-			return ERR_PTR(-ENOMEM);
-		*count = list_untold(dump, list, capacity);
-		if (*count <= capacity)
-			return list;
-		for (i = 0; i < capacity; i++)
-			kw_space_put(list[i]);
-		kvfree(list);
-	}
-}
-
-void __init kw_spaces_init(void)
+int __init kw_spaces_init(void)
 {
 	atomic64_set(&last_number, ktime_get_boottime_ns());
+	cache = KMEM_CACHE(kw_space, 0);
+	return cache ? 0 : -ENOMEM;
+}
+
+/* All spaces are gone, but for what RCU has yet to free. */
+void kw_spaces_exit(void)
+{
+	rcu_barrier();
+	kmem_cache_destroy(cache);
 }

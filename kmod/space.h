@@ -4,29 +4,53 @@
 #define KW_SPACE_H
 
 #include <linux/atomic.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include <linux/wait.h>
-#include "retry.h"
 
 struct kunwind_mapping;
-struct kw_patience;
-struct kw_pending;
 struct kw_snapshot;
 struct mm_struct;
+struct task_struct;
 struct vm_area_struct;
 
+/* Addresses from @start to @end, which is behind them. */
+struct kw_range {
+	u64 start;
+	u64 end;
+};
+
 /*
- * One covered mm.
+ * Work that a task does before it returns to user mode; see work.c. A thread needs one
+ * from its mapping event to the end of its system call, so few are in use at once. If
+ * there is none left, the space stays behind until another thread or a walk catches up.
+ */
+#define KW_SLOTS	8
+
+/* Of a space. Claimed and given back under its lock. */
+struct kw_slot {
+	struct callback_head work;
+	struct kw_space *space;
+	/* Who is to run it, until it does; NULL: the slot is free. */
+	const struct task_struct *task;
+	/* What that task has mapped itself. */
+	struct kw_range mapped;
+};
+
+/* Mapping events whose addresses a space remembers; seen between two snapshots: 4. */
+#define KW_LOG		8
+
+/*
+ * One covered mm. Documentation/design.md has its states.
  *
- * Made by the hooks (atomic context) or by a consumer, for an mm that has users.
- * Read by walks and hooks under rcu_read_lock(), NMI included. The hash holds
- * one reference, and gives it up when the mm exits or when no consumer covers
- * it any more; pending work and open devices hold others. The last
+ * Made by a consumer, by an attaching tracer, or ahead of time, for hooks, which
+ * cannot allocate. Read by walks and hooks under rcu_read_lock(), NMI included. The
+ * hash holds one reference, and gives it up when the mm exits or when no consumer
+ * covers it any more; queued work, dumps and open devices hold others. The last
  * kw_space_put() frees it after a grace period.
  */
 struct kw_space {
@@ -39,68 +63,58 @@ struct kw_space {
 	pid_t pid;
 	/* The last dump that told of it, or that it need not be in; see dump.c. */
 	atomic64_t told;
-	/* Replaced under @snap_lock; NULL until the first one is taken. */
-	struct kw_snapshot __rcu *snap;
 	/*
-	 * Mapping events are numbered from 1 on: @wanted is the last one, @done the last
-	 * one that the snapshot knows of (0: of all that was there before; -1: not even
-	 * of that, as it leaves out what would have to be waited for), @stale the last
-	 * one whose addresses could not be taken out of it for want of memory. Behind
-	 * @wanted, a snapshot may lack something; behind @stale, it must not be used.
-	 * All written under @snap_lock, @wanted and @stale under mmap_lock as well.
+	 * The state: how many mapping events there were; the last one that @snap knows
+	 * of; the last one that made something wrong that @snap says. Written under
+	 * @lock, @events and @wrong under mmap_lock as well; read by walks without.
 	 */
-	atomic64_t wanted;
-	atomic64_t stale;
-	atomic64_t done;
-	/* The task of the last event; 0: there was none. Under @snap_lock. */
-	pid_t mapped_by;
-	/* What was queued last, until it runs; under @snap_lock, see pending.c. */
-	struct kw_pending *queued;
-	raw_spinlock_t snap_lock;
-	/* Serialises those who take a snapshot; outside of mmap_lock. See kw_space_lock(). */
-	struct mutex lock;
-	wait_queue_head_t unlocked;
-	struct kw_retry retry;
+	s64 events;
+	s64 known;
+	s64 wrong;
+	/* Replaced under @lock; NULL until the first one is taken. */
+	struct kw_snapshot __rcu *snap;
+	/* Where the last events were, by their number; under @lock. */
+	struct kw_range log[KW_LOG];
+	raw_spinlock_t lock;
+	/* Who is between listing VMAs and publishing what came of it. */
+	atomic_t takers;
+	/* Held to announce and publish a snapshot: not for long, and never to build one. */
+	struct mutex publishing;
+	/*
+	 * When a walk has the space's task catch up, in jiffies; 0 if nothing is missing.
+	 * Written without a lock: a wrong moment costs an attempt.
+	 */
+	unsigned long retry_at;
+	unsigned long retry_delay;
+	struct kw_slot slots[KW_SLOTS];
 	refcount_t refs;
 	/* Consumers of this mm alone; under the hash's lock. */
 	unsigned int consumers;
 	struct rcu_head rcu;
 };
 
-/* How much of a space is covered. */
-enum kw_coverage {
-	KW_COVERED,	/* everything */
-	KW_LAGGING,	/* what is in the snapshot is right, but more is mapped */
-	KW_STALE,	/* no snapshot, or a wrong one */
+/* What a space's snapshot is good for. */
+enum kw_state {
+	KW_EMPTY,	/* there is none */
+	KW_WRONG,	/* something it says was replaced */
+	KW_BEHIND,	/* what it says is right, but more is mapped */
+	KW_CURRENT,	/* it knows of all events */
 };
 
 struct kw_space *kw_space_find(const struct mm_struct *mm);
-struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, gfp_t gfp);
+struct kw_space *kw_space_alloc(void);
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid);
+struct kw_space *kw_space_obtain_spare(struct mm_struct *mm, pid_t pid);
 void kw_space_put(struct kw_space *space);
-enum kw_coverage kw_space_coverage(const struct kw_space *space);
-bool kw_space_is_busy(const struct kw_space *space);
-int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm, s64 event,
-		      bool may_hang);
-void kw_space_retry(struct kw_space *space, struct mm_struct *mm);
-int kw_space_lock(struct kw_space *space, unsigned long deadline);
-void kw_space_unlock(struct kw_space *space);
-int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long lock_deadline,
-		   const struct kw_patience *patience);
-s64 kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
-		   u64 start, u64 end, bool moved);
-bool kw_space_inherit(struct kw_space *child, const struct kw_space *parent);
 void kw_space_exit(const struct mm_struct *mm);
-struct kw_snapshot *kw_space_snapshot(struct kw_space *space);
-void kw_space_describe(const struct kw_space *space,
-		       const struct kw_snapshot *snap, u32 i,
-		       struct kunwind_mapping *m);
-
-s64 kw_spaces_dump(void);
-struct kw_space **kw_spaces_untold(s64 dump, int *count);
-void kw_spaces_init(void);
-bool kw_spaces_system(void);
-void kw_spaces_set_system(bool on);
 struct kw_space *kw_space_hold(struct mm_struct *mm);
 void kw_space_unhold(struct kw_space *space);
+
+s64 kw_spaces_dump(void);
+struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket);
+bool kw_spaces_system(void);
+void kw_spaces_set_system(bool on);
+int kw_spaces_init(void);
+void kw_spaces_exit(void);
 
 #endif /* KW_SPACE_H */

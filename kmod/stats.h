@@ -16,11 +16,12 @@
 /* Only ever incremented. */
 #define KW_COUNTERS(X) \
 	X(mapping_events) \
+	X(spaces_missed) \
 	X(map_builds) \
 	X(map_failures) \
-	X(map_retries) \
 	X(mappings_left) \
 	X(table_builds) \
+	X(table_copies) \
 	X(table_failures) \
 	X(table_refusals) \
 	X(table_evictions) \

@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include "cache.h"
+#include "coverage.h"
 #include "listing.h"
 #include "owner.h"
 #include "snapshot.h"
@@ -23,43 +24,18 @@
  */
 #define MAX_NAME_BYTES	SZ_1M
 
-static struct kw_table *table_of(const struct kw_found *f, struct kw_owner *owner,
+static struct kw_table *table_of(const struct kw_found *f,
+				 const struct kw_payer *payer,
 				 unsigned long deadline)
 {
 	if (f->vdso)
 		return kw_table_get_vdso(f->vdso);
-	return f->file ? kw_table_get(f->file, owner, deadline) : NULL;
-}
-
-/*
- * The name that @old has for the mapping, if it is of the same file still: making
- * a name costs as much as finding a table.
- */
-static struct kw_name *old_name(const struct kw_found *f, const struct kw_snapshot *old)
-{
-	const struct kw_table *t;
-	u32 i;
-
-	if (!old || !f->file)
-		return NULL;
-	i = kw_snapshot_behind(old, f->start);
-	if (i == old->map.count || old->map.mappings[i].start > f->start)
-		return NULL;
-	t = old->origins[i].table;
-	if (!t || !kw_identity_is_inode(&t->id, file_inode(f->file)))
-		return NULL;
-	if (old->origins[i].name)
-		refcount_inc(&old->origins[i].name->refs);
-	return old->origins[i].name;
+	return f->file ? kw_table_get(f->file, payer, deadline) : NULL;
 }
 
 /* Return: a reference; NULL for want of memory. */
-static struct kw_name *make_name(const struct kw_found *f, const struct kw_snapshot *old)
+static struct kw_name *make_name(const struct kw_found *f)
 {
-	struct kw_name *name = old_name(f, old);
-
-	if (name)
-		return name;
 	if (f->file)
 		return kw_name_of_file(f->file);
 	return kw_name_make(f->vdso ? "[vdso]" : "[uprobes]");
@@ -92,6 +68,7 @@ static bool has_room_for_name(const struct kw_snapshot *snap)
 	return snap->name_bytes < MAX_NAME_BYTES;
 }
 
+/* The table's reference becomes the snapshot's. */
 static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 {
 	struct kw_origin origin = *f->known;
@@ -105,39 +82,29 @@ static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 }
 
 /*
- * A mapping whose table could not be made for want of memory, or of time, is left
- * out, so that walks say why they stop there. Any other failure costs it its table.
- * A file that somebody writes is read by its own process only: others go on without it.
+ * A mapping whose table could not be made for want of memory, of time or of a file
+ * server's answer is left out, so that walks say why they stop there. Any other failure
+ * costs it its table.
  * Return: 0, or -EINTR.
  */
 static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
-		       const struct kw_snapshot *old, struct kw_owner *owner,
-		       const struct kw_patience *patience)
+		       const struct kw_payer *payer, const struct kw_taker *taker)
 {
 	struct kw_origin origin = { .off = f->off };
-	struct kw_table *t;
+	struct kw_table *t = ERR_PTR(-ETIME);
 
 	if (f->known) {
 		add_known(snap, f);
 		return 0;
 	}
-	if (f->skipped) {
-		snap->skipped = true;
-		return 0;
-	}
-	if (!patience->own && f->file && kw_identity_may_block(f->file))
-		t = ERR_PTR(-ETIME);
-	else
-		t = table_of(f, owner, patience->deadline);
+	if (!f->skipped)
+		t = table_of(f, payer, taker->deadline);
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
-	if (t == ERR_PTR(-ETIME)) {
-		kw_count(mappings_left);
-		snap->late = true;
-		return 0;
-	}
-	if (t == ERR_PTR(-ENOMEM) || t == ERR_PTR(-EAGAIN)) {
-		snap->starved = true;
+	if (t == ERR_PTR(-ETIME) || t == ERR_PTR(-ENOMEM)) {
+		if (t == ERR_PTR(-ETIME))
+			kw_count(mappings_left);
+		snap->lacking = true;
 		return 0;
 	}
 	origin.table = IS_ERR(t) ? NULL : t;
@@ -146,73 +113,68 @@ static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
 		origin.dev = file_user_inode(f->file)->i_sb->s_dev;
 	}
 	if (has_room_for_name(snap))
-		origin.name = make_name(f, old);
+		origin.name = make_name(f);
 	add_origin(snap, f, &origin);
 	return 0;
 }
 
-static struct kw_snapshot *take(struct mm_struct *mm,
-				const struct kw_snapshot *old,
-				struct kw_owner *owner,
-				const struct kw_patience *patience)
+static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *payer)
 {
 	struct kw_snapshot *snap;
-	struct kw_listing l;
 	u32 i;
 	int ret;
 
-	ret = kw_list_mm(mm, old, patience, &l);
-	if (ret)
-		return ERR_PTR(ret);
-	snap = kw_snapshot_alloc(l.count);
-	if (!snap) {
-		ret = -ENOMEM;
-		goto clear;
-	}
-	for (i = 0; i < l.count; i++) {
-		ret = add_mapping(snap, &l.found[i], old, owner, patience);
-		if (ret)
-			goto put;
+	snap = kw_snapshot_alloc(l->count);
+	if (!snap)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < l->count; i++) {
+		ret = add_mapping(snap, &l->found[i], payer, l->taker);
+		if (ret) {
+			kw_snapshot_put(snap);
+			return ERR_PTR(ret);
+		}
 		cond_resched();
 	}
-	snap->map.incomplete = l.overflow || snap->starved || snap->skipped ||
-			       snap->late;
-	kw_listing_clear(&l);
+	snap->map.incomplete = l->overflow || snap->lacking;
 	return snap;
-
-put:
-	kw_snapshot_put(snap);
-clear:
-	kw_listing_clear(&l);
-	return ERR_PTR(ret);
 }
 
 /**
  * kw_snapshot_take() - the executable mappings of an mm as they are now
+ * @space: its space
  * @mm: an mm whose users the caller holds
- * @old: an earlier one of the same mm, for what has not changed; or NULL
- * @patience: the caller's
+ * @basis: an earlier one of the same space, for what has not changed
+ * @taker: who takes it
+ * @version: out: the last event that it knows of
  *
  * What it allocates is charged to the cgroup and the user of @mm's process, also
  * when another one takes the snapshot.
  *
  * Context: process context, sleeps, builds tables; no lock of memory management
  *	may be held.
- * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM, -ETIME.
+ * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM, -EBUSY.
  */
-struct kw_snapshot *kw_snapshot_take(struct mm_struct *mm,
-				     const struct kw_snapshot *old,
-				     const struct kw_patience *patience)
+struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
+				     struct mm_struct *mm,
+				     const struct kw_basis *basis,
+				     const struct kw_taker *taker, s64 *version)
 {
-	struct mem_cgroup *before;
+	struct kw_listing l = { .space = space, .taker = taker, .basis = basis };
 	struct kw_snapshot *snap;
-	struct kw_owner *owner;
+	struct kw_payer payer;
+	int ret;
 
 	might_sleep();
-	before = kw_charge_begin(mm);
-	owner = kw_owner_of(mm);
-	snap = owner ? take(mm, old, owner, patience) : ERR_PTR(-ENOMEM);
-	kw_owner_put(owner);
-	kw_charge_end(before);
+	ret = kw_payer_begin(&payer, mm);
+	if (!ret)
+		ret = kw_listing_make(&l, mm);
+	if (!ret) {
+		snap = take(&l, &payer);
+		*version = l.version;
+		kw_listing_clear(&l);
+	} else {
+		snap = ERR_PTR(ret);
+	}
+	kw_payer_end(&payer);
 	return snap;
 }

@@ -15,15 +15,15 @@
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <kunwind/kunwind.h>
+#include "coverage.h"
 #include "limits.h"
 #include "memo.h"
 #include "owner.h"
-#include "pending.h"
 #include "snapshot.h"
-#include "space.h"
 #include "stats.h"
 #include "walk.h"
 #include "walks.h"
+#include "work.h"
 
 /*
  * Whether user memory may be touched here. It must not while the CPU has another
@@ -149,19 +149,48 @@ int kw_walks_open(void)
 	return 0;
 }
 
+static bool is_replaced(u64 address, const struct kw_range *ranges, int count)
+{
+	/* A return address, or the instruction itself. */
+	while (count--)
+		if (address - 1 < ranges[count].end && address >= ranges[count].start)
+			return true;
+	return false;
+}
+
+/*
+ * Some of what the snapshot says was replaced: the stack is right up to the first frame
+ * there. That frame's caller was found by what was there before.
+ */
+static void cut(const struct kw_range *ranges, int count, const u64 *frames,
+		struct kuw_result *result)
+{
+	u32 i;
+
+	for (i = 0; i < result->count && !is_replaced(frames[i], ranges, count); i++)
+		;
+	if (i == result->count)
+		return;
+	result->count = i + 1;
+	result->proven = min(result->proven, result->count);
+	result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
+}
+
 /* Under rcu_read_lock(), with page faults and preemption disabled. */
 static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 		       u64 *frames, u32 capacity, struct kuw_result *result)
 {
-	enum kw_coverage coverage = kw_space_coverage(space);
+	enum kw_state state = kw_space_state(space);
+	struct kw_range ranges[KW_LOG];
+	int replaced = state == KW_WRONG ? kw_space_replaced(space, ranges) : 0;
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
 	struct kuw_memo *memo = own_memo();
 
-	if (!snap) {
+	if (state == KW_EMPTY) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
 		return;
 	}
-	if (coverage == KW_STALE) {
+	if (replaced < 0) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_INCOMPLETE_MAP,
 			   result);
 		return;
@@ -174,7 +203,9 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 		kuw_walk(&snap->map, memo, regs, frames, capacity, result);
 	else
 		kuw_walk_i386(&snap->map, regs, frames, capacity, result);
-	if (result->stop == KUNWIND_STOP_NO_MAPPING && coverage == KW_LAGGING)
+	if (replaced)
+		cut(ranges, replaced, frames, result);
+	if (result->stop == KUNWIND_STOP_NO_MAPPING && state != KW_CURRENT)
 		result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
 
@@ -227,8 +258,8 @@ static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 		preempt_disable();
 		pagefault_disable();
 		walk_space(space, regs, frames, capacity, result);
-		if (kw_retry_is_due(&space->retry) && is_returning(regs))
-			kw_pending_retry(space);
+		if (kw_space_is_due(space) && is_returning(regs))
+			kw_work_retry(space);
 		pagefault_enable();
 		preempt_enable();
 	} else {

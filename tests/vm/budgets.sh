@@ -7,7 +7,7 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
 
-parameters=(table_budget_mb build_budget_mb attach_work_ms)
+parameters=(table_budget_mb build_budget_mb attach_work_ms hooks_stay_s)
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 chmod 755 "$SCRATCH"
 install -m 644 "$TOP/tests/subjects/ask.py" "$SCRATCH"

@@ -88,6 +88,39 @@ failures=$(figure allocation_failures)
 ok "such a process opens the device and goes on" begin_mapping poor in_cgroup poor python3 -S "$map" "$large"
 ok "it has no table, and was not killed" no_table
 end_mapping
+
+# A table that several cgroups use is charged to none of them.
+freed() {
+	local round
+	for ((round = 0; round < 50; round++)); do
+		(($(memory kernel payer) - without < bytes / 10)) && return
+		sleep 0.1
+	done
+	echo "$(memory kernel payer) bytes, $without without tables"
+	return 1
+}
+
+# end_first: the first one of two that map.
+end_first() {
+	local opened=${mapping[first]}
+	exec {opened}>&-
+	unset "mapping[first]"
+}
+
+ok "nothing has a table before the next" nothing_left
+without=$(memory kernel payer)
+ok "a container maps a large file first" begin_mapping first in_cgroup payer python3 -S "$map" "$large"
+bytes=$(figure table_bytes)
+first=$(($(memory kernel payer) - without))
+copies=$(figure table_copies)
+ok "another one maps it, too" begin_mapping second in_cgroup tracer python3 -S "$map" "$large"
+echo "# the first one pays $first bytes for tables of $bytes; $(($(figure table_copies) - copies)) were copied for the second one"
+ok "the first one was charged with its tables" [ "$first" -gt $((bytes * 9 / 10)) ]
+ok "end of the first one" end_first
+ok "it pays nothing any more, while the other one goes on" freed
+ok "which has its tables still" [ "$(figure table_bytes)" -gt $((bytes * 9 / 10)) ]
+ok "and does not pay for what both had" [ "$(memory kernel tracer)" -lt $((bytes / 2)) ]
+end_mapping
 umount "$SCRATCH/cgroup"
 ok "nothing is left" nothing_left
 rmmod kunwind-test

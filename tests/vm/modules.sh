@@ -11,7 +11,7 @@ loaded() {
 	grep -q "^$1 " /proc/modules
 }
 
-reload() {
+again_and_again() {
 	local round
 	for ((round = 0; round < 5; round++)); do
 		modprobe -r kunwind-lttng && modprobe kunwind-lttng || return
@@ -39,14 +39,11 @@ hooks_stay() {
 	return "$status"
 }
 
+# no_hooks: without ftrace the device says so.
 no_hooks() {
-	local round status said
-	rmmod kunwind-lttng || return
-	# They stay for a while after the last close.
-	for ((round = 0; round < 100; round++)); do
-		! sysctl -q kernel.ftrace_enabled=0 2>/dev/null || break
-		sleep 0.1
-	done
+	local status said
+	reload || return
+	sysctl -q kernel.ftrace_enabled=0 || return
 	said=$(python3 -c 'import os; os.open("/dev/kunwind", os.O_RDONLY)' 2>&1)
 	grep -q 'Errno 95' <<<"$said"
 	status=$?
@@ -59,23 +56,64 @@ has_probe() {
 	"$TOP/tests/vm/lib/has-probes" sched_process_fork
 }
 
-all_come_down() {
+# all_up: five hooks and a probe.
+all_up() {
 	local hooked probed
-	exec 9</dev/kunwind || return
 	hooked=$(hooks_left | wc -l)
 	has_probe
 	probed=$?
+	echo "$hooked functions are hooked, the probe's status is $probed"
+	((hooked == 5 && probed != 1))
+}
+
+open_device() {
+	exec 9</dev/kunwind
+}
+
+close_device() {
 	exec 9<&-
-	echo "$hooked functions were hooked, the probe's status was $probed"
-	((hooked == 4 && probed != 1)) && nothing_left && ! has_probe
+}
+
+# patches: how often the kernel has patched its text for ftrace: each registration and removal runs this function.
+patched() {
+	local round enabled=/sys/kernel/tracing/enabled_functions before after
+	before=$(hooks_left; stat -c %Y "$enabled")
+	for ((round = 0; round < 20; round++)); do
+		open_device
+		close_device
+		all_up || return
+	done
+	after=$(hooks_left; stat -c %Y "$enabled")
+	[[ $before == "$after" ]]
+}
+
+# all_down: soon.
+all_down() {
+	local round
+	for ((round = 0; round < 50; round++)); do
+		[[ $(hooks_left) ]] || has_probe || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 ok "kunwind is loaded" loaded kunwind
 ok "kunwind-lttng is loaded" loaded kunwind_lttng
 ok "/dev/kunwind has mode 666" [ "$(stat -c '%a %F' /dev/kunwind 2>&1)" = "666 character special file" ]
-ok "both can be removed and loaded again" reload
+ok "both can be removed and loaded again" again_and_again
 ok "kunwind cannot be removed while the device is open" held_open
-ok "four hooks and a probe are there while it is open, and no more soon after" all_come_down
+ok "the device is opened" open_device
+ok "five hooks and a probe are there while it is open" all_up
+ok "it is closed" close_device
+ok "nothing else is left" nothing_left
+ok "they stay, so that who opens and closes it has no text patched" patched
+ok "kunwind is told to keep them for no time" reload hooks_stay_s=0
+ok "the device is opened again" open_device
+ok "they are there again" all_up
+ok "it is closed again" close_device
+ok "and they go" all_down
+ok "kunwind is told nothing" reload
+modprobe kunwind-lttng
 ok "hooks cannot be switched off by a sysctl while the device is open" hooks_stay
 ok "and where they are, the device says EOPNOTSUPP" no_hooks
 done_testing

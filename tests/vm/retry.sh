@@ -100,10 +100,10 @@ loaded() {
 	return 1
 }
 
-# healed: no stack ends early any more, for seconds in which both processes have many.
+# healed: soon, within a dozen seconds, no stack ends early any more, for three in which both processes have many.
 healed() {
 	local round cut before=-1
-	for ((round = 0; round < 20; round++)); do
+	for ((round = 0; round < 5; round++)); do
 		cut=$(<"$figures/stops/INCOMPLETE_MAP")
 		((cut != before)) || return 0
 		before=$cut
@@ -120,7 +120,7 @@ both_heal() {
 	wait
 	ok "at first the stacks of both processes end early" first_are cut
 	ok "their last ones are whole" last_are whole
-	echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_retries") retries"
+	echo "# $(stacks | sort | uniq -c | awk '{ print $3, $1 }' | paste -sd' '), $(<"$figures/map_builds") maps"
 	ok "nothing is left" nothing_left
 }
 

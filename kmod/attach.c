@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A tracer attaches: the processes that run already are covered, also those that sleep
+ * and would not do it themselves for long. It is one pass in one budget of time: what
+ * is missing then, each process does when it returns to user mode.
+ */
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/uidgid.h>
+#include "attach.h"
+#include "coverage.h"
+#include "owner.h"
+
+unsigned long kw_attach_work __read_mostly;
+
+/* The mm of a process, whose main thread may be gone; a reference to its struct. */
+static struct mm_struct *grab_mm(struct task_struct *process)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *thread;
+
+	for_each_thread(process, thread) {
+		task_lock(thread);
+		if (thread->mm && !(thread->flags & PF_KTHREAD)) {
+			mm = thread->mm;
+			mmgrab(mm);
+		}
+		task_unlock(thread);
+		if (mm)
+			break;
+	}
+	return mm;
+}
+
+/* Whom to cover: an mm, by mmgrab(), a process that has it, and whose that is. */
+struct subject {
+	struct mm_struct *mm;
+	pid_t pid;
+	uid_t uid;
+};
+
+/* Return: how many there are; at most @capacity are in @subjects. */
+static unsigned int list_subjects(struct subject *subjects, unsigned int capacity)
+{
+	struct task_struct *process;
+	unsigned int count = 0;
+
+	rcu_read_lock();
+	for_each_process(process) {
+		struct mm_struct *mm = NULL;
+
+		if (count < capacity)
+			mm = grab_mm(process);
+		if (mm)
+			subjects[count] = (struct subject){
+				.mm = mm,
+				.pid = process->tgid,
+				.uid = __kuid_val(kw_owner_uid(process)),
+			};
+		if (mm || count >= capacity)
+			count++;
+	}
+	rcu_read_unlock();
+	return count;
+}
+
+static int by_user(const void *a, const void *b)
+{
+	const struct subject *s = a, *t = b;
+
+	if (s->uid != t->uid)
+		return s->uid < t->uid ? -1 : 1;
+	return s->pid < t->pid ? -1 : s->pid > t->pid;
+}
+
+/* Of all processes, sorted by user; to be freed by kvfree(). Return: NULL for want of memory. */
+static struct subject *list_all(unsigned int *count)
+{
+	unsigned int capacity = 1024, i;
+	struct subject *subjects;
+
+	for (;; capacity = *count + *count / 4) {
+		subjects = kvmalloc_array(capacity, sizeof(*subjects),
+					  GFP_KERNEL);
+		if (!subjects)
+			return NULL;
+		*count = list_subjects(subjects, capacity);
+		if (*count <= capacity)
+			break;
+		for (i = 0; i < capacity; i++)
+			mmdrop(subjects[i].mm);
+		kvfree(subjects);
+	}
+	sort(subjects, *count, sizeof(*subjects), by_user, NULL);
+	return subjects;
+}
+
+static int cover(const struct subject *subject, unsigned long deadline)
+{
+	int ret;
+
+	if (!mmget_not_zero(subject->mm))
+		return 0;
+	ret = kw_space_cover(subject->mm, subject->pid, deadline);
+	/* What the end of an mm waits for is its user's business: exit_aio(). */
+	mmput_async(subject->mm);
+	return ret;
+}
+
+/**
+ * kw_attach_all() - cover all processes
+ *
+ * Root's come first. Each other user has half of the time that is left, as its files
+ * decide how long compiling them takes.
+ *
+ * Those that appear meanwhile are the hooks' business: a child is on the list of
+ * processes before sched_process_fork comes, and a new program's mm is the task's
+ * before anything of the program is mapped.
+ *
+ * Context: process context, sleeps.
+ * Return: 0; -EINTR after a fatal signal; -ENOMEM.
+ */
+int kw_attach_all(void)
+{
+	unsigned long end = jiffies + kw_attach_work, deadline = end;
+	struct subject *subjects;
+	unsigned int count, i;
+	int ret = 0;
+
+	subjects = list_all(&count);
+	if (!subjects)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		uid_t uid = subjects[i].uid;
+
+		if (uid && (!i || uid != subjects[i - 1].uid))
+			deadline = jiffies + max_t(long, end - jiffies, 0) / 2;
+		if (!ret)
+			ret = cover(&subjects[i], deadline);
+		mmdrop(subjects[i].mm);
+		cond_resched();
+	}
+	kvfree(subjects);
+	return ret;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The processes that run already when a tracer attaches. */
+#ifndef KW_ATTACH_H
+#define KW_ATTACH_H
+
+/* How long an attaching tracer compiles tables, in jiffies; see times.h. */
+extern unsigned long kw_attach_work;
+
+int kw_attach_all(void);
+
+#endif /* KW_ATTACH_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What tables may cost, and which of them go when there is no more room. */
+#ifndef KW_BUDGET_H
+#define KW_BUDGET_H
+
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct kw_identity;
+struct kw_owner;
+struct kw_table;
+struct mem_cgroup;
+
+/* Of the cache as a whole; nothing is allocated, read or freed under it. */
+extern spinlock_t kw_cache_lock;
+extern unsigned long kw_table_budget;
+
+struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *owner,
+				struct mem_cgroup *memcg);
+bool kw_table_charge(struct kw_table *t, size_t bytes);
+void kw_table_free(struct kw_table *t);
+size_t kw_budget_room(const struct kw_owner *owner);
+void kw_idle_add(struct kw_table *t);
+void kw_idle_del(struct kw_table *t);
+bool kw_idle_evict(void);
+int kw_budget_init(void);
+void kw_budget_exit(void);
+
+#endif /* KW_BUDGET_H */

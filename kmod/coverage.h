@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* How a covered address space follows its mappings: its state, and who changes it. */
+#ifndef KW_COVERAGE_H
+#define KW_COVERAGE_H
+
+#include <linux/rcupdate.h>
+#include "space.h"
+
+struct kunwind_mapping;
+struct kw_snapshot;
+struct mm_struct;
+struct vm_area_struct;
+
+/* A snapshot that may say what has not changed, and the last event that it knows of. */
+struct kw_basis {
+	struct kw_snapshot *snap;
+	s64 version;
+};
+
+/* The published snapshot, or NULL; the caller has @space->lock. */
+static inline struct kw_snapshot *kw_space_published(struct kw_space *space)
+{
+	return rcu_dereference_protected(space->snap,
+					 lockdep_is_held(&space->lock));
+}
+
+enum kw_state kw_space_state(const struct kw_space *space);
+bool kw_space_is_due(const struct kw_space *space);
+bool kw_space_cares(const struct kw_space *space, u64 start, u64 end);
+bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end);
+int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG]);
+void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
+		    u64 start, u64 end, bool moved);
+bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone);
+void kw_space_failed(struct kw_space *space);
+int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
+		      const struct kw_range *mapped);
+int kw_space_refresh(struct kw_space *space, struct mm_struct *mm);
+int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline);
+void kw_space_describe(const struct kw_space *space,
+		       const struct kw_snapshot *snap, u32 i,
+		       struct kunwind_mapping *m);
+
+#endif /* KW_COVERAGE_H */

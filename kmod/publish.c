@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Snapshots are taken until one knows of the last mapping event, and that one is
+ * announced and published. Nobody waits for anybody who builds a table: threads that
+ * map at the same time each take a snapshot, and tables that are compiled twice are
+ * cheaper than a wait (10 to 20 ms for the largest).
+ */
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include "announce.h"
+#include "coverage.h"
+#include "owner.h"
+#include "snapshot.h"
+#include "stats.h"
+#include "times.h"
+
+/* Whether @snap says more than @old, which knows of the same events. */
+static bool is_better(const struct kw_snapshot *snap, const struct kw_snapshot *old)
+{
+	return !old || snap->map.count > old->map.count ||
+	       (old->lacking && !snap->lacking);
+}
+
+/*
+ * Put @snap in the place of @old if it knows of the last event. Return: 0, also if
+ * another thread has published one that is as good; -EAGAIN.
+ */
+static int replace(struct kw_space *space, const struct kw_snapshot *old,
+		   struct kw_snapshot *snap, s64 version)
+{
+	struct kw_snapshot *gone = NULL;
+	int ret = -EAGAIN;
+
+	raw_spin_lock(&space->lock);
+	/* While this one was announced, a fork may have been faster. */
+	if (space->events == version && kw_space_published(space) == old) {
+		ret = 0;
+		if (space->known < version || is_better(snap, old)) {
+			refcount_inc(&snap->refs);
+			gone = rcu_replace_pointer(space->snap, snap,
+						   lockdep_is_held(&space->lock));
+			smp_store_release(&space->known, version);
+			WRITE_ONCE(space->retry_at, 0);
+			if (!snap->lacking)
+				WRITE_ONCE(space->retry_delay, 0);
+		}
+	}
+	raw_spin_unlock(&space->lock);
+	kw_snapshot_put(gone);
+	if (!ret && snap->lacking)
+		kw_space_failed(space);
+	return ret;
+}
+
+/* A reference to what is published, or to nothing, and what it knows of. */
+static struct kw_basis get_published(struct kw_space *space)
+{
+	struct kw_basis now;
+
+	raw_spin_lock(&space->lock);
+	now.snap = kw_space_published(space);
+	now.version = space->known;
+	if (now.snap)
+		refcount_inc(&now.snap->refs);
+	raw_spin_unlock(&space->lock);
+	return now;
+}
+
+/*
+ * Announce a snapshot, and publish it: the reader of a trace knows of its mappings
+ * before any walk does. If it is not published after all, what is, is announced again.
+ */
+static int announce_and_publish(struct kw_space *space, struct kw_snapshot *snap,
+				s64 version)
+{
+	struct kw_basis old = get_published(space);
+	int ret = -EAGAIN;
+
+	lockdep_assert_held(&space->publishing);
+	if (READ_ONCE(space->events) == version) {
+		kw_announce_maps(space, &old, snap);
+		ret = replace(space, old.snap, snap, version);
+		if (!ret) {
+			kw_announce_unmaps(space, old.snap, snap);
+		} else {
+			struct kw_basis now = get_published(space);
+			struct kw_basis said = { snap, version };
+
+			if (now.snap)
+				kw_announce_maps(space, &said, now.snap);
+			kw_announce_unmaps(space, snap, now.snap);
+			kw_snapshot_put(now.snap);
+		}
+	}
+	kw_snapshot_put(old.snap);
+	return ret;
+}
+
+/* The threads of a process wait for one another here; others try and leave it. */
+static int publish(struct kw_space *space, struct kw_snapshot *snap, s64 version,
+		   bool own)
+{
+	int ret;
+
+	if (own)
+		mutex_lock(&space->publishing);
+	else if (!mutex_trylock(&space->publishing))
+		return -EAGAIN;
+	ret = announce_and_publish(space, snap, version);
+	mutex_unlock(&space->publishing);
+	return ret;
+}
+
+/*
+ * Take one snapshot, and publish it. What it has found is in @basis then, for another
+ * attempt. Return: 0; -EAGAIN if something was mapped meanwhile; -EINTR, -ENOMEM, -EBUSY.
+ */
+static int attempt(struct kw_space *space, struct mm_struct *mm,
+		   const struct kw_taker *taker, struct kw_basis *basis)
+{
+	struct kw_basis fresh;
+
+	fresh.snap = kw_snapshot_take(space, mm, basis, taker, &fresh.version);
+	if (IS_ERR(fresh.snap)) {
+		kw_count(map_failures);
+		return PTR_ERR(fresh.snap);
+	}
+	kw_count(map_builds);
+	kw_snapshot_put(basis->snap);
+	*basis = fresh;
+	return publish(space, fresh.snap, fresh.version, taker->own);
+}
+
+/* Whether a snapshot is to be taken. If @basis has none, the published one becomes it. */
+static bool needs_snapshot(struct kw_space *space, struct kw_basis *basis)
+{
+	struct kw_basis now = get_published(space);
+	bool needs = !now.snap || now.snap->lacking ||
+		     READ_ONCE(space->events) > now.version;
+
+	if (basis->snap)
+		kw_snapshot_put(now.snap);
+	else
+		*basis = now;
+	return needs;
+}
+
+/**
+ * kw_space_catch_up() - publish a snapshot that knows of all events
+ * @space: the space of current->mm
+ * @mm: current->mm
+ * @mapped: what the caller has mapped itself: there it waits for file servers
+ *
+ * Context: process context, sleeps; no lock of memory management may be held.
+ * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EAGAIN if others of the process map
+ *	faster. Then walks say what is missing.
+ */
+int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
+		      const struct kw_range *mapped)
+{
+	const struct kw_taker taker = {
+		.own = true,
+		.mapped = *mapped,
+		.deadline = jiffies + MAX_JIFFY_OFFSET,
+	};
+	struct kw_basis basis = {};
+	int round, ret = 0;
+
+	might_sleep();
+	atomic_inc(&space->takers);
+	for (round = 0; round < KW_TAKE_ROUNDS; round++) {
+		if (!needs_snapshot(space, &basis))
+			break;
+		ret = attempt(space, mm, &taker, &basis);
+		if (ret != -EAGAIN)
+			break;
+		cond_resched();
+	}
+	kw_snapshot_put(basis.snap);
+	atomic_dec_return_release(&space->takers);
+	if (ret)
+		kw_space_failed(space);
+	return ret;
+}
+
+/* The same before a walk that current asks for itself, if something is missing. */
+int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
+{
+	static const struct kw_range none;
+	int ret;
+
+	if (kw_space_state(space) == KW_CURRENT && !kw_space_is_due(space))
+		return 0;
+	ret = kw_space_catch_up(space, mm, &none);
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+/**
+ * kw_space_cover() - cover a process that an attaching tracer finds
+ * @mm: an mm whose users the caller holds
+ * @pid: a process that has it
+ * @deadline: in jiffies: no table is compiled after that
+ *
+ * What it cannot have without waiting, the process does itself when it returns to user
+ * mode.
+ *
+ * Context: process context, sleeps.
+ * Return: 0; -EINTR after a fatal signal.
+ */
+int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline)
+{
+	struct kw_taker taker = { .own = mm == current->mm, .deadline = deadline };
+	struct kw_basis basis = {};
+	struct kw_space *space;
+	struct kw_payer payer;
+	int ret;
+
+	ret = kw_payer_begin(&payer, mm);
+	space = ret ? NULL : kw_space_obtain(mm, pid);
+	kw_payer_end(&payer);
+	if (IS_ERR_OR_NULL(space))
+		return 0;
+	if (taker.own)
+		taker.mapped.end = U64_MAX;
+	atomic_inc(&space->takers);
+	/* In the middle of execve() its own task is about to take a snapshot of all. */
+	if (needs_snapshot(space, &basis) &&
+	    (basis.snap || !READ_ONCE(space->events)))
+		ret = attempt(space, mm, &taker, &basis);
+	kw_snapshot_put(basis.snap);
+	atomic_dec_return_release(&space->takers);
+	if (ret)
+		kw_space_failed(space);
+	kw_space_put(space);
+	return ret == -EINTR ? ret : 0;
+}

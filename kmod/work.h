@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Work that a task does on its own account before it returns to user mode. */
+#ifndef KW_WORK_H
+#define KW_WORK_H
+
+#include <linux/types.h>
+
+struct kw_space;
+struct task_struct;
+
+bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
+		   u64 end);
+void kw_work_retry(struct kw_space *space);
+void kw_work_drain(void);
+
+#endif /* KW_WORK_H */
