@@ -42,13 +42,13 @@ hooks_stay() {
 # no_hooks: without ftrace the device says so.
 no_hooks() {
 	local status said
-	reload || return
+	reload hooks_stay_s=0 || return
 	sysctl -q kernel.ftrace_enabled=0 || return
 	said=$(python3 -c 'import os; os.open("/dev/kunwind", os.O_RDONLY)' 2>&1)
 	grep -q 'Errno 95' <<<"$said"
 	status=$?
 	((status == 0)) || echo "$(sysctl kernel.ftrace_enabled): $said"
-	sysctl -q kernel.ftrace_enabled=1 && modprobe kunwind-lttng && return "$status"
+	sysctl -q kernel.ftrace_enabled=1 && return "$status"
 }
 
 # What tracefs does not show: the probe of forks.
@@ -115,4 +115,6 @@ ok "kunwind is told nothing" reload
 modprobe kunwind-lttng
 ok "hooks cannot be switched off by a sysctl while the device is open" hooks_stay
 ok "and where they are, the device says EOPNOTSUPP" no_hooks
+ok "kunwind is told nothing again" reload
+modprobe kunwind-lttng
 done_testing
