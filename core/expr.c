@@ -402,5 +402,5 @@ jump:
 	if (!n)
 		return KUNWIND_STOP_EXPR_BAD;
 	*value = regs->word == KUW_WORD ? stack[n - 1] : (u32)stack[n - 1];
-	return KUNWIND_STOP_COMPLETE;
+	return 0;
 }

@@ -62,7 +62,7 @@ bool kuw_read_user(u64 addr, u64 size, u64 *value);
  * @initial: pushed first, or NULL: nothing is
  * @value: the answer
  *
- * Return: KUNWIND_STOP_COMPLETE if there is a value, else why there is none.
+ * Return: 0 if there is a value, else the stop reason.
  */
 u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 		  const u64 *initial, u64 *value);

@@ -64,6 +64,10 @@
  * alternate stack, and each such frame may be left downwards once.
  */
 #define KUW_MAX_STACK_SWITCHES	16
+/* Frames of one walk, the innermost aside, that a signal interrupted: what is listed of
+ * them has two bytes each. Seen: 2. A stack needs a kilobyte for each.
+ */
+#define KUW_MAX_INTERRUPTED	64
 /* Bytes behind an ELF entry point that belong to it: the code before main has
  * no FDE in ld.so and musl, and no caller.
  */

@@ -220,7 +220,6 @@ u32 kuw_step(struct kuw_state *w)
 	struct kuw_rule rule;
 	u32 ret;
 
-	w->guessed = false;
 	w->replaced = false;
 	w->regs.unknown = false;
 	/* Whether the CFA moves up cannot be said any more. */

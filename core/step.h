@@ -27,7 +27,8 @@ struct kuw_frame {
  * @regs: all registers, and which of them are known
  * @inner: the frame was interrupted, not left by a call: its ip is the next
  *	instruction, not the one behind a call
- * @guessed: the last step had no rule
+ * @moved: a step was made: the frame is not the innermost
+ * @guessed: a step so far had no rule: this frame is not proven
  * @replaced: the last step found the frame's true ip, not a frame
  * @switches: downward steps left
  */
@@ -35,6 +36,7 @@ struct kuw_state {
 	const struct kuw_map *map;
 	struct kuw_expr_regs regs;
 	bool inner;
+	bool moved;
 	bool guessed;
 	bool replaced;
 	u32 switches;

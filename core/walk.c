@@ -11,53 +11,77 @@
 #include "memo.h"
 #include "step.h"
 
-static void begin(struct kuw_state *w, const struct kuw_map *map,
-		  const struct kuw_port_regs *regs, u32 word)
+void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
 {
-	w->map = map;
+	u32 i;
+
 	kuw_port_fill_regs(regs, w->regs.r);
 	w->regs.r[KUW_RA] = kuw_port_ip(regs);
+	if (word != KUW_WORD) {
+		w->regs.r[KUW_I386_ESI] = w->regs.r[KUW_RSI];
+		w->regs.r[KUW_I386_EDI] = w->regs.r[KUW_RDI];
+		for (i = 0; i < KUW_NR_REGS; i++)
+			w->regs.r[i] = (u32)w->regs.r[i];
+	}
 	w->regs.known = KUW_KNOWN_ALL;
 	w->regs.unknown = false;
 	w->regs.steps = KUW_MAX_EXPR_STEPS;
 	w->regs.word = word;
 	w->switches = KUW_MAX_STACK_SWITCHES;
 	w->inner = true;
+	w->moved = false;
 	w->guessed = false;
+}
+
+/* The frame with this index was interrupted. Return: KUW_STEPPED, or the stop reason. */
+static u32 note_interrupted(struct kuw_result *result, u32 index)
+{
+	if (result->nr_interrupted == KUW_MAX_INTERRUPTED)
+		return KUNWIND_STOP_SIGNAL_BUDGET;
+	result->interrupted[result->nr_interrupted++] = index;
+	return KUW_STEPPED;
+}
+
+/*
+ * All registers are followed: the way of the few stacks that need them, of walks in
+ * pieces, and of i386. The current frame is one that is not written yet, also when it
+ * returns KUNWIND_STOP_CAPACITY.
+ */
+static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
+			      struct kuw_result *result)
+{
+	u32 n = 0, ret = KUW_STEPPED;
+
+	result->proven = 0;
+	result->nr_interrupted = 0;
+	while (ret == KUW_STEPPED) {
+		if (n == limit) {
+			ret = KUNWIND_STOP_CAPACITY;
+			break;
+		}
+		if (w->inner && w->moved) {
+			ret = note_interrupted(result, n);
+			if (ret != KUW_STEPPED)
+				break;
+		}
+		frames[n++] = w->regs.r[KUW_RA];
+		if (!w->guessed)
+			result->proven = n;
+		ret = kuw_step(w);
+		w->moved = true;
+		if (ret == KUW_STEPPED && w->replaced)
+			n--;
+	}
+	result->count = n;
+	return ret;
 }
 
 /* The frames are written, and this is why they end. */
 static void finish(u32 stop, struct kuw_result *result)
 {
-	if (!result->proven)
-		result->proven = result->count;
 	result->stop = stop;
 	if (stop == KUNWIND_STOP_CAPACITY && result->count == KUNWIND_MAX_FRAMES)
 		result->stop = KUNWIND_STOP_MAX_FRAMES;
-}
-
-/* All registers are followed: the way of the few stacks that need them, and of i386. */
-static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
-			      struct kuw_result *result)
-{
-	u32 n = 1, ret;
-
-	for (;;) {
-		ret = kuw_step(w);
-		if (ret != KUW_STEPPED)
-			break;
-		if (w->replaced)
-			n--;
-		if (n == limit) {
-			ret = KUNWIND_STOP_CAPACITY;
-			break;
-		}
-		if (w->guessed && !result->proven)
-			result->proven = n;
-		frames[n++] = w->regs.r[KUW_RA];
-	}
-	result->count = n;
-	return ret;
 }
 
 /*
@@ -257,11 +281,11 @@ static u32 walk_fast(struct fast *w)
 static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *regs,
 			       u64 *frames, struct kuw_result *result)
 {
-	const struct kuw_map *map = fast->map;
 	struct kuw_state w;
 	u32 ret;
 
-	begin(&w, map, regs, KUW_WORD);
+	kuw_walk_begin(&w, regs, KUW_WORD);
+	w.map = fast->map;
 	for (;;) {
 		if (fast->out > frames + 1) {
 			kuw_store_frame(&w, &fast->f);
@@ -274,8 +298,7 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			/* A register is needed that is not followed, or one of
 			 * the loop's own is lost: begin again.
 			 */
-			begin(&w, map, regs, KUW_WORD);
-			result->proven = 0;
+			kuw_walk_begin(&w, regs, KUW_WORD);
 			ret = walk_full(&w, frames, fast->last - frames, result);
 			fast->out = frames + result->count;
 			return ret;
@@ -288,6 +311,11 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			return KUNWIND_STOP_CAPACITY;
 		if (w.guessed && !result->proven)
 			result->proven = fast->out - frames;
+		if (w.inner) {
+			ret = note_interrupted(result, fast->out - frames);
+			if (ret != KUW_STEPPED)
+				return ret;
+		}
 		kuw_load_frame(&w, &fast->f);
 		*fast->out++ = fast->f.ip;
 		fast->pc = fast->f.ip - !w.inner;
@@ -332,6 +360,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 
 	result->count = 0;
 	result->proven = 0;
+	result->nr_interrupted = 0;
 	result->stop = KUNWIND_STOP_CAPACITY;
 	if (!capacity)
 		return;
@@ -353,6 +382,9 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	if (unlikely(ret == KUW_STEPPED))
 		ret = walk_mixed(&w, regs, frames, result);
 	result->count = w.out - frames;
+	/* Without a guess all are. */
+	if (!result->proven)
+		result->proven = result->count;
 	broken = is_broken(&w);
 	if (unlikely(memo->debt))
 		memo->debt--;
@@ -366,23 +398,21 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	finish(ret, result);
 }
 
+void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
+		   u32 capacity, struct kuw_result *result)
+{
+	w->map = map;
+	/* What bounds time is of a piece. */
+	w->regs.steps = KUW_MAX_EXPR_STEPS;
+	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
+	       result);
+}
+
 void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,
 		   u64 *frames, u32 capacity, struct kuw_result *result)
 {
 	struct kuw_state w;
-	u32 i;
 
-	result->count = 0;
-	result->proven = 0;
-	result->stop = KUNWIND_STOP_CAPACITY;
-	if (!capacity)
-		return;
-	capacity = min_t(u32, capacity, KUNWIND_MAX_FRAMES);
-	begin(&w, map, regs, KUW_I386_WORD);
-	w.regs.r[KUW_I386_ESI] = w.regs.r[KUW_RSI];
-	w.regs.r[KUW_I386_EDI] = w.regs.r[KUW_RDI];
-	for (i = 0; i < KUW_NR_REGS; i++)
-		w.regs.r[i] = (u32)w.regs.r[i];
-	frames[0] = w.regs.r[KUW_RA];
-	finish(walk_full(&w, frames, capacity, result), result);
+	kuw_walk_begin(&w, regs, KUW_I386_WORD);
+	kuw_walk_more(&w, map, frames, capacity, result);
 }

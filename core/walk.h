@@ -3,10 +3,10 @@
 #ifndef KUW_WALK_H
 #define KUW_WALK_H
 
-#include "kunwind_port.h"
+#include "limits.h"
+#include "step.h"
 
 struct kuw_memo;
-struct kuw_map;
 
 /**
  * struct kuw_result - how a walk ended
@@ -14,11 +14,17 @@ struct kuw_map;
  * @proven: how many of them follow from tables alone; those behind rest on a
  *	step by frame pointer
  * @stop: enum kunwind_stop
+ * @nr_interrupted: how many of @interrupted are filled in
+ * @interrupted: the indexes, ascending, of frames that a signal interrupted: their
+ *	address is that of the next instruction, not one that a call returns to. The
+ *	innermost frame of a stack always is such a frame, and is not listed
  */
 struct kuw_result {
 	u32 count;
 	u32 proven;
 	u32 stop;
+	u32 nr_interrupted;
+	u16 interrupted[KUW_MAX_INTERRUPTED];
 };
 
 /**
@@ -44,10 +50,37 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
  * @capacity: how many there is room for
  * @result: how it ended
  *
- * It follows all registers from the beginning, and needs no memo.
+ * It is kuw_walk_begin() and one kuw_walk_more(), and needs no memo.
  * Context: as kuw_walk().
  */
 void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,
 		   u64 *frames, u32 capacity, struct kuw_result *result);
+
+/**
+ * kuw_walk_begin() - begin a walk that is made in pieces
+ * @w: the walk, which the caller keeps until it is done with it
+ * @regs: the user registers of the innermost frame
+ * @word: bytes of the program's words: KUW_WORD, or KUW_I386_WORD
+ *
+ * Context: any.
+ */
+void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word);
+
+/**
+ * kuw_walk_more() - walk the next piece of a user stack
+ * @w: what kuw_walk_begin() began
+ * @map: the address map of the address space, which may be another one each time
+ * @frames: where to write addresses, innermost first
+ * @capacity: how many there is room for; KUNWIND_MAX_FRAMES are written at most
+ * @result: how it ended; all numbers are of this piece
+ *
+ * If it ends with KUNWIND_STOP_CAPACITY or KUNWIND_STOP_MAX_FRAMES there are more frames,
+ * which another call of it writes. Such a walk follows all registers, and so takes longer
+ * than kuw_walk(), which has more than KUNWIND_MAX_FRAMES at no time.
+ *
+ * Context: as kuw_walk(), with the same user registers and stack for all pieces.
+ */
+void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
+		   u32 capacity, struct kuw_result *result);
 
 #endif /* KUW_WALK_H */

@@ -12,7 +12,7 @@ struct kunwind_consumer;
  * @count: frames written
  * @proven: how many of them follow from unwind tables alone; those behind rest
  *	on a guess: a step by frame pointer, or that nothing was pushed since a call
- * @stop: enum kunwind_stop of <uapi/linux/kunwind.h>; 0 if the stack is complete
+ * @stop: enum kunwind_stop of <uapi/linux/kunwind.h>
  * @space: the number of the address space that was walked, 0 if there was none;
  *	see struct kunwind_mapping
  */

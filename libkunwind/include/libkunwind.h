@@ -20,9 +20,6 @@ extern "C" {
  */
 #define KUNWIND_MAX_CAPACITY	(1u << 20)
 
-/* The stop reason of a backtrace that was not taken yet, or could not be. */
-#define KUNWIND_STOP_NONE	UINT32_MAX
-
 /* An open /dev/kunwind. Threads may share it. */
 struct kunwind_handle;
 
@@ -120,8 +117,9 @@ uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
  * kunwind_backtrace_stop() - why the walk ended
  * @bt: the backtrace
  *
- * Return: enum kunwind_stop: KUNWIND_STOP_COMPLETE (0) if and only if the stack
- * is whole; KUNWIND_STOP_NONE if there was no walk.
+ * Return: enum kunwind_stop: KUNWIND_STOP_COMPLETE if and only if the stack
+ * is whole; KUNWIND_STOP_NONE (0) if the backtrace was not taken yet, or could
+ * not be.
  */
 uint32_t kunwind_backtrace_stop(const struct kunwind_bt *bt);
 

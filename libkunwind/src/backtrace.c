@@ -6,8 +6,6 @@
 #include "internal.h"
 #include "libkunwind.h"
 
-_Static_assert(KUNWIND_NR_STOPS < KUNWIND_STOP_NONE, "no number is used twice");
-
 /* The frame of kunwind_backtrace() itself. */
 #define OWN_FRAMES	1
 

@@ -153,10 +153,11 @@ static void walk_by_step(const struct kuw_map *map,
 	};
 	u32 n = 0, stop;
 
-	result->proven = 0;
 	memcpy(w.regs.r, regs->r, sizeof(regs->r));
 	w.regs.r[KUW_RA] = regs->ip;
 	frames[n++] = regs->ip;
+	result->proven = n;
+	result->nr_interrupted = 0;
 	for (;;) {
 		stop = kuw_step(&w);
 		if (stop != KUW_STEPPED)
@@ -166,14 +167,33 @@ static void walk_by_step(const struct kuw_map *map,
 			stop = KUNWIND_STOP_CAPACITY;
 			break;
 		}
-		if (w.guessed && !result->proven)
-			result->proven = n;
 		frames[n++] = w.regs.r[KUW_RA];
+		if (!w.guessed)
+			result->proven = n;
+		if (w.inner)
+			result->interrupted[result->nr_interrupted++] = n - 1;
 	}
 	result->count = n;
 	result->stop = stop;
-	if (!result->proven)
-		result->proven = n;
+}
+
+/* In pieces it is the same walk, as long as no budget of time ends it. */
+static void walk_pieces(struct kuw_state *w, const struct kuw_map *map, u64 seed,
+			const u64 *want, const struct kuw_result *whole)
+{
+	struct kuw_result piece = { .stop = KUNWIND_STOP_CAPACITY };
+	u32 n = 0, proven = 0, size = seed % 5 + 1;
+	u64 frames[5];
+
+	while (n < whole->count && piece.stop == KUNWIND_STOP_CAPACITY) {
+		size = min_t(u32, size, whole->count - n);
+		kuw_walk_more(w, map, frames, size, &piece);
+		must(piece.count <= size && piece.proven <= piece.count);
+		must(!memcmp(frames, want + n, 8 * piece.count));
+		proven += piece.proven;
+		n += piece.count;
+	}
+	must(n == whole->count && proven == whole->proven);
 }
 
 static void walk_from_x86_64(const struct space *s, struct kuw_memo *memo, u64 ip,
@@ -182,6 +202,7 @@ static void walk_from_x86_64(const struct space *s, struct kuw_memo *memo, u64 i
 	static u64 stack[FUZZ_WORDS], frames[24], want[ARRAY_SIZE(frames)];
 	struct kuw_port_regs regs;
 	struct kuw_result result, expected;
+	struct kuw_state w;
 	u32 i;
 
 	/* Every word is a stack address or a return address. */
@@ -202,8 +223,12 @@ static void walk_from_x86_64(const struct space *s, struct kuw_memo *memo, u64 i
 	must(result.stop < KUNWIND_NR_STOPS);
 	must(frames[0] == regs.ip);
 	walk_by_step(s->map, &regs, want, ARRAY_SIZE(want), &expected);
-	must(!memcmp(&result, &expected, sizeof(result)));
+	must(!memcmp(&result, &expected, offsetof(struct kuw_result, interrupted)));
+	must(!memcmp(result.interrupted, expected.interrupted,
+		     result.nr_interrupted * sizeof(result.interrupted[0])));
 	must(!memcmp(frames, want, 8 * result.count));
+	kuw_walk_begin(&w, &regs, KUW_WORD);
+	walk_pieces(&w, s->map, seed, frames, &result);
 }
 
 /* The same for an i386 program, whose words have half of the bytes. */
@@ -213,6 +238,7 @@ static void walk_from_i386(const struct space *s, u64 ip, u64 seed)
 	const u64 base = 0xffffd000;
 	struct kuw_port_regs regs;
 	struct kuw_result result;
+	struct kuw_state w;
 	u64 frames[24];
 	u32 i;
 
@@ -233,6 +259,8 @@ static void walk_from_i386(const struct space *s, u64 ip, u64 seed)
 	must(frames[0] == (u32)regs.ip);
 	for (i = 0; i < result.count; i++)
 		must(frames[i] <= U32_MAX);
+	kuw_walk_begin(&w, &regs, KUW_I386_WORD);
+	walk_pieces(&w, s->map, seed, frames, &result);
 }
 
 static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 seed)

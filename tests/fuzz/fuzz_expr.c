@@ -35,7 +35,7 @@ static void evaluate(const u8 *data, size_t size, u32 word, u64 base)
 	if (!kuw_expr_check(data, (u32)size, word))
 		return;
 	stop = kuw_expr_eval(data, (u32)size, &regs, &cfa, &value);
-	if (stop == KUNWIND_STOP_COMPLETE) {
+	if (!stop) {
 		good = eq_expr(&s, data, size, &initial, &want);
 		must(good && value == want);
 	}

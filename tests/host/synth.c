@@ -106,7 +106,9 @@ static void walk_again(struct synth *s, u32 capacity)
 	struct kuw_result result;
 
 	kuw_walk(s->map, host_memo(&s->memo), &s->regs, frames, capacity, &result);
-	assert_memory_equal(&result, &s->result, sizeof(result));
+	assert_memory_equal(&result, &s->result, offsetof(struct kuw_result, interrupted));
+	assert_memory_equal(result.interrupted, s->result.interrupted,
+			    result.nr_interrupted * sizeof(result.interrupted[0]));
 	assert_memory_equal(frames, s->frames, 8 * result.count);
 }
 
@@ -125,6 +127,7 @@ void synth_walk(struct synth *s, u32 capacity)
 	assert_true(s->result.count <= capacity);
 	assert_true(s->result.count <= KUNWIND_MAX_FRAMES);
 	assert_true(s->result.proven <= s->result.count);
+	assert_true(s->result.nr_interrupted <= KUW_MAX_INTERRUPTED);
 	assert_true(s->result.stop < KUNWIND_NR_STOPS);
 	for (i = min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	     i < ARRAY_SIZE(s->frames); i++)

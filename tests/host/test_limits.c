@@ -94,6 +94,82 @@ static void test_full(void **state)
 		  KUNWIND_STOP_MAX_FRAMES);
 }
 
+/*
+ * More frames than a walk has, in pieces: a signal interrupted the 1000th, and from the
+ * 2000th on they are guesses.
+ */
+#define DEEP	4000
+
+static void begin_deep(void)
+{
+	u32 i;
+
+	drop(NULL);
+	s = program_new(P_RSP);
+	for (i = 0; i < DEEP; i++)
+		s->stack[i] = P_RA(P_RSP);
+	s->stack[998] = P_BEGIN(P_SIGNAL);
+	program_signal(s, 999, P_RA(P_RSP) + 1, SYNTH_SP(1100), 0);
+	s->stack[1999] = P_RA(P_NO_FDE);
+	s->regs.r[6] = 0;
+	s->stack[999 + 120 / 8] = SYNTH_SP(2000);
+	program_push(s, 2000, SYNTH_SP(DEEP), P_RA(P_RSP));
+	s->stack[DEEP] = P_RA(P_START);
+}
+
+/* Walk in pieces of @size, with another map each time. Return: how many frames. */
+static u32 walk_pieces(u64 *frames, u32 size, u32 *proven, u32 *interrupted)
+{
+	struct kuw_result r;
+	struct kuw_state w;
+	u32 n = 0, i;
+
+	*proven = 0;
+	*interrupted = 0;
+	kuw_walk_begin(&w, &s->regs, KUW_WORD);
+	do {
+		s->map->number++;
+		kuw_walk_more(&w, s->map, frames + n, size, &r);
+		assert_true(r.count && r.count <= size);
+		/* Those that are proven come first. */
+		assert_true(*proven == n || !r.proven);
+		*proven += r.proven;
+		for (i = 0; i < r.nr_interrupted; i++)
+			*interrupted = *interrupted * 10000 + n + r.interrupted[i];
+		n += r.count;
+	} while (r.stop == KUNWIND_STOP_CAPACITY || r.stop == KUNWIND_STOP_MAX_FRAMES);
+	assert_stop(r.stop, COMPLETE);
+	return n;
+}
+
+static void test_pieces(void **state)
+{
+	static u64 frames[DEEP], again[DEEP];
+	u32 size, n, proven, interrupted, i;
+
+	begin_deep();
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, MAX_FRAMES);
+	assert_int_equal(s->result.nr_interrupted, 1);
+	n = walk_pieces(frames, KUNWIND_MAX_FRAMES, &proven, &interrupted);
+	/* Up to the signal, from there to the frame without a rule, and the rest. */
+	assert_int_equal(n, 1000 + (2000 - 1100 + 1) + (DEEP - 2002 + 1) + 1);
+	assert_memory_equal(frames, s->frames, 8 * KUNWIND_MAX_FRAMES);
+	for (i = 0; i < n; i++)
+		assert_int_equal(frames[i], i == 999 ? P_BEGIN(P_SIGNAL) :
+				 i == 1000 ? P_RA(P_RSP) + 1 :
+				 i == 1900 ? P_RA(P_NO_FDE) :
+				 i == n - 1 ? P_RA(P_START) : P_RA(P_RSP));
+	assert_int_equal(proven, 1901);
+	assert_int_equal(interrupted, 1000);
+	for (size = 1; size <= 1000; size += 37) {
+		assert_int_equal(walk_pieces(again, size, &proven, &interrupted), n);
+		assert_memory_equal(again, frames, 8 * n);
+		assert_int_equal(proven, 1901);
+		assert_int_equal(interrupted, 1000);
+	}
+}
+
 /* Let each read of a walk fail in turn: what came before it stays. */
 static void sweep(void)
 {
@@ -208,6 +284,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_depth),
 	TEST(test_large_capacity),
 	TEST(test_full),
+	TEST(test_pieces),
 	TEST(test_sweep),
 	TEST(test_sweep_signal),
 	TEST(test_short_stack),

@@ -29,6 +29,16 @@ static void begin_handler(u64 ip, u64 sp, u64 bp)
 	program_signal(s, 1, ip, sp, bp);
 }
 
+/* Check which frames were interrupted; the innermost is not listed. */
+#define check_interrupted(...) \
+	expect_interrupted((const u16[]){ __VA_ARGS__ }, \
+			   sizeof((const u16[]){ __VA_ARGS__ }) / 2)
+static void expect_interrupted(const u16 *index, u32 count)
+{
+	assert_int_equal(s->result.nr_interrupted, count);
+	assert_memory_equal(s->result.interrupted, index, 2 * count);
+}
+
 static void test_signal(void **state)
 {
 	begin_handler(P_RA(P_RBP), SYNTH_SP(90), SYNTH_SP(100));
@@ -36,6 +46,17 @@ static void test_signal(void **state)
 	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RBP),
 		      P_RA(P_START));
 	assert_int_equal(s->result.proven, 4);
+	check_interrupted(2);
+	/* There is no room for the frame that would be. */
+	synth_walk(s, 2);
+	assert_int_equal(s->result.nr_interrupted, 0);
+	/* One that follows all registers. */
+	s->stack[1 + 128 / 8] = SYNTH_SP(120);
+	program_push(s, 101, P_RA(P_RBX));
+	program_push(s, 121, P_RA(P_START));
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_int_equal(s->result.count, 5);
+	check_interrupted(2);
 }
 
 /* The interrupted ip is where it is: here, on a function's first byte. */
@@ -101,6 +122,39 @@ static void test_nested(void **state)
 	program_push(s, 200, P_RA(P_START));
 	program_check(s, COMPLETE, P_RA(P_RSP), P_BEGIN(P_SIGNAL), P_RA(P_RSP),
 		      P_BEGIN(P_SIGNAL), P_RA(P_RSP), P_RA(P_START));
+	check_interrupted(2, 4);
+}
+
+/* @count handlers, each interrupted in its turn, and the outermost frame. */
+static void begin_handlers(u32 count)
+{
+	u32 word = 0, i;
+
+	begin(P_RSP);
+	for (i = 0; i < count; i++, word += 32) {
+		program_push(s, word, P_BEGIN(P_SIGNAL));
+		program_signal(s, word + 1, P_RA(P_RSP), SYNTH_SP(word + 32), 0);
+	}
+	program_push(s, word, P_RA(P_START));
+}
+
+/* As many as the list has room for; and one more, which is not written. */
+static void test_many(void **state)
+{
+	u32 i;
+
+	begin_handlers(KUW_MAX_INTERRUPTED);
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, COMPLETE);
+	assert_int_equal(s->result.count, 2 * KUW_MAX_INTERRUPTED + 2);
+	assert_int_equal(s->result.nr_interrupted, KUW_MAX_INTERRUPTED);
+	for (i = 0; i < KUW_MAX_INTERRUPTED; i++)
+		assert_int_equal(s->result.interrupted[i], 2 * i + 2);
+	begin_handlers(KUW_MAX_INTERRUPTED + 1);
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, SIGNAL_BUDGET);
+	assert_int_equal(s->result.count, 2 * KUW_MAX_INTERRUPTED + 2);
+	assert_int_equal(s->result.nr_interrupted, KUW_MAX_INTERRUPTED);
 }
 
 /* The handler ran on an alternate stack that lies above: the CFA goes down. */
@@ -229,6 +283,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_no_fde),
 	TEST(test_registers),
 	TEST(test_nested),
+	TEST(test_many),
 	TEST(test_alternate_stack),
 	TEST(test_loop),
 	TEST(test_loop_in_place),

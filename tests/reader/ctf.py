@@ -8,8 +8,8 @@ import os
 import struct
 import uuid
 
-STOPS = ["COMPLETE", "CAPACITY", "MAX_FRAMES", "NO_USER", "NOT_COVERED",
-         "NO_MAPPING", "NO_TABLE", "NO_RULE", "STACK_FAULT"]
+STOPS = ["NONE", "COMPLETE", "CAPACITY", "MAX_FRAMES", "NO_USER",
+         "NOT_COVERED", "NO_MAPPING", "NO_TABLE", "NO_RULE", "STACK_FAULT"]
 
 METADATA = """/* CTF 1.8 */
 typealias integer {{ size = 8; align = 8; signed = false; }} := uint8_t;

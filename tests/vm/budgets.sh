@@ -74,14 +74,14 @@ done
 
 # python3 takes more than 2 MiB to compile. Others have all of the budget, of which a user has half.
 ok "compilations may have 3 MiB" reload build_budget_mb=3
-ok "root's python3 has a table" says "stop 0, frames" python3 -S "$SCRATCH/ask.py" own
+ok "root's python3 has a table" says "stop 1, frames" python3 -S "$SCRATCH/ask.py" own
 ok "none was refused" [ "$(figure table_refusals)" = 0 ]
 ok "nothing is left" nothing_left
-ok "a user's has none, and he is told" says "stop 18, frames" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" own
+ok "a user's has none, and he is told" says "stop 19, frames" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" own
 ok "it was refused" [ "$(figure table_refusals)" -gt 0 ]
 ok "his smaller programs have one" "${nobody[@]}" "${whole[@]}"
 ok "compilations may have 1 MiB" reload build_budget_mb=1
-ok "root's python3 has none" says "stop 18, frames" python3 -S "$SCRATCH/ask.py" own
+ok "root's python3 has none" says "stop 19, frames" python3 -S "$SCRATCH/ask.py" own
 ok "nothing is left" nothing_left
 ok "kunwind takes its own parameters again" reload
 modprobe kunwind-lttng

@@ -41,28 +41,33 @@
 
 /*
  * Why a walk stopped: number, name, sentence. The numbers are for ever.
- * Only KUNWIND_STOP_COMPLETE means that the stack is whole.
+ * Only KUNWIND_STOP_COMPLETE means that the stack is whole. No walk ends with
+ * KUNWIND_STOP_NONE: a result that nobody filled in is no good one.
  */
 #define KUNWIND_STOPS(X) \
-	X(0, COMPLETE, "the outermost frame was reached") \
-	X(1, CAPACITY, "the caller's buffer is full") \
-	X(2, MAX_FRAMES, "the stack is deeper than KUNWIND_MAX_FRAMES") \
-	X(3, NO_USER, "the task has no user registers (kernel thread)") \
-	X(4, NOT_COVERED, "no consumer covers this address space, or not yet") \
-	X(5, NO_MAPPING, "an address lies in no known executable mapping") \
-	X(6, NO_TABLE, "the mapped file has no usable unwind information") \
-	X(7, NO_RULE, "no FDE covers the address") \
-	X(8, STACK_FAULT, "the user stack could not be read") \
-	X(9, CFA_BACK, "the CFA does not move towards the stack's base") \
-	X(10, CFA_BAD, "the CFA is misaligned") \
-	X(11, RA_BAD, "the return address is not a user address") \
-	X(12, REG_UNKNOWN, "a rule needs a register whose value is lost") \
-	X(13, EXPR_BAD, "a DWARF expression failed") \
-	X(14, EXPR_BUDGET, "the DWARF expressions of this walk took too long") \
-	X(15, MODE, "the task runs in a mode that is not supported") \
-	X(16, CONTEXT, "the stack cannot be read in this context") \
-	X(17, RULE_BAD, "the table holds a rule that cannot be applied") \
-	X(18, INCOMPLETE_MAP, "a mapping is not recorded yet, or there was no memory for it")
+	X(0, NONE, "no walk was made") \
+	X(1, COMPLETE, "the outermost frame was reached") \
+	X(2, CAPACITY, "the caller's buffer is full") \
+	X(3, MAX_FRAMES, "the stack is deeper than KUNWIND_MAX_FRAMES") \
+	X(4, NO_USER, "the task has no user registers (kernel thread)") \
+	X(5, NOT_COVERED, "no consumer covers this address space, or not yet") \
+	X(6, NO_MAPPING, "an address lies in no known executable mapping") \
+	X(7, NO_TABLE, "the mapped file has no usable unwind information") \
+	X(8, NO_RULE, "no FDE covers the address") \
+	X(9, STACK_FAULT, "the user stack could not be read") \
+	X(10, CFA_BACK, "the CFA does not move towards the stack's base") \
+	X(11, CFA_BAD, "the CFA is misaligned") \
+	X(12, RA_BAD, "the return address is not a user address") \
+	X(13, REG_UNKNOWN, "a rule needs a register whose value is lost") \
+	X(14, EXPR_BAD, "a DWARF expression failed") \
+	X(15, EXPR_BUDGET, "the DWARF expressions of this walk took too long") \
+	X(16, MODE, "the task runs in a mode that is not supported") \
+	X(17, CONTEXT, "the stack cannot be read in this context") \
+	X(18, RULE_BAD, "the table holds a rule that cannot be applied") \
+	X(19, INCOMPLETE_MAP, "a mapping is not recorded yet, or there was no memory for it") \
+	X(20, UNPROVEN, "the frames end, but nothing proves that the last one is the outermost") \
+	X(21, FAULT_BUDGET, "too many reads of the stack failed") \
+	X(22, SIGNAL_BUDGET, "the stack has more signal frames than a walk records")
 
 enum kunwind_stop {
 #define KUNWIND_STOP_ENUM(number, name, sentence) KUNWIND_STOP_##name = number,

@@ -39,6 +39,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "../../../include/uapi/linux/kunwind.h"
 #include "../bench.h"
 #include "module/bench.h"
 
@@ -143,7 +144,8 @@ static void threads(int fd, long n, long count)
 	}
 	for (i = 0; i < n; i++) {
 		pthread_join(ids[i], NULL);
-		if (jobs[i].walks.stop || jobs[i].walks.frames != 16) {
+		if (jobs[i].walks.stop != KUNWIND_STOP_COMPLETE ||
+		    jobs[i].walks.frames != 16) {
 			fprintf(stderr, "subject: %u frames, stop %u\n",
 				jobs[i].walks.frames, jobs[i].walks.stop);
 			exit(1);

@@ -30,7 +30,7 @@ static unsigned int (*save_user)(unsigned long *store, unsigned int size);
 
 static void walk(struct bench_walks *w, union frames *frames)
 {
-	struct kunwind_result result = { };
+	struct kunwind_result result = { .stop = KUNWIND_STOP_COMPLETE };
 	u32 i;
 
 	/* Only this task's time. */

@@ -16,7 +16,7 @@ enum bench_walker {
  * @walker: in: enum bench_walker
  * @count: in: how many
  * @frames: out: how many frames the last one found
- * @stop: out: why it ended; 0 for complete, and always 0 of other walkers
+ * @stop: out: why it ended; always KUNWIND_STOP_COMPLETE of other walkers
  * @ns: out: how long all of them took
  */
 struct bench_walks {
