@@ -3,22 +3,15 @@
 #include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
-#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/sizes.h>
-#include <linux/slab.h>
-#include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <kunwind/kunwind.h>
 #include "coverage.h"
-#include "limits.h"
-#include "memo.h"
-#include "owner.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "walk.h"
@@ -63,92 +56,6 @@ static void stop_early(const struct pt_regs *regs, u64 *frames, u32 capacity,
 	}
 }
 
-/*
- * One memo for each CPU and each context that can interrupt another one, the first ones
- * in the order of interrupt_context_level(). Its memory is made with the first
- * consumer; used by walks, which a consumer stands behind, with preemption off; freed
- * after the last consumer has gone.
- */
-enum level {
-	LEVEL_TASK,
-	LEVEL_SOFTIRQ,
-	LEVEL_HARDIRQ,
-	LEVEL_NMI,
-	/* In an exception or breakpoint that the kernel treats like an NMI, one that is. */
-	LEVEL_NESTED_NMI,
-	NR_LEVELS
-};
-
-/*
- * How large a task's is: most walks are of tasks, by their system calls and faults.
- * 16,000 frames of a large program, in 256 KiB, of which nothing is touched that
- * is not needed; less where there are more than 256 CPUs.
- */
-#define TASK_ORDER	5
-#define TASKS_BUDGET	SZ_64M
-
-static DEFINE_PER_CPU_ALIGNED(struct kuw_memo, memos[NR_LEVELS]);
-
-/* Return: NULL where none is left: three walks in NMIs, one in the other. */
-static struct kuw_memo *own_memo(void)
-{
-	unsigned int level;
-
-	if (likely(in_task()))
-		return this_cpu_ptr(&memos[LEVEL_TASK]);
-	level = interrupt_context_level();
-	if (level == LEVEL_NMI)
-		level += (in_nmi() >> NMI_SHIFT) - 1;
-	return likely(level < NR_LEVELS) ? this_cpu_ptr(&memos[level]) : NULL;
-}
-
-void kw_walks_close(void)
-{
-	struct kuw_memo *memo;
-	int cpu, i;
-
-	for_each_possible_cpu(cpu)
-		for (i = 0; i < NR_LEVELS; i++) {
-			memo = per_cpu_ptr(&memos[i], cpu);
-			kvfree(memo->entries);
-			memo->entries = NULL;
-		}
-}
-
-static u8 memo_order(enum level level)
-{
-	u8 order = level == LEVEL_TASK ? TASK_ORDER : 0;
-
-	while (order && num_possible_cpus() * kuw_memo_bytes(order) > TASKS_BUDGET)
-		order--;
-	return order;
-}
-
-/*
- * It is for the whole system, and so nobody's cgroup pays.
- * Return: 0, -ENOMEM.
- */
-int kw_walks_open(void)
-{
-	struct kuw_memo *memo;
-	int cpu, i;
-
-	for_each_possible_cpu(cpu)
-		for (i = 0; i < NR_LEVELS; i++) {
-			memo = per_cpu_ptr(&memos[i], cpu);
-			memset(memo, 0, sizeof(*memo));
-			memo->order = memo_order(i);
-			memo->entries = kvzalloc_node(kuw_memo_bytes(memo->order),
-						      KW_GFP & ~__GFP_ACCOUNT,
-						      cpu_to_node(cpu));
-			if (!memo->entries) {
-				kw_walks_close();
-				return -ENOMEM;
-			}
-		}
-	return 0;
-}
-
 static bool is_replaced(u64 address, const struct kw_range *ranges, int count)
 {
 	/* A return address, or the instruction itself. */
@@ -173,18 +80,21 @@ static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 		return;
 	result->count = i + 1;
 	result->proven = min(result->proven, result->count);
+	while (result->nr_interrupted &&
+	       result->interrupted[result->nr_interrupted - 1] > i)
+		result->nr_interrupted--;
 	result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
 
 /* Under rcu_read_lock(), with page faults and preemption disabled. */
-static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
-		       u64 *frames, u32 capacity, struct kuw_result *result)
+static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
+		       const struct pt_regs *regs, u64 *frames, u32 capacity,
+		       struct kuw_result *result)
 {
 	enum kw_state state = kw_space_state(space);
 	struct kw_range ranges[KW_LOG];
 	int replaced = state == KW_WRONG ? kw_space_replaced(space, ranges) : 0;
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
-	struct kuw_memo *memo = own_memo();
 
 	if (state == KW_EMPTY) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
@@ -195,7 +105,7 @@ static void walk_space(const struct kw_space *space, const struct pt_regs *regs,
 			   result);
 		return;
 	}
-	if (!memo || !may_read_user(regs)) {
+	if (!may_read_user(regs)) {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
 		return;
 	}
@@ -233,6 +143,30 @@ static bool is_returning(const struct pt_regs *regs)
 	return (long)regs->orig_ax < 0 || (long)regs->ax != -ENOSYS;
 }
 
+/*
+ * Under rcu_read_lock(). The retry is queued while the place is taken: to queue it can
+ * cause an event, whose walk must not find it due and queue it, too.
+ */
+static void walk_alone(struct kw_space *space, const struct pt_regs *regs,
+		       u64 *frames, u32 capacity, struct kuw_result *result)
+{
+	struct kw_place *place;
+
+	preempt_disable();
+	place = kw_walks_enter();
+	if (likely(place)) {
+		pagefault_disable();
+		walk_space(space, &place->memo, regs, frames, capacity, result);
+		if (kw_space_is_due(space) && is_returning(regs))
+			kw_work_retry(space);
+		pagefault_enable();
+		kw_walks_leave(place);
+	} else {
+		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
+	}
+	preempt_enable();
+}
+
 /* Return: the number of the space, or 0. */
 static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 {
@@ -255,13 +189,7 @@ static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
 	space = kw_space_find(current->mm);
 	if (space) {
 		number = space->number;
-		preempt_disable();
-		pagefault_disable();
-		walk_space(space, regs, frames, capacity, result);
-		if (kw_space_is_due(space) && is_returning(regs))
-			kw_work_retry(space);
-		pagefault_enable();
-		preempt_enable();
+		walk_alone(space, regs, frames, capacity, result);
 	} else {
 		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
 	}

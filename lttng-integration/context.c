@@ -8,11 +8,8 @@
  * record(). LTTng keeps preemption off from the one to the other. A stack that is
  * not complete ends with the mark that LTTng uses, ULONG_MAX.
  */
-#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <ringbuffer/backend.h>
 #include <ringbuffer/frontend.h>
@@ -30,27 +27,11 @@
 #define SPACE_NAME	"_callstack_user_unwind_space"
 #define INCOMPLETE	ULONG_MAX
 
-/*
- * Which context levels (task, softirq, hardirq, NMI) of a CPU are in a walk. A
- * walk that touches a page which is not there causes an exception, which LTTng may
- * trace: that event is of the walk's level, and gets no stack. An interrupt that
- * comes during a walk is of a higher level, and gets one.
- */
-static DEFINE_PER_CPU(unsigned long, walking);
-
 static void compute(struct stack *s)
 {
-	unsigned long level = BIT(interrupt_context_level());
-	unsigned long *levels = this_cpu_ptr(&walking);
-	struct kunwind_result result = { .stop = KUNWIND_STOP_CONTEXT };
+	struct kunwind_result result;
 
-	if (!(*levels & level)) {
-		*levels |= level;
-		barrier();
-		kunwind_current(s->frames, KUNWIND_MAX_FRAMES, &result);
-		barrier();
-		*levels &= ~level;
-	}
+	kunwind_current(s->frames, KUNWIND_MAX_FRAMES, &result);
 	s->count = result.count;
 	s->stop = result.stop;
 	s->space = result.space;

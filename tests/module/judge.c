@@ -30,16 +30,12 @@ struct buffer {
 
 static struct buffer __percpu *buffers[NR_CONTEXTS];
 
-#define COUNTER(name) \
-	static atomic_long_t name; \
-	module_param_cb(name, &counter_ops, &name, 0444)
-
 static int counter_get(char *text, const struct kernel_param *kp)
 {
 	return sysfs_emit(text, "%ld\n", atomic_long_read(kp->arg));
 }
 
-static const struct kernel_param_ops counter_ops = { .get = counter_get };
+const struct kernel_param_ops counter_ops = { .get = counter_get };
 
 /* Walks by context. */
 COUNTER(hardirqs);

@@ -5,8 +5,9 @@
  *	attach	1 or 0: consume stacks of the whole system, in the task that writes
  *	expect	what judge.c is to compare with, by the process that it is about
  *	rate	interrupts per second, and as many NMIs, each with a walk; 0: none
+ *	faults	1 or 0: walk where a walk touches a page that is not there
  *
- * and device.c.
+ * the counters of judge.c and nested.c, and device.c.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -20,6 +21,7 @@ static DEFINE_MUTEX(lock);
 /* Under lock: */
 static struct kunwind_consumer *consumer;
 static unsigned int rate;
+static bool faults;
 
 static int attach(bool on)
 {
@@ -29,7 +31,7 @@ static int attach(bool on)
 	if (on == !!consumer)
 		return 0;
 	if (!on) {
-		if (rate)
+		if (rate || faults)
 			return -EBUSY;
 		kunwind_detach(consumer);
 		consumer = NULL;
@@ -95,6 +97,32 @@ static const struct kernel_param_ops rate_ops = {
 
 module_param_cb(rate, &rate_ops, &rate, 0644);
 
+static int faults_set(const char *value, const struct kernel_param *kp)
+{
+	bool on;
+	int ret;
+
+	ret = kstrtobool(value, &on);
+	if (ret)
+		return ret;
+	mutex_lock(&lock);
+	if (on && !faults)
+		ret = consumer ? nested_start() : -EINVAL;
+	else if (!on && faults)
+		nested_stop();
+	if (!ret)
+		faults = on;
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static const struct kernel_param_ops faults_ops = {
+	.set = faults_set,
+	.get = param_get_bool,
+};
+
+module_param_cb(faults, &faults_ops, &faults, 0644);
+
 /* LOW HIGH FRAME...: hexadecimal */
 static int expect_set(const char *value, const struct kernel_param *kp)
 {
@@ -158,6 +186,8 @@ static void __exit kunwind_test_exit(void)
 	device_exit();
 	if (rate)
 		interrupts_stop();
+	if (faults)
+		nested_stop();
 	kunwind_detach(consumer);
 	interrupts_exit();
 	judge_exit();
