@@ -75,7 +75,7 @@ static long do_stack(struct kunwind_consumer *c, union argument *arg,
 	frames = kvmalloc_array(room, sizeof(*frames), GFP_KERNEL_ACCOUNT);
 	if (!frames)
 		return -ENOMEM;
-	kunwind_current(frames, room, &result);
+	kunwind_walk(NULL, frames, room, &result);
 	s->count = result.count - min(result.count, s->skip);
 	s->proven = result.proven - min(result.proven, s->skip);
 	s->stop = result.stop;

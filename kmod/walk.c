@@ -12,6 +12,7 @@
 #include <asm/segment.h>
 #include <kunwind/kunwind.h>
 #include "coverage.h"
+#include "registers.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "walk.h"
@@ -44,16 +45,35 @@ static bool may_read_user(const struct pt_regs *regs)
 				       sizeof(byte));
 }
 
-/* What is known without any table. */
-static void stop_early(const struct pt_regs *regs, u64 *frames, u32 capacity,
-		       u32 stop, struct kuw_result *result)
+/*
+ * What is asked of a walk, and where its answer goes. @pieces is the state of a walk that
+ * is made in pieces, or NULL.
+ */
+struct walk {
+	const struct pt_regs *regs;
+	struct kuw_state *pieces;
+	u64 *frames;
+	u32 capacity;
+	struct kuw_result *result;
+};
+
+static void set_empty(struct kuw_result *result, u32 stop)
 {
-	*result = (struct kuw_result) { .stop = stop };
-	if (regs && capacity) {
-		frames[0] = regs->ip;
-		result->count = 1;
-		result->proven = 1;
-	}
+	result->count = 0;
+	result->proven = 0;
+	result->stop = stop;
+	result->nr_interrupted = 0;
+}
+
+/* What is known without any table: the next frame. */
+static void stop_early(const struct walk *w, u32 stop)
+{
+	set_empty(w->result, stop);
+	if (!w->capacity)
+		return;
+	w->frames[0] = w->pieces ? w->pieces->regs.r[KUW_RA] : w->regs->ip;
+	w->result->count = 1;
+	w->result->proven = !(w->pieces && w->pieces->guessed);
 }
 
 static bool is_replaced(u64 address, const struct kw_range *ranges, int count)
@@ -88,8 +108,7 @@ static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 
 /* Under rcu_read_lock(), with page faults and preemption disabled. */
 static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
-		       const struct pt_regs *regs, u64 *frames, u32 capacity,
-		       struct kuw_result *result)
+		       const struct walk *w)
 {
 	enum kw_state state = kw_space_state(space);
 	struct kw_range ranges[KW_LOG];
@@ -97,26 +116,29 @@ static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
 
 	if (state == KW_EMPTY) {
-		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
+		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 		return;
 	}
 	if (replaced < 0) {
-		stop_early(regs, frames, capacity, KUNWIND_STOP_INCOMPLETE_MAP,
-			   result);
+		stop_early(w, KUNWIND_STOP_INCOMPLETE_MAP);
 		return;
 	}
-	if (!may_read_user(regs)) {
-		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
+	if (!may_read_user(w->regs)) {
+		stop_early(w, KUNWIND_STOP_CONTEXT);
 		return;
 	}
-	if (user_64bit_mode((struct pt_regs *)regs))
-		kuw_walk(&snap->map, memo, regs, frames, capacity, result);
+	if (unlikely(w->pieces))
+		kuw_walk_more(w->pieces, &snap->map, w->frames, w->capacity,
+			      w->result);
+	else if (user_64bit_mode((struct pt_regs *)w->regs))
+		kuw_walk(&snap->map, memo, w->regs, w->frames, w->capacity,
+			 w->result);
 	else
-		kuw_walk_i386(&snap->map, regs, frames, capacity, result);
+		kuw_walk_i386(&snap->map, w->regs, w->frames, w->capacity, w->result);
 	if (replaced)
-		cut(ranges, replaced, frames, result);
-	if (result->stop == KUNWIND_STOP_NO_MAPPING && state != KW_CURRENT)
-		result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
+		cut(ranges, replaced, w->frames, w->result);
+	if (w->result->stop == KUNWIND_STOP_NO_MAPPING && state != KW_CURRENT)
+		w->result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
 
 /*
@@ -147,8 +169,7 @@ static bool is_returning(const struct pt_regs *regs)
  * Under rcu_read_lock(). The retry is queued while the place is taken: to queue it can
  * cause an event, whose walk must not find it due and queue it, too.
  */
-static void walk_alone(struct kw_space *space, const struct pt_regs *regs,
-		       u64 *frames, u32 capacity, struct kuw_result *result)
+static void walk_alone(struct kw_space *space, const struct walk *w)
 {
 	struct kw_place *place;
 
@@ -156,66 +177,105 @@ static void walk_alone(struct kw_space *space, const struct pt_regs *regs,
 	place = kw_walks_enter();
 	if (likely(place)) {
 		pagefault_disable();
-		walk_space(space, &place->memo, regs, frames, capacity, result);
-		if (kw_space_is_due(space) && is_returning(regs))
+		walk_space(space, &place->memo, w);
+		if (kw_space_is_due(space) && is_returning(w->regs))
 			kw_work_retry(space);
 		pagefault_enable();
 		kw_walks_leave(place);
 	} else {
-		stop_early(regs, frames, capacity, KUNWIND_STOP_CONTEXT, result);
+		stop_early(w, KUNWIND_STOP_CONTEXT);
 	}
 	preempt_enable();
 }
 
 /* Return: the number of the space, or 0. */
-static u64 walk_current(u64 *frames, u32 capacity, struct kuw_result *result)
+static u64 walk_user(const struct walk *w)
 {
-	const struct pt_regs *regs = task_pt_regs(current);
+	const struct pt_regs *regs = w->regs;
 	struct kw_space *space;
 	u64 number = 0;
 
-	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
-		stop_early(NULL, frames, capacity, KUNWIND_STOP_NO_USER, result);
-		return 0;
-	}
 	/* The segments of 32-bit code that the kernel gives to programs begin at 0;
 	 * those of a program's own (modify_ldt()) may not.
 	 */
 	if (!user_64bit_mode((struct pt_regs *)regs) && regs->cs != __USER32_CS) {
-		stop_early(regs, frames, capacity, KUNWIND_STOP_MODE, result);
+		stop_early(w, KUNWIND_STOP_MODE);
 		return 0;
 	}
 	rcu_read_lock();
 	space = kw_space_find(current->mm);
 	if (space) {
 		number = space->number;
-		walk_alone(space, regs, frames, capacity, result);
+		walk_alone(space, w);
 	} else {
-		stop_early(regs, frames, capacity, KUNWIND_STOP_NOT_COVERED, result);
+		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	}
 	rcu_read_unlock();
-	if (result->count == 1 && is_new_program(regs) &&
-	    (result->stop == KUNWIND_STOP_NOT_COVERED ||
-	     result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
-		result->stop = KUNWIND_STOP_COMPLETE;
+	if (w->result->count == 1 && is_new_program(regs) &&
+	    (w->result->stop == KUNWIND_STOP_NOT_COVERED ||
+	     w->result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
+		w->result->stop = KUNWIND_STOP_COMPLETE;
 	return number;
 }
 
-void kunwind_current(u64 *frames, u32 capacity, struct kunwind_result *result)
+/**
+ * kw_walk() - walk current's user stack, or a piece of it
+ * @regs: as of kunwind_walk()
+ * @pieces: what kuw_walk_begin() began; NULL to walk from @regs in one piece
+ * @frames: where to write addresses, innermost first
+ * @capacity: how many there is room for; KUNWIND_MAX_FRAMES are written at most
+ * @result: how it ended
+ *
+ * Context: as of kunwind_walk().
+ * Return: the number of the space, or 0.
+ */
+u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
+	    u32 capacity, struct kuw_result *result)
+{
+	const struct pt_regs *saved = task_pt_regs(current);
+	const struct walk w = { regs ?: saved, pieces, frames, capacity, result };
+
+	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
+		set_empty(result, KUNWIND_STOP_NO_USER);
+		return 0;
+	}
+	/* Not even the innermost frame is known. */
+	if (!user_mode((struct pt_regs *)w.regs) ||
+	    (w.regs == saved && !kw_registers_are_whole())) {
+		set_empty(result, KUNWIND_STOP_CONTEXT);
+		return 0;
+	}
+	return walk_user(&w);
+}
+
+/* Return: the interrupted ones of the first 64 frames, a bit each. */
+static u64 interrupted_mask(const struct kuw_result *r)
+{
+	u64 mask = !!r->count;
+	u32 i;
+
+	for (i = 0; i < r->nr_interrupted && r->interrupted[i] < 64; i++)
+		mask |= 1ull << r->interrupted[i];
+	return mask;
+}
+
+void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
+		  struct kunwind_result *result)
 {
 	struct kuw_result r;
 	u64 space;
 
-	space = walk_current(frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), &r);
+	space = kw_walk(regs, NULL, frames, capacity, &r);
 	kw_count_stop(r.stop);
 	*result = (struct kunwind_result) {
 		.count = r.count,
 		.proven = r.proven,
 		.stop = r.stop,
 		.space = space,
+		.interrupted = interrupted_mask(&r),
 	};
 }
-EXPORT_SYMBOL_GPL(kunwind_current);
+EXPORT_SYMBOL_GPL(kunwind_walk);
 
 /* The list has them in the order of their numbers. */
 static const char * const stop_names[KUNWIND_NR_STOPS] = {

@@ -15,6 +15,7 @@
 #include <linux/topology.h>
 #include "memo.h"
 #include "owner.h"
+#include "registers.h"
 #include "walks.h"
 
 /* The first ones are in the order of interrupt_context_level(). */
@@ -109,6 +110,7 @@ int kw_walks_open(void)
 	struct kuw_memo *memo;
 	int cpu, i;
 
+	kw_registers_init();
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
 			memo = &per_cpu(places, cpu)[i].memo;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Where walks are made: see walks.c. */
+/* Where walks are made (walks.c), and walks for the module itself (walk.c). */
 #ifndef KW_WALKS_H
 #define KW_WALKS_H
 
 #include <linux/types.h>
 #include "memo.h"
+
+struct kuw_result;
+struct kuw_state;
+struct pt_regs;
 
 /*
  * A CPU's place for the walks of one context level. Written by that CPU alone, at that
@@ -19,5 +23,8 @@ int kw_walks_open(void);
 void kw_walks_close(void);
 struct kw_place *kw_walks_enter(void);
 void kw_walks_leave(struct kw_place *place);
+
+u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
+	    u32 capacity, struct kuw_result *result);
 
 #endif /* KW_WALKS_H */

@@ -31,7 +31,7 @@ static void compute(struct stack *s)
 {
 	struct kunwind_result result;
 
-	kunwind_current(s->frames, KUNWIND_MAX_FRAMES, &result);
+	kunwind_walk(NULL, s->frames, KUNWIND_MAX_FRAMES, &result);
 	s->count = result.count;
 	s->stop = result.stop;
 	s->space = result.space;

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct kunwind_consumer;
+struct pt_regs;
 
 /**
  * struct kunwind_result - how a walk ended
@@ -15,12 +16,16 @@ struct kunwind_consumer;
  * @stop: enum kunwind_stop of <uapi/linux/kunwind.h>
  * @space: the number of the address space that was walked, 0 if there was none;
  *	see struct kunwind_mapping
+ * @interrupted: bit n says that the address of frame n, of the first 64, is the next
+ *	instruction to execute; that of frame 0 always is. All others are return
+ *	addresses, whose call is the instruction before
  */
 struct kunwind_result {
 	u32 count;
 	u32 proven;
 	u32 stop;
 	u64 space;
+	u64 interrupted;
 };
 
 /**
@@ -79,17 +84,26 @@ struct kunwind_consumer *kunwind_attach(void);
 void kunwind_detach(struct kunwind_consumer *consumer);
 
 /**
- * kunwind_current() - the user call stack of the current task
+ * kunwind_walk() - the user call stack of the current task
+ * @regs: the current task's user registers, if the caller has them; NULL for those that
+ *	its last entry into the kernel saved (task_pt_regs())
  * @frames: where to write addresses, innermost first
  * @capacity: how many @frames has room for; more than KUNWIND_MAX_FRAMES are
  *	never written
  * @result: how it ended
  *
- * Takes no lock, allocates nothing, faults nothing and is bounded in time.
+ * A stack that could not be walked to its end is a result, with the reason in
+ * @result->stop. There is no frame at all if the reason is KUNWIND_STOP_NO_USER, for a
+ * kernel thread, or KUNWIND_STOP_CONTEXT where the user registers are not known: in an
+ * NMI that came while they were being saved.
+ *
+ * Takes no lock, allocates nothing, faults nothing and is bounded in time. A walk that
+ * interrupts another one at the same CPU and context level gets KUNWIND_STOP_CONTEXT.
  *
  * Context: any, NMI included, while the caller holds a consumer.
  */
-void kunwind_current(u64 *frames, u32 capacity, struct kunwind_result *result);
+void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
+		  struct kunwind_result *result);
 
 typedef void (*kunwind_tell_fn)(const struct kunwind_mapping *m, void *data);
 

@@ -37,7 +37,7 @@ static ssize_t stack_read(struct file *file, char __user *to, size_t room,
 	answer = kvmalloc(struct_size(answer, frames, capacity), GFP_KERNEL);
 	if (!answer)
 		return -ENOMEM;
-	kunwind_current(answer->frames, capacity, &result);
+	kunwind_walk(NULL, answer->frames, capacity, &result);
 	answer->stop = result.stop;
 	answer->proven = result.proven;
 	size = struct_size(answer, frames, result.count);

@@ -99,7 +99,7 @@ void judge(enum context context, const struct pt_regs *regs)
 	u64 *frames = this_cpu_ptr(buffers[context])->frames;
 	struct kunwind_result r;
 
-	kunwind_current(frames, KUNWIND_MAX_FRAMES, &r);
+	kunwind_walk(NULL, frames, KUNWIND_MAX_FRAMES, &r);
 	atomic_long_inc(context == CONTEXT_NMI ? &nmis : &hardirqs);
 	if (context == CONTEXT_NMI && !user_mode((struct pt_regs *)regs))
 		atomic_long_inc(&nmis_in_kernel);

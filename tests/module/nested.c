@@ -37,7 +37,7 @@ static void on_page_fault(void *data, unsigned long address, struct pt_regs *reg
 
 	if (!is_walking(regs))
 		return;
-	kunwind_current(frames, ARRAY_SIZE(frames), &result);
+	kunwind_walk(NULL, frames, ARRAY_SIZE(frames), &result);
 	atomic_long_inc(&nested);
 	if (result.stop == KUNWIND_STOP_CONTEXT && result.count == 1)
 		atomic_long_inc(&nested_refused);

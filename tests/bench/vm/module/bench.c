@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * kunwind-bench.ko, for benchmarks in a guest only: kunwind_current() beside the
+ * kunwind-bench.ko, for benchmarks in a guest only: kunwind_walk() beside the
  * kernel's own walk by frame pointers, stack_trace_save_user().
  *
  * That function is not exported: a kprobe finds its address. A call through a
@@ -38,8 +38,8 @@ static void walk(struct bench_walks *w, union frames *frames)
 	w->ns = ktime_get_ns();
 	for (i = 0; i < w->count; i++) {
 		if (w->walker == BENCH_KUNWIND)
-			kunwind_current(frames->kunwind, KUNWIND_MAX_FRAMES,
-					&result);
+			kunwind_walk(NULL, frames->kunwind, KUNWIND_MAX_FRAMES,
+				     &result);
 		else
 			result.count = save_user(frames->kernel,
 						 KUNWIND_MAX_FRAMES);

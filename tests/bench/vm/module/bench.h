@@ -7,7 +7,7 @@
 #include <linux/types.h>
 
 enum bench_walker {
-	BENCH_KUNWIND,		/* kunwind_current() */
+	BENCH_KUNWIND,		/* kunwind_walk() */
 	BENCH_FRAME_POINTERS,	/* stack_trace_save_user() */
 };
 
