@@ -6,14 +6,20 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
+#include <asm/ptrace.h>
 #include <uapi/linux/kunwind.h>
 #include "consumer.h"
 #include "coverage.h"
 #include "device.h"
+#include "stats.h"
+#include "walk.h"
+#include "walks.h"
 
-/* The most frames that a caller may say he has room for. */
+/* The most frames that a caller may say it has room for. */
 #define MAX_CAPACITY	SZ_1M
 
 static int device_open(struct inode *inode, struct file *file)
@@ -51,6 +57,101 @@ static long do_version(struct kunwind_consumer *c, union argument *arg,
 		return -EINVAL;
 	v->abi = KUNWIND_ABI_VERSION;
 	v->max_frames = KUNWIND_MAX_FRAMES;
+	v->max_skip = KUNWIND_MAX_SKIP;
+	v->nr_stops = KUNWIND_NR_STOPS;
+	v->stack_flags = 0;
+	v->frame_flags = KUNWIND_FRAME_INTERRUPTED | KUNWIND_FRAME_GUESSED;
+	return 0;
+}
+
+/* Return: whether there are more frames behind those that were written. */
+static bool goes_on(const struct kuw_result *result)
+{
+	return result->stop == KUNWIND_STOP_CAPACITY ||
+	       result->stop == KUNWIND_STOP_MAX_FRAMES;
+}
+
+/*
+ * Walk without the @skip innermost frames, in pieces of KUNWIND_MAX_FRAMES, so that a
+ * stack of a million frames keeps neither the CPU nor a process that is killed.
+ * Return: 0; -EINTR after a fatal signal.
+ */
+static int walk_behind(u32 skip, u64 *frames, u32 capacity, struct kuw_result *result)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+	struct kuw_state pieces;
+
+	kuw_walk_begin(&pieces, regs, user_64bit_mode(regs) ? KUW_WORD : KUW_I386_WORD);
+	while (skip) {
+		kw_walk(NULL, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES),
+			result);
+		skip -= min(skip, result->count);
+		if (!goes_on(result)) {
+			result->count = 0;
+			result->proven = 0;
+			return 0;
+		}
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	kw_walk(NULL, &pieces, frames, capacity, result);
+	return 0;
+}
+
+/* Leave out the @skip innermost frames of a walk. */
+static void leave_out(u32 skip, u64 *frames, struct kuw_result *result)
+{
+	u32 i, n = 0;
+
+	skip = min(skip, result->count);
+	result->count -= skip;
+	result->proven -= min(skip, result->proven);
+	memmove(frames, frames + skip, result->count * sizeof(*frames));
+	for (i = 0; i < result->nr_interrupted; i++)
+		if (result->interrupted[i] >= skip)
+			result->interrupted[n++] = result->interrupted[i] - skip;
+	result->nr_interrupted = n;
+}
+
+/* Return: 0; -EINTR after a fatal signal. */
+static int walk(u32 skip, u64 *frames, u32 capacity, struct kuw_result *result)
+{
+	kw_walk(NULL, NULL, frames, min_t(u32, skip + capacity, KUNWIND_MAX_FRAMES),
+		result);
+	if (skip && result->stop == KUNWIND_STOP_MAX_FRAMES)
+		return walk_behind(skip, frames, capacity, result);
+	if (skip)
+		leave_out(skip, frames, result);
+	return 0;
+}
+
+/* @innermost: the first frame is that of the whole stack. Return: 0, -EFAULT. */
+static int put_frames(struct kunwind_frame __user *to, const u64 *frames,
+		      const struct kuw_result *result, bool innermost)
+{
+	struct kunwind_frame chunk[16];
+	u32 i, n = 0, next = 0;
+
+	for (i = 0; i < result->count; i++) {
+		struct kunwind_frame *frame = &chunk[n++];
+
+		*frame = (struct kunwind_frame) { .address = frames[i] };
+		if (i >= result->proven)
+			frame->flags |= KUNWIND_FRAME_GUESSED;
+		if (!i && innermost)
+			frame->flags |= KUNWIND_FRAME_INTERRUPTED;
+		if (next < result->nr_interrupted && result->interrupted[next] == i) {
+			frame->flags |= KUNWIND_FRAME_INTERRUPTED;
+			next++;
+		}
+		if (n < ARRAY_SIZE(chunk) && i + 1 < result->count)
+			continue;
+		if (copy_to_user(to, chunk, n * sizeof(*chunk)))
+			return -EFAULT;
+		to += n;
+		n = 0;
+	}
 	return 0;
 }
 
@@ -58,12 +159,13 @@ static long do_stack(struct kunwind_consumer *c, union argument *arg,
 		     void __user *uarg, u32 size)
 {
 	struct kunwind_stack *s = &arg->stack;
-	struct kunwind_result result;
+	u32 capacity = min_t(u32, s->capacity, KUNWIND_MAX_FRAMES);
+	struct kuw_result result;
 	u64 *frames;
-	u32 room;
 	long ret;
 
-	if (s->flags || s->reserved || !s->capacity || s->capacity > MAX_CAPACITY)
+	if (s->flags || s->reserved || !s->capacity || s->capacity > MAX_CAPACITY ||
+	    s->skip > KUNWIND_MAX_SKIP)
 		return -EINVAL;
 	if (c->mm != current->mm)
 		return -EXDEV;
@@ -71,44 +173,53 @@ static long do_stack(struct kunwind_consumer *c, union argument *arg,
 	ret = kw_space_refresh(c->space, c->mm);
 	if (ret)
 		return ret;
-	room = min_t(u64, (u64)s->capacity + s->skip, KUNWIND_MAX_FRAMES);
-	frames = kvmalloc_array(room, sizeof(*frames), GFP_KERNEL_ACCOUNT);
+	frames = kvmalloc_array(min_t(u32, s->skip + capacity, KUNWIND_MAX_FRAMES),
+				sizeof(*frames), GFP_KERNEL_ACCOUNT);
 	if (!frames)
 		return -ENOMEM;
-	kunwind_walk(NULL, frames, room, &result);
-	s->count = result.count - min(result.count, s->skip);
-	s->proven = result.proven - min(result.proven, s->skip);
-	s->stop = result.stop;
-	if (s->count && copy_to_user(uarg + size, frames + s->skip,
-				     s->count * sizeof(*frames)))
-		ret = -EFAULT;
+	ret = walk(s->skip, frames, capacity, &result);
+	if (!ret) {
+		kw_count_stop(result.stop);
+		s->count = result.count;
+		s->proven = result.proven;
+		s->stop = result.stop;
+		ret = put_frames(uarg + size, frames, &result, !s->skip);
+	}
 	kvfree(frames);
 	return ret;
 }
 
 static const struct request {
+	unsigned int cmd;
 	u32 size;
 	u32 min_size;
 	long (*run)(struct kunwind_consumer *c, union argument *arg,
 		    void __user *uarg, u32 size);
 } requests[] = {
-	/* min_size is that of the first published version, and stays. */
 	[_IOC_NR(KUNWIND_IOC_VERSION)] = {
+		.cmd = KUNWIND_IOC_VERSION,
 		.size = sizeof(struct kunwind_version),
-		.min_size = 16,
+		.min_size = KUNWIND_VERSION_SIZE_VER0,
 		.run = do_version,
 	},
 	[_IOC_NR(KUNWIND_IOC_STACK)] = {
+		.cmd = KUNWIND_IOC_STACK,
 		.size = sizeof(struct kunwind_stack),
-		.min_size = 32,
+		.min_size = KUNWIND_STACK_SIZE_VER0,
 		.run = do_stack,
 	},
 };
 
-static_assert(sizeof(struct kunwind_version) == 16);
-static_assert(offsetof(struct kunwind_version, reserved) == 12);
+/* Version 1 is frozen: all of it is in tests/ioctl/layout.h. */
+static_assert(KUNWIND_ABI_VERSION == 1);
+static_assert(KUNWIND_IOC_VERSION == 0xc020be00);
+static_assert(KUNWIND_IOC_STACK == 0xc020be01);
+static_assert(sizeof(struct kunwind_version) == 32);
+static_assert(offsetof(struct kunwind_version, reserved) == 28);
 static_assert(sizeof(struct kunwind_stack) == 32);
 static_assert(offsetof(struct kunwind_stack, reserved) == 28);
+static_assert(sizeof(struct kunwind_frame) == 16);
+static_assert(offsetof(struct kunwind_frame, reserved) == 12);
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long param)
 {
@@ -118,10 +229,11 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long para
 	u32 size;
 	long ret;
 
-	if (_IOC_NR(cmd) >= ARRAY_SIZE(requests) ||
-	    cmd != _IO(KUNWIND_IOC_MAGIC, _IOC_NR(cmd)))
+	if (_IOC_NR(cmd) >= ARRAY_SIZE(requests))
 		return -ENOTTY;
 	request = &requests[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(requests))];
+	if (cmd != request->cmd)
+		return -ENOTTY;
 	if (get_user(size, (u32 __user *)uarg))
 		return -EFAULT;
 	if (size < request->min_size)

@@ -17,14 +17,16 @@
 
 static void print(const struct kunwind_bt *bt)
 {
-	const uint64_t *frames = kunwind_backtrace_frames(bt);
+	const struct kunwind_frame *frames = kunwind_backtrace_frames(bt);
 	uint32_t count = kunwind_backtrace_count(bt);
-	uint32_t proven = kunwind_backtrace_proven(bt);
 	uint32_t stop = kunwind_backtrace_stop(bt);
 
 	for (uint32_t i = 0; i < count; i++)
-		printf("[%" PRIu32 "] 0x%" PRIx64 "%s\n", i, frames[i],
-		       i < proven ? "" : " (by frame pointer)");
+		printf("[%" PRIu32 "] 0x%" PRIx64 "%s%s\n", i,
+		       (uint64_t)frames[i].address,
+		       frames[i].flags & KUNWIND_FRAME_INTERRUPTED ?
+		       " (interrupted)" : "",
+		       frames[i].flags & KUNWIND_FRAME_GUESSED ? " (guessed)" : "");
 	printf("%s: %s\n", kunwind_stop_name(stop), kunwind_stop_text(stop));
 }
 

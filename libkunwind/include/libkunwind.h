@@ -15,9 +15,7 @@
 extern "C" {
 #endif
 
-/* The most frames that a backtrace can be made for; the module fills at most
- * KUNWIND_MAX_FRAMES of them.
- */
+/* The most frames that a backtrace can be made for. */
 #define KUNWIND_MAX_CAPACITY	(1u << 20)
 
 /* An open /dev/kunwind. Threads may share it. */
@@ -67,8 +65,8 @@ void kunwind_backtrace_free(struct kunwind_bt *bt);
  * @bt: where to put it
  *
  * Frame 0 is the address that this call returns to. It is async-signal-safe: one
- * system call, no allocation, no lock. A stack that ends early is a result, not
- * an error: see kunwind_backtrace_stop().
+ * system call for each KUNWIND_MAX_FRAMES frames, no allocation, no lock. A stack
+ * that ends early is a result, not an error: see kunwind_backtrace_stop().
  *
  * Return: the number of frames; -EXDEV in a child of fork(2) or in another
  * process than the one that opened @handle; -ENOMEM; -EINVAL if an argument is
@@ -78,14 +76,19 @@ int kunwind_backtrace(struct kunwind_handle *handle,
 		      struct kunwind_bt *bt);
 
 /**
- * kunwind_backtrace_frames() - the addresses
+ * kunwind_backtrace_frames() - the frames
  * @bt: the backtrace
  *
- * Return: kunwind_backtrace_count() return addresses, innermost first; behind a
- * signal's frame comes the address of the instruction that it interrupted. They
- * change with the next kunwind_backtrace() and live as long as @bt.
+ * A frame's address is a return address, whose call is the instruction before: look
+ * up the address minus 1. With KUNWIND_FRAME_INTERRUPTED in its flags, a signal came
+ * there: look up the address. KUNWIND_FRAME_GUESSED says that no unwind information
+ * proves the frame.
+ *
+ * Return: kunwind_backtrace_count() frames, innermost first. They change with the
+ * next kunwind_backtrace() and live as long as @bt.
  */
-const uint64_t *kunwind_backtrace_frames(const struct kunwind_bt *bt);
+const struct kunwind_frame *
+kunwind_backtrace_frames(const struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace_count() - how many frames there are
@@ -109,7 +112,7 @@ uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt);
  *
  * Return: 0 to kunwind_backtrace_count(). The frames behind rest on a step by
  * frame pointer, or on a call that has pushed nothing, which is plausible and not
- * proven.
+ * proven: they have KUNWIND_FRAME_GUESSED.
  */
 uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
 

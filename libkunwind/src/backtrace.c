@@ -37,22 +37,72 @@ EXPORT void kunwind_backtrace_free(struct kunwind_bt *bt)
 	free(bt);
 }
 
+/* A request, and the frames in whose place it stands while it is made. */
+union piece {
+	struct kunwind_stack stack;
+	struct kunwind_frame frames[sizeof(struct kunwind_stack) /
+				    sizeof(struct kunwind_frame)];
+};
+
+#define PLACE	(sizeof(union piece) / sizeof(struct kunwind_frame))
+
+_Static_assert(sizeof(union piece) == PLACE * sizeof(struct kunwind_frame),
+	       "a request stands in the place of whole frames");
+
+static inline __attribute__((always_inline))
+long request(struct kunwind_handle *handle, struct kunwind_stack *stack,
+	     uint32_t capacity, uint32_t skip)
+{
+	*stack = (struct kunwind_stack) {
+		.size = sizeof(*stack),
+		.capacity = capacity,
+		.skip = skip,
+	};
+	return kunwind_ioctl(handle->fd, KUNWIND_IOC_STACK, stack);
+}
+
+/*
+ * The kernel returns KUNWIND_MAX_FRAMES at a time, behind its structure. So for those
+ * that follow, the structure is put in the place of the last frames so far.
+ */
+static inline __attribute__((always_inline))
+long go_on(struct kunwind_handle *handle, struct kunwind_bt *bt)
+{
+	uint32_t count = bt->stack.count;
+	union piece *piece = (union piece *)&bt->frames[count - PLACE];
+	union piece saved = *piece, answer;
+	long ret;
+
+	ret = request(handle, &piece->stack, bt->stack.capacity - count,
+		      count + OWN_FRAMES);
+	answer = *piece;
+	*piece = saved;
+	if (ret < 0)
+		return ret;
+	/* The frames before a guess are proven, and none behind it. */
+	if (bt->stack.proven == count)
+		bt->stack.proven += answer.stack.proven;
+	bt->stack.count += answer.stack.count;
+	bt->stack.stop = answer.stack.stop;
+	return 0;
+}
+
 /* Inlined into its caller, it would not be the frame that is left out. */
 EXPORT __attribute__((noinline))
 int kunwind_backtrace(struct kunwind_handle *handle,
 		      struct kunwind_bt *bt)
 {
+	uint32_t capacity;
 	long ret;
 
 	if (!handle || !bt)
 		return -EINVAL;
 
-	make_empty(bt);
-	bt->stack.size = sizeof(bt->stack);
-	bt->stack.flags = 0;
-	bt->stack.skip = OWN_FRAMES;
-	bt->stack.reserved = 0;
-	ret = kunwind_ioctl(handle->fd, KUNWIND_IOC_STACK, &bt->stack);
+	capacity = bt->stack.capacity;
+	ret = request(handle, &bt->stack, capacity, OWN_FRAMES);
+	while (ret >= 0 && bt->stack.stop == KUNWIND_STOP_MAX_FRAMES &&
+	       bt->stack.count < capacity)
+		ret = go_on(handle, bt);
 	if (ret < 0) {
 		make_empty(bt);
 		return ret;
@@ -60,7 +110,7 @@ int kunwind_backtrace(struct kunwind_handle *handle,
 	return bt->stack.count;
 }
 
-EXPORT const uint64_t *
+EXPORT const struct kunwind_frame *
 kunwind_backtrace_frames(const struct kunwind_bt *bt)
 {
 	return bt->frames;

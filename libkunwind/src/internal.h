@@ -17,7 +17,7 @@ struct kunwind_handle {
 /* The kernel writes the frames behind its structure: nothing is copied. */
 struct kunwind_bt {
 	struct kunwind_stack stack;
-	uint64_t frames[];
+	struct kunwind_frame frames[];
 };
 
 _Static_assert(offsetof(struct kunwind_bt, frames) ==

@@ -25,6 +25,9 @@
 
 #define DEVICE		"/dev/kunwind"
 #define FRAMES		5
+/* More than two requests return. */
+#define DEEP		2500
+#define DEEP_PROVEN	2100
 #define CALLS		100
 #define CANARY		4321
 
@@ -33,6 +36,8 @@ static int open_errno;
 static long version_answer;
 static uint32_t version_abi;
 static long stack_answer;
+/* A deep stack is read; the request that fails, or 0. */
+static int is_deep, failing;
 
 /* What was asked. */
 static int open_flags;
@@ -63,13 +68,40 @@ static long answer_version(struct kunwind_version *version)
 		return version_answer;
 	version->abi = version_abi;
 	version->max_frames = KUNWIND_MAX_FRAMES;
+	version->max_skip = KUNWIND_MAX_SKIP;
+	return 0;
+}
+
+/* A stack of DEEP frames behind that of the library. */
+static long answer_deep(struct kunwind_stack *stack, struct kunwind_frame *frames)
+{
+	uint32_t skip = stack->skip - 1, left = DEEP - skip;
+	uint32_t room = stack->capacity < KUNWIND_MAX_FRAMES ? stack->capacity :
+							       KUNWIND_MAX_FRAMES;
+
+	if (requests == failing)
+		return -ENOMEM;
+	stack->count = left < room ? left : room;
+	stack->proven = skip > DEEP_PROVEN ? 0 : DEEP_PROVEN - skip;
+	if (stack->proven > stack->count)
+		stack->proven = stack->count;
+	stack->stop = stack->count == left ? KUNWIND_STOP_COMPLETE :
+		      room == KUNWIND_MAX_FRAMES ? KUNWIND_STOP_MAX_FRAMES :
+						   KUNWIND_STOP_CAPACITY;
+	for (uint32_t i = 0; i < stack->count; i++)
+		frames[i] = (struct kunwind_frame) {
+			.address = 0x1000 + skip + i,
+			.flags = i >= stack->proven ? KUNWIND_FRAME_GUESSED : 0,
+		};
 	return 0;
 }
 
 static long answer_stack(struct kunwind_stack *stack)
 {
-	uint64_t *frames = (uint64_t *)((char *)stack + stack->size);
+	struct kunwind_frame *frames = (void *)((char *)stack + stack->size);
 
+	if (is_deep)
+		return answer_deep(stack, frames);
 	asked = *stack;
 	asked_at = stack;
 	/* Even where the kernel fails it may have written. */
@@ -79,7 +111,7 @@ static long answer_stack(struct kunwind_stack *stack)
 	if (stack_answer)
 		return stack_answer;
 	for (int i = 0; i < FRAMES; i++)
-		frames[i] = 0x1000 + i;
+		frames[i] = (struct kunwind_frame) { .address = 0x1000 + i };
 	return 0;
 }
 
@@ -245,7 +277,7 @@ static void test_backtrace(void)
 {
 	struct kunwind_bt *bt = kunwind_backtrace_new(FRAMES + 2);
 	struct kunwind_handle *handle;
-	const uint64_t *frames;
+	const struct kunwind_frame *frames;
 	int same = 1;
 
 	if (!bt || kunwind_open(&handle))
@@ -266,7 +298,7 @@ static void test_backtrace(void)
 	tap_ok((const char *)frames == (const char *)asked_at + 32,
 	       "backtrace: the frames are where the kernel wrote them");
 	for (int i = 0; i < FRAMES; i++)
-		same &= frames[i] == 0x1000u + i;
+		same &= frames[i].address == 0x1000u + i;
 	tap_ok(same, "backtrace: all frames");
 	tap_ok(kunwind_backtrace_count(bt) == FRAMES &&
 	       kunwind_backtrace_proven(bt) == FRAMES - 1 &&
@@ -284,6 +316,61 @@ static void test_backtrace(void)
 
 	kunwind_close(handle);
 	kunwind_backtrace_free(bt);
+}
+
+static void expect_deep(struct kunwind_handle *handle, uint32_t capacity,
+			uint32_t count, int want, uint32_t stop)
+{
+	struct kunwind_bt *bt = kunwind_backtrace_new(capacity);
+	const struct kunwind_frame *frames;
+	int same = 1, ret;
+
+	if (!bt)
+		tap_bail("no room");
+	requests = 0;
+	ret = kunwind_backtrace(handle, bt);
+	tap_ok(ret == (int)count && kunwind_backtrace_count(bt) == count &&
+	       kunwind_backtrace_capacity(bt) == capacity,
+	       "deep: capacity %u: %u frames", capacity, count);
+	tap_ok(requests == want, "deep: in %d requests", want);
+	tap_ok(kunwind_backtrace_stop(bt) == stop, "deep: %s", kunwind_stop_name(stop));
+	tap_ok(kunwind_backtrace_proven(bt) ==
+	       (count < DEEP_PROVEN ? count : DEEP_PROVEN), "deep: proven");
+	frames = kunwind_backtrace_frames(bt);
+	for (uint32_t i = 0; i < count; i++)
+		same &= frames[i].address == 0x1000u + i && !frames[i].reserved &&
+			frames[i].flags == (i < DEEP_PROVEN ? 0 : KUNWIND_FRAME_GUESSED);
+	tap_ok(same, "deep: each frame is at its place");
+	kunwind_backtrace_free(bt);
+}
+
+/* What one request does not return, others do. */
+static void test_deep(void)
+{
+	struct kunwind_handle *handle;
+	struct kunwind_bt *bt;
+
+	if (kunwind_open(&handle))
+		tap_bail("no handle");
+	is_deep = 1;
+	expect_deep(handle, DEEP + 100, DEEP, 3, KUNWIND_STOP_COMPLETE);
+	expect_deep(handle, DEEP, DEEP, 3, KUNWIND_STOP_COMPLETE);
+	expect_deep(handle, DEEP - 1, DEEP - 1, 3, KUNWIND_STOP_CAPACITY);
+	expect_deep(handle, 2048, 2048, 2, KUNWIND_STOP_MAX_FRAMES);
+	expect_deep(handle, 1025, 1025, 2, KUNWIND_STOP_CAPACITY);
+	expect_deep(handle, 1024, 1024, 1, KUNWIND_STOP_MAX_FRAMES);
+	expect_deep(handle, 1000, 1000, 1, KUNWIND_STOP_CAPACITY);
+	bt = kunwind_backtrace_new(DEEP);
+	if (!bt)
+		tap_bail("no room");
+	failing = 2;
+	requests = 0;
+	tap_ok(kunwind_backtrace(handle, bt) == -ENOMEM && requests == 2 && is_empty(bt),
+	       "deep: the second request fails: no stack");
+	failing = 0;
+	is_deep = 0;
+	kunwind_backtrace_free(bt);
+	kunwind_close(handle);
 }
 
 /* Async-signal-safe: nothing is called, and no system call but one is made. */
@@ -348,6 +435,7 @@ int main(void)
 	}
 	test_version();
 	test_backtrace();
+	test_deep();
 	test_one_call();
 	return tap_done();
 }

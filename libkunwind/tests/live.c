@@ -195,9 +195,8 @@ static NOINLINE void take_kunwind(struct live_stacks *stacks)
 		return;
 	}
 	list->count = kunwind_backtrace(handle, stacks->bt);
-	if (list->count > 0)
-		memcpy(list->frames, kunwind_backtrace_frames(stacks->bt),
-		       list->count * sizeof(list->frames[0]));
+	for (int i = 0; i < list->count; i++)
+		list->frames[i] = kunwind_backtrace_frames(stacks->bt)[i].address;
 	stacks->stop = kunwind_backtrace_stop(stacks->bt);
 	stacks->proven = kunwind_backtrace_proven(stacks->bt);
 }

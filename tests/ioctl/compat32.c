@@ -17,7 +17,7 @@
 
 struct request {
 	struct kunwind_stack stack;
-	__u64 frames[64];
+	struct kunwind_frame frames[64];
 };
 
 _Static_assert(sizeof(void *) == 4, "a 32-bit program");
@@ -91,8 +91,10 @@ __attribute__((noreturn, used)) static void run(void)
 	request.stack.size = sizeof(request.stack);
 	request.stack.capacity = 64;
 	ok(call(NR_IOCTL, fd, KUNWIND_IOC_STACK, (long)&request) == 0, "stack: 0");
-	ok(request.stack.count == 2 && request.frames[1] == (unsigned long)back &&
+	ok(request.stack.count == 2 && request.frames[1].address == (unsigned long)back &&
 	   request.stack.stop == KUNWIND_STOP_COMPLETE, "stack: run, _start");
+	ok(request.frames[0].flags == KUNWIND_FRAME_INTERRUPTED &&
+	   request.frames[1].flags == 0, "stack: flags of the frames");
 	ok(request.stack.count <= 64 && request.stack.proven <= request.stack.count,
 	   "stack: counts");
 

@@ -177,7 +177,7 @@ static bool is_right(bool must_be_whole)
 		return false;
 	}
 	for (i = 1; i < s->count && i < count; i++)
-		if (answer.request.frames[i] != (uintptr_t)answer.callers[i])
+		if (answer.request.frames[i].address != (uintptr_t)answer.callers[i])
 			break;
 	if (i == s->count && s->count &&
 	    (s->stop == KUNWIND_STOP_COMPLETE ? i == count : !must_be_whole))

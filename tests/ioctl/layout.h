@@ -6,11 +6,15 @@
 #include <stddef.h>
 #include <linux/kunwind.h>
 
-_Static_assert(sizeof(struct kunwind_version) == 16, "layout");
+_Static_assert(sizeof(struct kunwind_version) == 32, "layout");
 _Static_assert(offsetof(struct kunwind_version, size) == 0, "layout");
 _Static_assert(offsetof(struct kunwind_version, abi) == 4, "layout");
 _Static_assert(offsetof(struct kunwind_version, max_frames) == 8, "layout");
-_Static_assert(offsetof(struct kunwind_version, reserved) == 12, "layout");
+_Static_assert(offsetof(struct kunwind_version, max_skip) == 12, "layout");
+_Static_assert(offsetof(struct kunwind_version, nr_stops) == 16, "layout");
+_Static_assert(offsetof(struct kunwind_version, stack_flags) == 20, "layout");
+_Static_assert(offsetof(struct kunwind_version, frame_flags) == 24, "layout");
+_Static_assert(offsetof(struct kunwind_version, reserved) == 28, "layout");
 
 _Static_assert(sizeof(struct kunwind_stack) == 32, "layout");
 _Static_assert(offsetof(struct kunwind_stack, size) == 0, "layout");
@@ -22,10 +26,18 @@ _Static_assert(offsetof(struct kunwind_stack, proven) == 20, "layout");
 _Static_assert(offsetof(struct kunwind_stack, stop) == 24, "layout");
 _Static_assert(offsetof(struct kunwind_stack, reserved) == 28, "layout");
 
-_Static_assert(KUNWIND_IOC_VERSION == 0xbe00, "request");
-_Static_assert(KUNWIND_IOC_STACK == 0xbe01, "request");
+_Static_assert(sizeof(struct kunwind_frame) == 16, "layout");
+_Static_assert(offsetof(struct kunwind_frame, address) == 0, "layout");
+_Static_assert(offsetof(struct kunwind_frame, flags) == 8, "layout");
+_Static_assert(offsetof(struct kunwind_frame, reserved) == 12, "layout");
+_Static_assert(KUNWIND_FRAME_INTERRUPTED == 1, "flag");
+_Static_assert(KUNWIND_FRAME_GUESSED == 2, "flag");
+
+_Static_assert(KUNWIND_IOC_VERSION == 0xc020be00, "request");
+_Static_assert(KUNWIND_IOC_STACK == 0xc020be01, "request");
 _Static_assert(KUNWIND_ABI_VERSION == 1, "version");
 _Static_assert(KUNWIND_MAX_FRAMES == 1024, "limit");
+_Static_assert(KUNWIND_MAX_SKIP == 1 << 20, "limit");
 
 /* Numbers of stop reasons are for ever. */
 _Static_assert(KUNWIND_STOP_NONE == 0, "stop");

@@ -117,9 +117,15 @@ static void check(const struct request *r)
 	}
 	if (s->stop == KUNWIND_STOP_COMPLETE)
 		__atomic_fetch_add(&nr_complete, 1, __ATOMIC_RELAXED);
-	for (i = 0; i < s->count; i++)
-		if (r->frames[i] >= USER_END)
+	for (i = 0; i < s->count; i++) {
+		if (r->frames[i].address >= USER_END)
 			wrong("no user address", s);
+		if (r->frames[i].flags & ~(KUNWIND_FRAME_INTERRUPTED |
+					   KUNWIND_FRAME_GUESSED) ||
+		    r->frames[i].reserved ||
+		    (i >= s->proven) != !!(r->frames[i].flags & KUNWIND_FRAME_GUESSED))
+			wrong("flags", s);
+	}
 }
 
 static void op_open(struct task *t)

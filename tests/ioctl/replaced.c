@@ -51,7 +51,7 @@ static NOINLINE void look(void)
 	count = backtrace(callers, 64);
 	nr_stacks++;
 	for (i = 1; i < s->count && i < count; i++)
-		if (request.frames[i] != (uintptr_t)callers[i])
+		if (request.frames[i].address != (uintptr_t)callers[i])
 			break;
 	if (!error && i == count && i == s->count && s->proven == i &&
 	    s->stop == KUNWIND_STOP_COMPLETE)

@@ -20,7 +20,7 @@
 
 struct request {
 	struct kunwind_stack stack;
-	uint64_t frames[2048];
+	struct kunwind_frame frames[2048];
 };
 
 /* libc's ioctl() would be one frame more, and errno a detour. */

@@ -3,12 +3,14 @@
  * The ioctl of /dev/kunwind: what include/uapi/linux/kunwind.h promises, and an
  * error number of it for every bad input.
  */
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include "request.h"
 
-#define DEEP		1200
 #define MAX_CAPACITY	(1u << 20)
 #define FUZZ_ROUNDS	4000
 
@@ -135,8 +137,13 @@ static void test_version(void)
 	tap_ok(version.size == sizeof(version), "version: the size is left alone");
 	tap_ok(version.abi == KUNWIND_ABI_VERSION, "version: the ABI is %d",
 	       KUNWIND_ABI_VERSION);
-	tap_ok(version.max_frames == KUNWIND_MAX_FRAMES, "version: %d frames",
-	       KUNWIND_MAX_FRAMES);
+	tap_ok(version.max_frames == KUNWIND_MAX_FRAMES &&
+	       version.max_skip == KUNWIND_MAX_SKIP, "version: %d frames behind %d",
+	       KUNWIND_MAX_FRAMES, KUNWIND_MAX_SKIP);
+	tap_ok(version.nr_stops == KUNWIND_NR_STOPS, "version: %d stop reasons",
+	       KUNWIND_NR_STOPS);
+	tap_ok(version.stack_flags == 0 && version.frame_flags == 3,
+	       "version: which flags there are");
 	tap_ok(version.reserved == 0, "version: reserved is zero");
 
 	for (int bit = 0; bit < 32; bit += 31) {
@@ -182,6 +189,9 @@ static void test_fields(void)
 	expect(take(&request, MAX_CAPACITY + 1, 0), -EINVAL, "stack, capacity 2^20+1");
 	expect(take(&request, 1u << 31, 0), -EINVAL, "stack, capacity 2^31");
 	expect(take(&request, UINT32_MAX, 0), -EINVAL, "stack, capacity 2^32-1");
+	expect(take(&request, 16, KUNWIND_MAX_SKIP + 1), -EINVAL, "stack, skip 2^20+1");
+	expect(take(&request, 16, 1u << 31), -EINVAL, "stack, skip 2^31");
+	expect(take(&request, 16, UINT32_MAX), -EINVAL, "stack, skip 2^32-1");
 }
 
 static int in_this_program(uint64_t address)
@@ -207,10 +217,16 @@ static void test_stack(void)
 	tap_ok(all.stack.size == sizeof(all.stack) && all.stack.capacity == 2048 &&
 	       !all.stack.skip && !all.stack.flags && !all.stack.reserved,
 	       "stack: what is in is left alone");
-	tap_ok(all.frames[depth] == 0xeeeeeeeeeeeeeeee,
+	tap_ok(all.frames[depth].address == 0xeeeeeeeeeeeeeeee,
 	       "stack: nothing is written behind the frames");
-	tap_ok(in_this_program(all.frames[0]) && in_this_program(all.frames[1]) &&
-	       in_this_program(all.frames[depth - 1]), "stack: begins and ends in this program");
+	tap_ok(in_this_program(all.frames[0].address) &&
+	       in_this_program(all.frames[1].address) &&
+	       in_this_program(all.frames[depth - 1].address),
+	       "stack: begins and ends in this program");
+	for (uint32_t i = 0; i < depth; i++)
+		same &= all.frames[i].flags == (i ? 0 : KUNWIND_FRAME_INTERRUPTED) &&
+			!all.frames[i].reserved;
+	tap_ok(same, "stack: the first frame is where the call is, others return");
 	if (depth < 4 || depth >= 20)
 		return;
 
@@ -233,68 +249,249 @@ static void test_stack(void)
 		    other.stack.stop != KUNWIND_STOP_COMPLETE)
 			same = 0;
 		for (uint32_t i = 0; same && i < other.stack.count; i++)
-			same = i + skip == 1 || other.frames[i] == all.frames[i + skip];
+			same = i + skip == 1 ||
+			       !memcmp(&other.frames[i], &all.frames[i + skip],
+				       sizeof(other.frames[i]));
 	}
 	tap_ok(same, "stack, skip 0 to all: the same frames without the innermost");
 
 	expect(take(&other, 2, 2), 0, "stack, skip 2, capacity 2");
-	tap_ok(other.stack.count == 2 && other.frames[0] == all.frames[2] &&
-	       other.frames[1] == all.frames[3], "stack, skip 2, capacity 2: frames 2 and 3");
+	tap_ok(other.stack.count == 2 &&
+	       other.frames[0].address == all.frames[2].address &&
+	       other.frames[1].address == all.frames[3].address,
+	       "stack, skip 2, capacity 2: frames 2 and 3");
 
-	expect(take(&other, 2048, UINT32_MAX), 0, "stack, skip 2^32-1");
-	tap_ok(other.stack.count == 0 && other.stack.proven == 0,
-	       "stack, skip 2^32-1: no frames");
-	expect(take(&other, MAX_CAPACITY, UINT32_MAX), 0, "stack, capacity 2^20, skip 2^32-1");
+	expect(take(&other, 2048, KUNWIND_MAX_SKIP), 0, "stack, skip 2^20");
+	tap_ok(other.stack.count == 0 && other.stack.proven == 0 &&
+	       other.stack.stop == KUNWIND_STOP_COMPLETE,
+	       "stack, skip 2^20: no frames, COMPLETE");
+	expect(take(&other, MAX_CAPACITY, KUNWIND_MAX_SKIP), 0,
+	       "stack, capacity 2^20, skip 2^20");
 	expect(take(&other, MAX_CAPACITY, 0), 0, "stack, capacity 2^20");
 	tap_ok(other.stack.count == depth, "stack, capacity 2^20: only what there is");
 }
 
-static NOINLINE long recurse(struct request *request, int depth, uint32_t skip)
-{
-	long ret;
+/*
+ * Recursion through two functions, of @depth calls. Each notes its return address; then
+ * the innermost one calls @end.
+ */
+static uint64_t *noted;
+static NOINLINE void odd(int depth, void (*end)(void));
 
-	if (depth == 0)
-		return take(request, 2048, skip);
-	ret = recurse(request, depth - 1, skip);
+static NOINLINE void even(int depth, void (*end)(void))
+{
+	noted[depth] = (uintptr_t)__builtin_return_address(0);
+	if (depth)
+		odd(depth - 1, end);
+	else
+		end();
 	/* Not the last thing done: or it would be no call. */
-	__asm__ volatile("" : "+r"(ret));
-	return ret;
+	__asm__ volatile("" ::: "memory");
+}
+
+static NOINLINE void odd(int depth, void (*end)(void))
+{
+	noted[depth] = (uintptr_t)__builtin_return_address(0);
+	if (depth)
+		even(depth - 1, end);
+	else
+		end();
+	__asm__ volatile("" ::: "memory");
+}
+
+static struct request deep;
+static uint32_t deep_skip, deep_capacity;
+static long deep_error;
+
+static NOINLINE void take_deep(void)
+{
+	deep_error = take(&deep, deep_capacity, deep_skip);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void recurse(int depth, uint32_t capacity, uint32_t skip)
+{
+	noted = calloc(depth + 1, sizeof(*noted));
+	if (!noted)
+		tap_bail("no memory");
+	deep_capacity = capacity;
+	deep_skip = skip;
+	even(depth, take_deep);
+	free(noted);
 }
 
 static void test_deep(void)
 {
-	static struct request request;
-
-	expect(recurse(&request, DEEP, 0), 0, "a stack too deep");
-	tap_ok(request.stack.count == KUNWIND_MAX_FRAMES &&
-	       request.stack.stop == KUNWIND_STOP_MAX_FRAMES,
+	recurse(1200, 2048, 0);
+	expect(deep_error, 0, "a stack too deep");
+	tap_ok(deep.stack.count == KUNWIND_MAX_FRAMES &&
+	       deep.stack.stop == KUNWIND_STOP_MAX_FRAMES,
 	       "a stack too deep: KUNWIND_MAX_FRAMES, MAX_FRAMES");
-	expect(recurse(&request, DEEP, 24), 0, "a stack too deep, skip 24");
-	tap_ok(request.stack.count && request.stack.count <= KUNWIND_MAX_FRAMES &&
-	       request.stack.stop == KUNWIND_STOP_MAX_FRAMES,
-	       "a stack too deep, skip 24: MAX_FRAMES");
-	expect(recurse(&request, 900, 0), 0, "900 calls deep");
-	tap_ok(request.stack.count > 900 && request.stack.stop == KUNWIND_STOP_COMPLETE,
+	recurse(1200, 2048, 24);
+	expect(deep_error, 0, "a stack too deep, skip 24");
+	tap_ok(deep.stack.count == KUNWIND_MAX_FRAMES &&
+	       deep.stack.proven == deep.stack.count &&
+	       deep.stack.stop == KUNWIND_STOP_MAX_FRAMES,
+	       "a stack too deep, skip 24: KUNWIND_MAX_FRAMES, MAX_FRAMES");
+	recurse(1200, 1000, 24);
+	tap_ok(!deep_error && deep.stack.count == 1000 &&
+	       deep.stack.stop == KUNWIND_STOP_CAPACITY,
+	       "a stack too deep, skip 24, capacity 1000: CAPACITY");
+	recurse(1200, 1000, 1000);
+	tap_ok(!deep_error && deep.stack.count > 200 && deep.stack.count < 220 &&
+	       deep.stack.proven == deep.stack.count &&
+	       deep.stack.stop == KUNWIND_STOP_COMPLETE,
+	       "a stack too deep, skip 1000: the rest, COMPLETE");
+	recurse(900, 2048, 0);
+	expect(deep_error, 0, "900 calls deep");
+	tap_ok(deep.stack.count > 900 && deep.stack.stop == KUNWIND_STOP_COMPLETE,
 	       "900 calls deep: COMPLETE");
+}
+
+/* A stack of @pieces_depth calls, read as a caller does that wants all of it. */
+static int pieces_depth;
+
+static NOINLINE void take_pieces(void)
+{
+	uint32_t total = 0, rounds = 0, i;
+	int same = 1;
+	long error;
+
+	do {
+		error = take(&deep, 1000 + rounds % 30, total);
+		for (i = 0; !error && i < deep.stack.count; i++) {
+			/* take(), this function and its caller; then those that are noted. */
+			int at = (int)(total + i) - 3;
+
+			if (at >= 0 && at <= pieces_depth)
+				same &= deep.frames[i].address == noted[at];
+			same &= deep.frames[i].flags ==
+				(total + i ? 0 : KUNWIND_FRAME_INTERRUPTED);
+		}
+		total += deep.stack.count;
+		rounds++;
+	} while (!error && (deep.stack.stop == KUNWIND_STOP_CAPACITY ||
+			    deep.stack.stop == KUNWIND_STOP_MAX_FRAMES));
+	expect(error, 0, "pieces");
+	tap_ok(same, "pieces: %d calls are those that were made", pieces_depth);
+	tap_ok(deep.stack.stop == KUNWIND_STOP_COMPLETE, "pieces: COMPLETE");
+	/* What called the recursion is the rest: main() and libc's start at least. */
+	tap_ok(total > (uint32_t)pieces_depth + 5 && total < (uint32_t)pieces_depth + 15,
+	       "pieces: %u frames in %u requests", total, rounds);
+}
+
+static void test_pieces(int depth)
+{
+	pieces_depth = depth;
+	noted = calloc(depth + 1, sizeof(*noted));
+	if (!noted)
+		tap_bail("no memory");
+	even(depth, take_pieces);
+	free(noted);
+}
+
+/* Where a signal came is what the kernel gave its handler. */
+static int handler_depth;
+
+static NOINLINE void on_signal(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+	uint64_t ip = uc->uc_mcontext.gregs[REG_RIP];
+	uint32_t total, i, at = 0, nr = 0;
+
+	(void)number;
+	(void)info;
+	for (total = 0; total == 0 || deep.stack.stop == KUNWIND_STOP_MAX_FRAMES;
+	     total += deep.stack.count) {
+		recurse(handler_depth, 2048, total);
+		if (deep_error)
+			break;
+		for (i = 0; i < deep.stack.count; i++)
+			if (deep.frames[i].flags & KUNWIND_FRAME_INTERRUPTED && total + i) {
+				at = deep.frames[i].address == ip ? total + i : 0;
+				nr++;
+			}
+	}
+	tap_ok(!deep_error && deep.stack.stop == KUNWIND_STOP_COMPLETE,
+	       "interrupted: %d calls in a handler: COMPLETE", handler_depth);
+	tap_ok(nr == 1 && at > (uint32_t)handler_depth,
+	       "interrupted: one frame, at the signal's instruction (%u)", at);
+}
+
+static void test_interrupted(int depth)
+{
+	struct sigaction action = { .sa_sigaction = on_signal };
+
+	action.sa_flags = SA_SIGINFO;
+	handler_depth = depth;
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+}
+
+/* Without unwind information: what it calls is proven, its caller is not. */
+void without_cfi(void (*function)(void));
+extern const char behind_call[];
+__asm__(".text\n"
+	".p2align 6\n"
+	"	.skip 64, 0x90\n"
+	"without_cfi:\n"
+	"	pushq %rbp\n"
+	"	movq %rsp, %rbp\n"
+	"	call *%rdi\n"
+	"behind_call:\n"
+	"	popq %rbp\n"
+	"	ret\n"
+	"	.skip 64, 0x90\n");
+
+static uint64_t guess_caller;
+
+static NOINLINE void call_without_cfi(void)
+{
+	guess_caller = (uintptr_t)__builtin_return_address(0);
+	without_cfi(take_deep);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void test_guessed(void)
+{
+	uint32_t i, at = 0;
+	int same = 1;
+
+	deep_capacity = 64;
+	deep_skip = 0;
+	call_without_cfi();
+	for (i = 0; !deep_error && i < deep.stack.count; i++) {
+		if (deep.frames[i].address == (uintptr_t)behind_call)
+			at = i;
+		same &= !!(deep.frames[i].flags & KUNWIND_FRAME_GUESSED) ==
+			(i >= deep.stack.proven);
+	}
+	tap_ok(at && deep.stack.proven == at + 1, "guessed: frames up to code without CFI are proven");
+	tap_ok(same && deep.stack.count > at + 2, "guessed: those behind have the flag");
+	tap_ok(deep.frames[at + 2].address == guess_caller, "guessed: they are right all the same");
+	deep_skip = at + 1;
+	call_without_cfi();
+	tap_ok(!deep_error && deep.stack.proven == 0 && deep.stack.count &&
+	       deep.frames[0].flags & KUNWIND_FRAME_GUESSED, "guessed, proven ones left out");
 }
 
 /* The frames lie behind the structure, in memory of their own state. */
 static void test_frames(void)
 {
 	struct request *request;
-	uint64_t *far;
+	struct kunwind_frame *far;
 
 	for (size_t room = 0; room <= 2; room++) {
 		char what[64];
 
 		request = (struct request *)end_of_pages(sizeof(request->stack) +
-							 8 * room);
+							 sizeof(request->frames[0]) * room);
 		snprintf(what, sizeof(what), "stack, mapped room for %zu frames", room);
 		expect(take(request, 16, 0), -EFAULT, what);
 	}
-	request = (struct request *)end_of_pages(sizeof(request->stack) + 4);
-	expect(take(request, 1, 0), -EFAULT, "stack, mapped room for half a frame");
 	request = (struct request *)end_of_pages(sizeof(request->stack) + 8);
+	expect(take(request, 1, 0), -EFAULT, "stack, mapped room for half a frame");
+	request = (struct request *)end_of_pages(sizeof(request->stack) + 16);
 	expect(take(request, 1, 0), 0, "stack, mapped room for the one frame");
 	request = (struct request *)end_of_pages(sizeof(request->stack));
 	expect(take(request, 16, 1000), 0, "stack, no room, and no frame left");
@@ -309,11 +506,13 @@ static void test_frames(void)
 	request = (struct request *)pages;
 	request->stack = good_stack(4);
 	request->stack.size = 64;
-	far = (uint64_t *)(pages + 64);
+	far = (struct kunwind_frame *)(pages + 64);
 	expect(raw_ioctl(fd, KUNWIND_IOC_STACK, request), 0, "stack of a longer size");
-	tap_ok(in_this_program(far[0]) && !request->frames[0] &&
+	tap_ok(in_this_program(far[0].address) && !request->frames[0].address &&
 	       request->stack.size == 64, "stack of a longer size: frames are behind it");
 }
+
+#define NUMBER(magic, nr, size)	_IOC(_IOC_READ | _IOC_WRITE, magic, nr, size)
 
 static void test_numbers(void)
 {
@@ -321,11 +520,12 @@ static void test_numbers(void)
 		unsigned long number;
 		const char *what;
 	} bad[] = {
-		{ _IO(KUNWIND_IOC_MAGIC, 2), "request 2" },
-		{ _IO(KUNWIND_IOC_MAGIC, 255), "request 255" },
-		{ _IO(KUNWIND_IOC_MAGIC - 1, 1), "another driver's request" },
-		{ _IOWR(KUNWIND_IOC_MAGIC, 1, struct kunwind_stack), "a size in the number" },
-		{ _IOR(KUNWIND_IOC_MAGIC, 0, int), "a direction in the number" },
+		{ NUMBER(KUNWIND_IOC_MAGIC, 2, 32), "request 2" },
+		{ NUMBER(KUNWIND_IOC_MAGIC, 255, 32), "request 255" },
+		{ NUMBER(KUNWIND_IOC_MAGIC - 1, 1, 32), "another driver's request" },
+		{ NUMBER(KUNWIND_IOC_MAGIC, 1, 40), "another size in the number" },
+		{ _IOR(KUNWIND_IOC_MAGIC, 1, struct kunwind_stack), "another direction" },
+		{ _IO(KUNWIND_IOC_MAGIC, 0), "no direction and no size" },
 		{ 0, "request 0" },
 		{ 0xffffffff, "request 2^32-1" },
 	};
@@ -372,7 +572,7 @@ static void test_random(void)
 		if (state >> 21 & 1)
 			words[1] = words[7] = 0;
 		if ((state >> 22 & 15) == 0)
-			number = _IO(KUNWIND_IOC_MAGIC, state >> 26 & 7);
+			number = NUMBER(KUNWIND_IOC_MAGIC, state >> 26 & 7, 32);
 		ret = raw_ioctl(fd, number, pages);
 		while (known < sizeof(errors) / sizeof(errors[0]) &&
 		       ret != -errors[known])
@@ -399,6 +599,11 @@ int main(void)
 	test_version();
 	test_stack();
 	test_deep();
+	test_pieces(5000);
+	test_pieces(100000);
+	test_interrupted(0);
+	test_interrupted(3000);
+	test_guessed();
 	test_fields();
 	test_sizes(KUNWIND_IOC_STACK, sizeof(struct kunwind_stack), 16, "stack");
 	test_pointers(KUNWIND_IOC_STACK, sizeof(struct kunwind_stack), 16, "stack");

@@ -48,7 +48,7 @@ static NOINLINE void ask(void)
 		errx(2, "the ioctl: %s", strerror(-error));
 	/* The first is where each of the two was called. */
 	for (i = 1; i < r.stack.count && i < count; i++)
-		if (r.frames[i] != (uintptr_t)callers[i])
+		if (r.frames[i].address != (uintptr_t)callers[i])
 			break;
 	puts(i < r.stack.count ? "wrong" : stop_names[r.stack.stop]);
 }

@@ -48,7 +48,7 @@
 struct walk {
 	atomic_flag busy;
 	struct kunwind_bt *bt;
-	const uint64_t *ours;
+	const struct kunwind_frame *ours;
 	int count;
 	int complete;
 	int their_count;
@@ -224,7 +224,7 @@ static NOINLINE void take(struct walk *walk, int theirs)
 	if (kunwind_backtrace_proven(walk->bt) < kunwind_backtrace_count(walk->bt))
 		tally->guessed++;
 	if (lie && ret)
-		*(uint64_t *)&walk->ours[ret - 1] ^= 1;
+		((struct kunwind_frame *)walk->ours)[ret - 1].address ^= 1;
 	walk->complete = kunwind_backtrace_stop(walk->bt) == KUNWIND_STOP_COMPLETE;
 	walk->their_count = 0;
 	if (theirs)
@@ -238,11 +238,11 @@ static void different(const struct walk *walk, const char *what, int at, uint64_
 	tally->different++;
 	say("# %s: frame %d of %d (%s) is %#llx, theirs %#llx", what, at, walk->count,
 	    kunwind_stop_name(kunwind_backtrace_stop(walk->bt)),
-	    at < walk->count ? (unsigned long long)walk->ours[at] : 0ull,
+	    at < walk->count ? (unsigned long long)walk->ours[at].address : 0ull,
 	    (unsigned long long)expected);
 	for (i = 0; i < walk->count && i < 24; i++)
 		say("#     kunwind %2d %#llx  libgcc %#llx", i,
-		    (unsigned long long)walk->ours[i],
+		    (unsigned long long)walk->ours[i].address,
 		    i < walk->their_count ? (unsigned long long)walk->theirs[i] : 0ull);
 }
 
@@ -253,7 +253,7 @@ static void compare(const struct walk *walk, const char *what)
 
 	for (i = 1; i < walk->count && i < walk->their_count; i++) {
 		tally->frames++;
-		if (walk->ours[i] != walk->theirs[i]) {
+		if (walk->ours[i].address != walk->theirs[i]) {
 			different(walk, what, i, walk->theirs[i]);
 			return;
 		}
@@ -267,7 +267,7 @@ static int find(const struct walk *walk, int from, uint64_t address)
 {
 	int i;
 
-	for (i = from; i < walk->count && walk->ours[i] != address; i++)
+	for (i = from; i < walk->count && walk->ours[i].address != address; i++)
 		;
 	return i;
 }
@@ -284,7 +284,7 @@ static int backtrace_from(void **buffer, int size, uint64_t caller, const char *
 	if (at == walk->count)
 		different(walk, what, at, caller);
 	for (i = 0; i < size && at < walk->count; i++)
-		buffer[i] = (void *)(uintptr_t)walk->ours[at++];
+		buffer[i] = (void *)(uintptr_t)walk->ours[at++].address;
 	walk_put(walk);
 	return i;
 }
@@ -382,7 +382,7 @@ static int cursor_step(struct cursor *cursor, int ret, uint64_t ip)
 		/* Nobody says what is right. */
 	} else if (ret > 0) {
 		tally->frames++;
-		if (at >= walk->count || walk->ours[at] != ip)
+		if (at >= walk->count || walk->ours[at].address != ip)
 			different(walk, "unw_step", at, ip);
 	} else if (ret < 0) {
 		tally->theirs_failed++;
@@ -392,7 +392,7 @@ static int cursor_step(struct cursor *cursor, int ret, uint64_t ip)
 	if (ret <= 0)
 		cursor->ended = 1;
 	if (at < walk->count) {
-		cursor->ip = walk->ours[at];
+		cursor->ip = walk->ours[at].address;
 		ret = 1;
 	} else {
 		ret = walk->complete ? 0 : -UNW_EBADFRAME;
@@ -449,7 +449,7 @@ EXPORT NOINLINE _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn trace, vo
 	compare(walk, "_Unwind_Backtrace");
 	at = find(walk, 1, CALLER());
 	for (; at < walk->count; at++) {
-		context.ip = walk->ours[at];
+		context.ip = walk->ours[at].address;
 		context.exact = is_restorer(last);
 		current = &context;
 		ret = trace((struct _Unwind_Context *)&context, arg);
@@ -557,7 +557,7 @@ static _Unwind_Reason_Code stop(int version, _Unwind_Action actions,
 	if (actions & _UA_END_OF_STACK) {
 		if (at != walk->count)
 			different(walk, "the end of forced unwinding", at, ip);
-	} else if (at >= walk->count || walk->ours[at] != ip) {
+	} else if (at >= walk->count || walk->ours[at].address != ip) {
 		different(walk, "a step of forced unwinding", at, ip);
 	}
 	tally->frames++;

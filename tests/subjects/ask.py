@@ -14,14 +14,14 @@ import struct
 import subprocess
 import sys
 
-# _IO(KUNWIND_IOC_MAGIC, 1): KUNWIND_IOC_STACK
-STACK = 0xBE << 8 | 1
+# KUNWIND_IOC_STACK: it reads and writes 32 bytes, and more.
+STACK = 3 << 30 | 32 << 16 | 0xBE << 8 | 1
 # The stop reason in struct kunwind_stack: tests/ioctl/layout.h proves the layout.
 STOP = 6
 
 
 def ask(fd):
-    request = bytearray(struct.pack("=8I", 32, 0, 64, 0, 0, 0, 0, 0) + bytes(8 * 64))
+    request = bytearray(struct.pack("=8I", 32, 0, 64, 0, 0, 0, 0, 0) + bytes(16 * 64))
     try:
         fcntl.ioctl(fd, STACK, request)
     except OSError as error:

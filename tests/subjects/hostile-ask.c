@@ -17,7 +17,7 @@
 
 static struct {
 	struct kunwind_stack head;
-	uint64_t frames[64];
+	struct kunwind_frame frames[64];
 } request;
 
 const char *stop_name(uint32_t stop)
@@ -53,7 +53,8 @@ static void take(int ret, struct answer *answer)
 	answer->count = request.head.count;
 	answer->proven = request.head.proven;
 	answer->stop = request.head.stop;
-	memcpy(answer->frames, request.frames, sizeof(answer->frames));
+	for (unsigned int i = 0; i < 64; i++)
+		answer->frames[i] = request.frames[i].address;
 }
 
 void __attribute__((noinline)) ask_here(int device, struct answer *answer)

@@ -57,10 +57,10 @@ static struct kr_module *module_of(struct kr_modules *modules,
 	return kr_module_get(modules, &id);
 }
 
-static void print_frame(uint64_t address, const struct kr_frame *frame,
+static void print_frame(const struct kunwind_frame *at, const struct kr_frame *frame,
 			const char *path)
 {
-	printf("    %#" PRIx64 "  ", address);
+	printf("    %#" PRIx64 "  ", (uint64_t)at->address);
 	if (!frame)
 		printf("%s", path);
 	else if (frame->function[0] && !frame->inlined)
@@ -71,15 +71,21 @@ static void print_frame(uint64_t address, const struct kr_frame *frame,
 		printf("%s+%#" PRIx64, path, frame->offset);
 	if (frame && frame->line)
 		printf("  %s:%" PRIu32, frame->file, frame->line);
-	puts(frame && frame->inlined ? "  (inlined)" : "");
+	if (frame && frame->inlined)
+		printf("  (inlined)");
+	puts(at->flags & KUNWIND_FRAME_GUESSED ? "  [guessed]" : "");
 }
 
-static void add_frame(json_t *frames, uint64_t address,
+static void add_frame(json_t *frames, const struct kunwind_frame *at,
 		      const struct kr_frame *frame, const char *path)
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "address", json_integer((json_int_t)address));
+	json_object_set_new(json, "address", json_integer((json_int_t)at->address));
+	json_object_set_new(json, "interrupted",
+			    json_boolean(at->flags & KUNWIND_FRAME_INTERRUPTED));
+	json_object_set_new(json, "guessed",
+			    json_boolean(at->flags & KUNWIND_FRAME_GUESSED));
 	json_object_set_new(json, "module", json_string(path));
 	if (frame) {
 		json_object_set_new(json, "function", json_string(frame->function));
@@ -96,25 +102,25 @@ static void add_frame(json_t *frames, uint64_t address,
 static void show_frames(const struct kunwind_bt *bt, struct kr_modules *modules,
 			json_t *json)
 {
-	const uint64_t *addresses = kunwind_backtrace_frames(bt);
-	uint32_t i, j, count = kunwind_backtrace_count(bt);
-	bool call = true;
+	const struct kunwind_frame *at = kunwind_backtrace_frames(bt);
+	const struct kunwind_frame *end = at + kunwind_backtrace_count(bt);
+	uint32_t j;
 
-	for (i = 0; i < count; i++) {
+	for (; at < end; at++) {
 		const struct kr_place *place = NULL;
 		struct mapping mapping = { .path = "" };
 
-		if (find_mapping(addresses[i], &mapping))
+		if (find_mapping(at->address, &mapping))
 			place = kr_module_resolve(module_of(modules, &mapping),
-				addresses[i] - mapping.start + mapping.offset, call);
-		call = !place || !place->signal;
+				at->address - mapping.start + mapping.offset,
+				!(at->flags & KUNWIND_FRAME_INTERRUPTED));
 		for (j = 0; j < (place ? place->count : 1); j++) {
 			const struct kr_frame *frame = place ? &place->frames[j] : NULL;
 
 			if (json)
-				add_frame(json, addresses[i], frame, mapping.path);
+				add_frame(json, at, frame, mapping.path);
 			else
-				print_frame(addresses[i], frame, mapping.path);
+				print_frame(at, frame, mapping.path);
 		}
 	}
 }

@@ -41,7 +41,7 @@
 
 struct answer {
 	struct kunwind_stack head;
-	uint64_t frames[KUNWIND_MAX_FRAMES];
+	struct kunwind_frame frames[KUNWIND_MAX_FRAMES];
 	long error;
 };
 
@@ -110,7 +110,7 @@ static inline void report(void)
 		printf("stack %u %u %s", a->head.count, a->head.proven,
 		       names[a->head.stop]);
 		for (n = 0; n < a->head.count; n++)
-			printf(" %#lx", (unsigned long)a->frames[n]);
+			printf(" %#lx", (unsigned long)a->frames[n].address);
 		printf("\n");
 	}
 	maps = fopen("/proc/self/maps", "re");
