@@ -161,7 +161,7 @@ static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 	type = kuw_u16(c);
 	machine = kuw_u16(c);
 	kuw_u32(c);
-	elf->entry = read_word(elf, c);
+	read_word(elf, c);
 	elf->phoff = read_word(elf, c);
 	elf->shoff = read_word(elf, c);
 	kuw_u32(c);

@@ -35,7 +35,6 @@ struct kuw_segment {
  * struct kuw_elf - an ELF file as far as unwinding needs it
  * @file_size: bytes of the file; nothing is asked for beyond
  * @word: bytes of an address: 8, or 4 if it is for i386
- * @entry: its entry point, 0 if it has none
  * @eh_frame: where .eh_frame is
  * @eh_frame_exact: its length is the section's; else it reaches to the end of
  *	the segment, and the first terminator ends it
@@ -47,7 +46,6 @@ struct kuw_segment {
  */
 struct kuw_elf {
 	u64 file_size;
-	u64 entry;
 	u32 word;
 	struct kuw_range eh_frame;
 	struct kuw_range eh_frame_hdr;

@@ -340,7 +340,6 @@ int kuw_encode_layout(struct kuw_compile *c)
 	memset(table, 0, c->chunk);
 	table->base = c->base;
 	table->span = c->covered;
-	table->entry = c->elf->entry;
 	table->word = c->eh_frame.word;
 	table->bytes = bytes;
 	table->nr_rows = c->nr_rows;

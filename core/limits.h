@@ -68,10 +68,16 @@
  * them has two bytes each. Seen: 2. A stack needs a kilobyte for each.
  */
 #define KUW_MAX_INTERRUPTED	64
-/* Bytes behind an ELF entry point that belong to it: the code before main has
- * no FDE in ld.so and musl, and no caller.
+/* Bytes below the first word of a process's stack, and above it, in which the stack
+ * pointer of its outermost frame may be, which aligns it and pushes a few words at most,
+ * and of that frame's callee before main(); seen: 16 below it (ld.so for i386), and 32
+ * (musl).
  */
-#define KUW_ENTRY_BYTES		64
+#define KUW_START_BYTES		64
+/* Instructions from a system call that makes a thread to where the child goes its own
+ * way; seen: 7 (clone() for i386).
+ */
+#define KUW_CHILD_INSNS		8
 /* Mappings with a table in one address space; seen: 300. vm.max_map_count is
  * 65,530 by default, and each entry costs 40 bytes.
  */

@@ -142,31 +142,153 @@ static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
 }
 
 /*
- * libc's clone() and clone3(): their FDE ends where the syscall instruction
- * begins, as the child has another stack. The parent's is as the last row says; the
- * child, which the system call returns 0 to, has no caller.
+ * What proves, beside CFI that says so, that a frame is the outermost. rbp = 0, the
+ * psABI's mark (3.4.1), proves nothing: without frame pointers rbp is a register like
+ * any other.
  */
-static u32 guess_at_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
+
+/* Return: whether the frame is among the first ones of the process. */
+static bool is_near_start(const struct kuw_state *w)
+{
+	u64 first = kuw_port_stack_start(), sp = w->regs.r[KUW_RSP];
+
+	return !(sp & (w->regs.word - 1)) && !w->map->incomplete &&
+	       sp - (first - KUW_START_BYTES) < 2 * KUW_START_BYTES;
+}
+
+/*
+ * The process's stack begins here: from the frame's stack pointer to the first word that
+ * the kernel put there (argc), nothing is an address of code that a call could have left.
+ * So begin ld.so, and programs whose start file has no FDE.
+ */
+static bool begins_stack(const struct kuw_state *w)
+{
+	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word;
+
+	if (!is_near_start(w))
+		return false;
+	do {
+		if (kuw_read_word(at, w->regs.word, &word) ||
+		    kuw_map_find(w->map, word - 1))
+			return false;
+		at += w->regs.word;
+	} while (at <= first);
+	return true;
+}
+
+/*
+ * Up to there, the only address behind a call is the return address: that of musl's code
+ * before main(), which has neither FDEs nor frame pointers. A function that was interrupted
+ * may have made room for variables, and what is there is old: it is believed where there
+ * is only that word.
+ */
+static u32 guess_near_start(struct kuw_state *w, u32 why)
+{
+	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word, before;
+
+	if (!is_near_start(w) || (w->inner && first - at != w->regs.word))
+		return why;
+	for (; at < first; at += w->regs.word)
+		if (!kuw_read_word(at, w->regs.word, &word) &&
+		    kuw_map_find(w->map, word - 1) &&
+		    kuw_read_user(word - sizeof(before), sizeof(before), &before) &&
+		    kuw_may_end_with_call(before))
+			return guess(w, word, at + w->regs.word, 0, false);
+	return why;
+}
+
+/* A thread begins in the code around @ip, behind the call of its function. */
+static bool begins_thread(u64 ip, u32 word)
+{
+	u64 before, behind;
+
+	return word == KUW_WORD && kuw_read_user(ip, 8, &behind) &&
+	       behind == KUW_THREAD_EXIT &&
+	       kuw_read_user(ip - KUW_THREAD_CALL_LEN, KUW_THREAD_CALL_LEN, &before) &&
+	       before == KUW_THREAD_CALL;
+}
+
+/*
+ * Where a child goes on behind the system call that made it, which has returned 0 to it:
+ * libc's clone() tests for that and branches. Return: 0 if that is not what is at @ip.
+ */
+static u64 child_path(u64 ip)
+{
+	bool tested = false;
+	u64 code;
+	u32 i;
+
+	for (i = 0; i < KUW_CHILD_INSNS; i++) {
+		if (!kuw_read_user(ip, 8, &code))
+			return 0;
+		if ((code & 0xffffff) == 0xc08548) {		/* test %rax,%rax */
+			tested = true;
+			ip += 3;
+		} else if ((code & 0xffff) == 0xc085) {		/* test %eax,%eax */
+			tested = true;
+			ip += 2;
+		} else if (!tested) {
+			if ((code & 0xf8) != 0x58)		/* pop */
+				return 0;
+			ip++;
+		} else if ((code & 0xffff) == 0x8c0f) {	/* jl, near */
+			ip += 6;
+		} else if ((code & 0xff) == 0x7c || (code & 0xff) == 0x75) {
+			ip += 2;				/* jl, jne */
+		} else if ((code & 0xff) == 0x74) {		/* je */
+			return ip + 2 + (s8)(code >> 8);
+		} else {
+			return ip;
+		}
+	}
+	return 0;
+}
+
+/* Return: whether the system call before @ip has made the thread, which begins here. */
+static bool is_new_thread(const struct kuw_state *w, const struct kuw_mapping *m, u64 ip)
+{
+	u64 off;
+	struct kuw_rule rule;
+
+	ip = child_path(ip);
+	if (!ip)
+		return false;
+	off = ip - m->bias - m->table->base;
+	if (off < m->table->span) {
+		rule = kuw_table_find(m->table, off);
+		if (kuw_rule_kind(rule) == KUW_KIND_EXT &&
+		    kuw_is_outermost(kuw_table_ext(m->table, kuw_rule_ext(rule))))
+			return true;
+	}
+	return begins_thread(ip + KUW_THREAD_CALL_LEN, w->regs.word);
+}
+
+/*
+ * libc's clone() and clone3(): their FDE ends where the syscall instruction begins, as
+ * the child has another stack. Of the parent the last row still holds.
+ */
+static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 {
 	u64 ip = w->regs.r[KUW_RA], insn, off;
 	struct kuw_rule rule;
 	u32 ret;
 
-	off = ip - KUW_SYSCALL_LEN - 1 - m->bias - m->table->base;
-	if (off >= m->table->span ||
-	    !kuw_read_user(ip - KUW_SYSCALL_LEN, KUW_SYSCALL_LEN, &insn) ||
+	if (!kuw_read_user(ip - KUW_SYSCALL_LEN, KUW_SYSCALL_LEN, &insn) ||
 	    insn != (w->regs.word == KUW_WORD ? KUW_SYSCALL_INSN :
 						KUW_I386_SYSCALL_INSN))
-		return why;
-	rule = kuw_table_find(m->table, off);
-	if (kuw_rule_kind(rule) > KUW_KIND_RBP)
 		return why;
 	if (!(w->regs.known & 1u << KUW_RAX)) {
 		w->regs.unknown = true;
 		return KUNWIND_STOP_REG_UNKNOWN;
 	}
-	if (!w->regs.r[KUW_RAX])
+	if (!w->regs.r[KUW_RAX] && is_new_thread(w, m, ip))
 		return KUNWIND_STOP_COMPLETE;
+	off = ip - KUW_SYSCALL_LEN - 1 - m->bias - m->table->base;
+	if (off >= m->table->span)
+		return why;
+	rule = kuw_table_find(m->table, off);
+	if (kuw_rule_kind(rule) > KUW_KIND_RBP)
+		return why;
 	ret = kuw_apply_full(w, m->table, rule);
 	w->guessed = true;
 	return ret;
@@ -193,17 +315,10 @@ static u32 step_trampoline(struct kuw_state *w, u32 why)
 	return why;
 }
 
-/*
- * No rule says how to go on. @m is the mapping of the frame's code, or NULL.
- * The psABI marks the outermost frame by a frame pointer of 0 (3.4.1); threads
- * begin so in libc, programs in ld.so, and neither has an FDE there.
- */
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			  u32 why)
 {
 	enum restorer restorer;
-	bool known_code;
-	u64 vaddr;
 	u32 ret;
 
 	if (!m)
@@ -214,22 +329,17 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	restorer = restorer_at(w);
 	if (restorer)
 		return step_sigframe(w, restorer);
-	known_code = m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
-	if (w->inner && known_code) {
-		ret = guess_at_clone(w, m, why);
-		if (ret != why)
-			return ret;
-	}
-	if (w->regs.known & 1u << KUW_RBP && !w->regs.r[KUW_RBP]) {
-		if (!w->inner)
-			return KUNWIND_STOP_COMPLETE;
-		vaddr = w->regs.r[KUW_RA] - m->bias;
-		if (known_code &&
-		    vaddr - m->table->entry < KUW_ENTRY_BYTES)
-			return KUNWIND_STOP_COMPLETE;
-	} else if (w->inner && known_code) {
+	if (begins_stack(w) || begins_thread(w->regs.r[KUW_RA], w->regs.word))
+		return KUNWIND_STOP_COMPLETE;
+	if (w->inner && m->kind == KUW_MAPPING_TABLE &&
+	    m->table->word == w->regs.word) {
+		ret = step_clone(w, m, why);
 		/* Start files, PLTs and assembly, most of which push nothing. */
-		return guess_call(w, why);
+		if (ret == why)
+			ret = guess_call(w, why);
+		return ret == why ? guess_near_start(w, why) : ret;
 	}
+	if (!w->inner && w->regs.known & 1u << KUW_RBP && !w->regs.r[KUW_RBP])
+		return guess_near_start(w, KUNWIND_STOP_UNPROVEN);
 	return guess_by_frame_pointer(w, why);
 }

@@ -141,7 +141,6 @@ static inline u32 kuw_block_rule(u32 rule)
  * @expr_len: its bytes
  * @nr_segments: executable segments
  * @segments_off: struct kuw_segment[]
- * @entry: the ELF file's entry point
  * @word: bytes of a word: 8, or 4 in a file for i386
  * @reserved: 0
  * @rules: by rank
@@ -149,7 +148,6 @@ static inline u32 kuw_block_rule(u32 rule)
 struct kuw_table {
 	u64 base;
 	u64 span;
-	u64 entry;
 	u32 bytes;
 	u32 nr_rows;
 	u32 nr_rules;

@@ -10,7 +10,9 @@
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
+#include <linux/mm_types.h>
 #include <linux/nospec.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -110,6 +112,12 @@ static inline int kuw_port_read(u64 addr, u64 *word)
 	ret = kuw_port_read_open(addr, KUW_PORT_USER_END, word);
 	kuw_port_close();
 	return ret;
+}
+
+/* The first word of the process's stack, where execve() put argc. */
+static inline u64 kuw_port_stack_start(void)
+{
+	return READ_ONCE(current->mm->start_stack);
 }
 
 /*

@@ -41,6 +41,14 @@
 #define KUW_SIGRETURN_LO	0x0f0000000fc0c748ULL
 #define KUW_SIGRETURN_HI	0x05
 
+/*
+ * The code in which a thread of musl's begins, which has no FDE: xor %ebp,%ebp; pop %rdi;
+ * call *%r9, and behind that mov %eax,%edi; xor %eax,%eax; mov $__NR_exit,%al; syscall.
+ */
+#define KUW_THREAD_CALL		0xd1ff415fed31ULL
+#define KUW_THREAD_CALL_LEN	6
+#define KUW_THREAD_EXIT		0x050f3cb0c031c789ULL
+
 /* The syscall instruction's two bytes, as a word. */
 #define KUW_SYSCALL_INSN	0x050f
 #define KUW_SYSCALL_LEN		2

@@ -132,7 +132,8 @@ static inline void kuw_port_fill_regs(const struct kuw_port_regs *regs,
  * @bias: where a byte is in this program minus its address, modulo 2^64; 0 for
  *	the program's own memory
  *
- * Everything else faults. There is one window for each thread.
+ * Everything else faults, or is where kuw_port_elsewhere() finds it. There is one window
+ * for each thread.
  */
 struct kuw_port_window {
 	u64 lo;
@@ -142,6 +143,8 @@ struct kuw_port_window {
 
 extern __thread struct kuw_port_window kuw_port_window
 	__attribute__((tls_model("initial-exec")));
+/* NULL, or what reads a word outside the window. Return: 0, or -EFAULT. */
+extern __thread int (*kuw_port_elsewhere)(u64 addr, u64 *word);
 
 static inline void kuw_port_set_window(u64 lo, u64 len, u64 bias)
 {
@@ -191,7 +194,7 @@ static kuw_port_reader int kuw_port_read(u64 addr, u64 *word)
 	if (kuw_port_inject(addr))
 		return -EFAULT;
 	if (unlikely(addr - kuw_port_window.lo >= kuw_port_window.starts))
-		return -EFAULT;
+		return kuw_port_elsewhere ? kuw_port_elsewhere(addr, word) : -EFAULT;
 	*word = *(const u64 *)(addr + kuw_port_window.bias);
 	return 0;
 }
@@ -207,6 +210,14 @@ static inline void kuw_port_close(void)
 
 #define kuw_port_read_open(addr, user_end, word) \
 	((void)(user_end), kuw_port_read(addr, word))
+
+/* The first word of the process's stack, where the kernel put argc; here, if a test says so. */
+extern __thread u64 kuw_port_stack_first;	/* 0: nowhere */
+
+static inline u64 kuw_port_stack_start(void)
+{
+	return kuw_port_stack_first;
+}
 
 /*
  * Find the return address that uretprobes replaced, if they did so at @slot: here,

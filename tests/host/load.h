@@ -61,12 +61,14 @@ void host_table_free(struct host_table *t);
  * @tables: the tables
  * @paths: where each is from
  * @nr_tables: how many
+ * @stack_first: the first word of the process's stack: kuw_port_stack_first of its walks
  */
 struct host_space {
 	struct kuw_map *map;
 	struct host_table *tables;
 	char **paths;
 	u32 nr_tables;
+	u64 stack_first;
 };
 
 /* @pid may be 0 for the caller. */

@@ -3,6 +3,7 @@
 #include "kunwind_port.h"
 
 __thread struct kuw_port_window kuw_port_window;
+__thread int (*kuw_port_elsewhere)(u64 addr, u64 *word);
 
 #ifdef KUW_PORT_INJECT
 __thread u64 kuw_port_reads;
@@ -16,5 +17,6 @@ bool kuw_port_inject(u64 addr)
 }
 #endif
 
+__thread u64 kuw_port_stack_first;
 __thread u64 kuw_port_uretprobe_slot;
 __thread u64 kuw_port_uretprobe_ra;

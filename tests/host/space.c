@@ -89,6 +89,32 @@ static void describe(struct host_space *space, pid_t pid, const struct line *l,
 	m->kind = KUW_MAPPING_NO_TABLE;
 }
 
+/* Return: where the stack of a process begins, or 0 (proc(5), /proc/PID/stat, field 28). */
+static u64 stack_first(pid_t pid)
+{
+	char name[64], text[1024];
+	uint64_t first = 0;
+	const char *at;
+	size_t len;
+	FILE *stat;
+	int field;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	stat = fopen(name, "re");
+	if (!stat)
+		return 0;
+	len = fread(text, 1, sizeof(text) - 1, stat);
+	fclose(stat);
+	text[len] = 0;
+	/* The program's name, field 2, may have spaces in it. */
+	at = strrchr(text, ')');
+	for (field = 2; at && field < 28; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		sscanf(at, " %" SCNu64, &first);
+	return first;
+}
+
 int host_space_of(struct host_space *space, pid_t pid)
 {
 	struct line l;
@@ -100,6 +126,7 @@ int host_space_of(struct host_space *space, pid_t pid)
 	memset(space, 0, sizeof(*space));
 	if (!pid)
 		pid = getpid();
+	space->stack_first = stack_first(pid);
 	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	maps = fopen(name, "re");
 	if (!maps)

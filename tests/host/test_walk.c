@@ -451,12 +451,70 @@ static void test_nowhere(void **state)
 	program_check(s, NO_MAPPING, P_RA(P_RSP));
 }
 
-/* psABI 3.4.1: the outermost frame has a frame pointer of 0. */
+/*
+ * psABI 3.4.1: the outermost frame has a frame pointer of 0. So has any other without
+ * frame pointers, if it keeps a number there.
+ */
 static void test_null_frame_pointer(void **state)
 {
 	begin(P_PUSHED);
-	program_push(s, 0, 0, P_RA(P_NO_FDE));
-	program_check(s, COMPLETE, P_RA(P_PUSHED), P_RA(P_NO_FDE));
+	program_push(s, 0, 0, P_RA(P_NO_FDE), P_RA(P_RSP), P_RA(P_START));
+	program_check(s, UNPROVEN, P_RA(P_PUSHED), P_RA(P_NO_FDE));
+	assert_int_equal(s->result.proven, 2);
+	/* A file without a table. */
+	s->map->count = 2;
+	s->stack[1] = 0x400010;
+	s->map->mappings[1] = s->map->mappings[0];
+	s->map->mappings[0] = (struct kuw_mapping){
+		.start = 0x400000, .end = 0x401000, .kind = KUW_MAPPING_NO_TABLE,
+	};
+	program_check(s, UNPROVEN, P_RA(P_PUSHED), 0x400010);
+}
+
+/*
+ * Code without an FDE is the outermost frame if no address of code lies between its stack
+ * pointer and the process's first word.
+ */
+static void test_first_word(void **state)
+{
+	const u32 first = 20;
+	u32 at;
+
+	begin(P_RSP);
+	s->regs.r[6] = 0x123456;
+	kuw_port_stack_first = SYNTH_SP(first);
+	for (at = first - 16; at < first + 16; at++) {
+		s->regs.r[7] = SYNTH_SP(at - 1);
+		program_push(s, at - 1, P_RA(P_NO_FDE));
+		if (at >= first - 8 && at < first + 8)
+			program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
+		else
+			program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+		s->stack[at - 1] = 1;
+	}
+	/* It was called, or makes the call now. */
+	s->regs.r[7] = SYNTH_SP(first - 3);
+	program_push(s, first - 3, P_RA(P_NO_FDE), 0, P_RA(P_RSP));
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	program_push(s, first - 1, 0, P_RA(P_RSP));
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	/* What is not mapped, as far as is known, may be code nevertheless. */
+	program_push(s, first - 1, 0, 1);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	s->map->incomplete = true;
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	s->map->incomplete = false;
+	/* Interrupted, at the first instruction and where the stack is not aligned. */
+	s->regs.ip = P_BEGIN(P_NO_FDE);
+	s->regs.r[7] = SYNTH_SP(first);
+	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE));
+	s->regs.r[7]++;
+	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	/* The first word cannot be read. */
+	kuw_port_stack_first = SYNTH_SP(SYNTH_WORDS);
+	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS);
+	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	kuw_port_stack_first = 0;
 }
 
 /* A function with a uretprobe seems to return to the kernel's trampoline. */
@@ -584,8 +642,11 @@ static void test_guess_leaf(void **state)
 	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
 	program_check(s, COMPLETE, P_RA(P_NO_FDE), P_RA(P_RSP), P_RA(P_START));
 	assert_int_equal(s->result.proven, 1);
-	/* But the first code of a thread has no caller. */
+	/* Whatever rbp is, as it is any other's. */
 	s->regs.r[6] = 0;
+	program_check(s, COMPLETE, P_RA(P_NO_FDE), P_RA(P_RSP), P_RA(P_START));
+	/* But there must be a call. */
+	program_push(s, 0, 0);
 	program_check(s, NO_RULE, P_RA(P_NO_FDE));
 	/* It has pushed the frame pointer. */
 	s->regs.r[6] = SYNTH_SP(0);
@@ -624,6 +685,38 @@ static void begin_text(void)
 }
 
 /*
+ * Between code without an FDE and there, one word is behind a call: a return address, to
+ * code that has no FDE either.
+ */
+static void test_near_first_word(void **state)
+{
+	const u64 called = TEXT_IP(TEXT_LEN + 5), outer = TEXT_IP(TEXT_LEN + 0x25);
+
+	begin_text();
+	s->regs.ip = TEXT_IP(8);
+	s->regs.r[6] = 0;
+	/* call; and a jump at the first one. */
+	memcpy(&s->stack[TEXT_AT + TEXT_LEN / 8], "\xe9\0\0\0\0", 5);
+	memcpy(&s->stack[TEXT_AT + TEXT_LEN / 8 + 4], "\xe8\0\0\0\0", 5);
+	kuw_port_stack_first = SYNTH_SP(6);
+	program_push(s, 0, called, called, 7, called, outer, 0, 1);
+	program_check(s, COMPLETE, TEXT_IP(8), called, outer);
+	assert_int_equal(s->result.proven, 2);
+	s->stack[4] = called;
+	program_check(s, UNPROVEN, TEXT_IP(8), called);
+	/* Interrupted there, with nothing else on the stack. */
+	s->regs.ip = TEXT_IP(TEXT_LEN + 0x40);
+	s->regs.r[7] = SYNTH_SP(5);
+	s->stack[5] = outer;
+	program_check(s, COMPLETE, TEXT_IP(TEXT_LEN + 0x40), outer);
+	/* And with something: perhaps it is old. */
+	s->regs.r[7] = SYNTH_SP(4);
+	s->stack[4] = outer;
+	program_check(s, NO_RULE, TEXT_IP(TEXT_LEN + 0x40));
+	kuw_port_stack_first = 0;
+}
+
+/*
  * The byte before a function's first one may be padding, which counts to the
  * function before: an address that no call can have pushed has no rule.
  */
@@ -650,8 +743,9 @@ static void test_no_call(void **state)
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		begin_text();
 		memcpy(&s->stack[TEXT_AT + 7], calls[i], 8);
+		s->regs.r[6] = 0;
 		program_push(s, 0, TEXT_IP(64), end);
-		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(64), end);
+		program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(64), end);
 	}
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		begin_text();
@@ -661,56 +755,142 @@ static void test_no_call(void **state)
 		program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(64));
 		/* Nor when all registers are followed. */
 		s->regs.r[6] = 0;
-		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(64));
+		program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(64));
 		/* In the middle of a function it is what it is. */
 		program_push(s, 0, TEXT_IP(60), end);
-		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(60), end);
+		program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(60), end);
 		/* As it is where a signal came. */
 		s->regs.ip = TEXT_IP(63);
 		program_push(s, 0, end);
-		program_check(s, COMPLETE, TEXT_IP(63), end);
+		program_check(s, UNPROVEN, TEXT_IP(63), end);
 	}
 }
 
 /*
  * An FDE that ends where a syscall instruction begins, as clone()'s: the last row
- * holds there, but for the child.
+ * holds there, except for the child. @code is the instruction and what follows.
  */
-static void put_clone(const char *insn, u64 rax)
+static void put_clone(const char *code, u32 len, u64 rax)
 {
-	memcpy(&s->stack[TEXT_AT + TEXT_LEN / 8], insn, KUW_SYSCALL_LEN);
+	memcpy(&s->stack[TEXT_AT + TEXT_LEN / 8], code, len);
 	s->regs.ip = TEXT_IP(TEXT_LEN + KUW_SYSCALL_LEN);
 	s->regs.r[0] = rax;
+	s->regs.r[6] = 0;
 }
 
-static void begin_clone(const char *insn, u64 rax)
+#define PUT_CLONE(code, rax)	put_clone(code, sizeof(code) - 1, rax)
+
+/*
+ * test %rax,%rax; jl; je +1; ret; where the child begins, whose FDE says that it has no
+ * caller: xor %ebp,%ebp.
+ */
+#define GLIBC_CLONE	"\x0f\x05\x48\x85\xc0\x7c\x13\x74\x01\xc3\x31\xed"
+/* pop %edi; pop %esi; pop %ebx; the same with a near jl, and with 32 bits. */
+#define I386_CLONE	"\x0f\x05\x5f\x5e\x5b\x85\xc0\x0f\x8c\0\0\0\0\x74\x01\xc3\x89\xf5"
+/*
+ * musl's: test %eax,%eax; jne; xor %ebp,%ebp; pop %rdi; call *%r9; mov %eax,%edi;
+ * xor %eax,%eax; mov $60,%al; syscall; hlt; ret.
+ */
+#define MUSL_CHILD	"\x31\xed\x5f\x41\xff\xd1\x89\xc7\x31\xc0\xb0\x3c\x0f\x05\xf4\xc3"
+#define MUSL_CLONE	"\x0f\x05\x85\xc0\x75\x0f" MUSL_CHILD
+
+/* Where the child of glibc's and i386's clone() begins: its FDE. */
+static void begin_clone_of(u32 child)
 {
-	begin_text();
-	put_clone(insn, rax);
+	const struct cie_spec spec = { 0 };
+	struct kuw_mapping *m;
+	struct buf b = { 0 };
+	u32 cie;
+
+	drop(NULL);
+	cie = build_cie(&b, &spec);
+	build_fde(&b, &spec, cie, BUILD_TEXT, TEXT_LEN, PROG(DW_CFA_nop));
+	if (child)
+		build_fde(&b, &spec, cie, BUILD_TEXT + TEXT_LEN + child, 0x20,
+			  PROG(DW_CFA_undefined, 16));
+	s = synth_new(&b);
+	buf_free(&b);
+	m = &s->map->mappings[0];
+	m->bias = TEXT_IP(0) - BUILD_TEXT;
+	m->start = TEXT_IP(0);
+	m->end = TEXT_IP(2 * TEXT_LEN);
 }
 
 static void test_clone(void **state)
 {
-	/* Behind all rows, with rbp = 0: the outermost frame. */
+	/* Behind all rows, with rbp = 0. */
 	const u64 caller = TEXT_IP(TEXT_LEN + 0x80), ip = TEXT_IP(TEXT_LEN + 2);
 
-	begin_clone("\x0f\x05", 1234);
+	begin_clone_of(0);
+	PUT_CLONE(GLIBC_CLONE, 1234);
 	program_push(s, 0, caller);
-	program_check(s, COMPLETE, ip, caller);
+	program_check(s, UNPROVEN, ip, caller);
 	assert_int_equal(s->result.proven, 1);
-	/* The child's stack is another one. */
-	begin_clone("\x0f\x05", 0);
-	program_push(s, 0, caller);
-	program_check(s, COMPLETE, ip);
-	begin_clone("\x0f\x0b", 1234);
-	program_push(s, 0, caller);
+	PUT_CLONE("\x0f\x0b", 1234);
 	program_check(s, NO_RULE, ip);
 	/* A last row that is a rule in full is not one of clone()'s. */
 	begin_text_of(PROG(DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0, DW_OP_lit8,
 			   DW_OP_plus));
-	put_clone("\x0f\x05", 1234);
+	PUT_CLONE(GLIBC_CLONE, 1234);
 	program_push(s, 0, caller);
 	program_check(s, NO_RULE, ip);
+}
+
+/* The child's stack is another one: the code shows where it goes on. */
+static void test_clone_child(void **state)
+{
+	const u64 caller = TEXT_IP(TEXT_LEN + 0x80), ip = TEXT_IP(TEXT_LEN + 2);
+
+	begin_clone_of(10);
+	PUT_CLONE(GLIBC_CLONE, 0);
+	program_push(s, 0, caller);
+	program_check(s, COMPLETE, ip);
+	/* Not if the FDE there is none of a thread's begin, */
+	begin_clone_of(11);
+	PUT_CLONE(GLIBC_CLONE, 0);
+	program_push(s, 0, caller);
+	program_check(s, UNPROVEN, ip, caller);
+	/* or if it is the result of another system call that is 0. */
+	begin_clone_of(20);
+	PUT_CLONE("\x0f\x05\x48\x89\xc7\xc3", 0);
+	program_push(s, 0, caller);
+	program_check(s, UNPROVEN, ip, caller);
+	PUT_CLONE("\x0f\x05\x5f\x5e\x5b\x5f\x5f\x5f\x5f\x5f\x85\xc0", 0);
+	program_check(s, UNPROVEN, ip, caller);
+	begin_clone_of(16);
+	PUT_CLONE(I386_CLONE, 0);
+	program_push(s, 0, caller);
+	program_check(s, COMPLETE, ip);
+	/* musl's has no FDE. */
+	begin_clone_of(0);
+	PUT_CLONE(MUSL_CLONE, 0);
+	program_push(s, 0, caller);
+	program_check(s, COMPLETE, ip);
+	s->stack[TEXT_AT + TEXT_LEN / 8 + 1]++;
+	program_check(s, UNPROVEN, ip, caller);
+}
+
+/* The code that musl's threads begin in, which calls their function. */
+static void test_thread(void **state)
+{
+	const u64 ra = TEXT_IP(TEXT_LEN + 6);
+	u32 i;
+
+	for (i = 0; i <= 14; i++) {
+		begin_clone_of(0);
+		PUT_CLONE(MUSL_CHILD, 0);
+		s->regs.ip = TEXT_IP(8);
+		program_push(s, 0, ra);
+		if (i == 14) {
+			program_check(s, COMPLETE, TEXT_IP(8), ra);
+			/* Whatever its function has left in rbp. */
+			s->regs.r[6] = 0x123456;
+			program_check(s, COMPLETE, TEXT_IP(8), ra);
+			break;
+		}
+		((u8 *)s->stack)[TEXT_AT * 8 + TEXT_LEN + i] ^= 0x40;
+		program_check(s, UNPROVEN, TEXT_IP(8), ra);
+	}
 }
 
 /* A signal came there: whose system call it is, the interrupted rax tells. */
@@ -720,7 +900,8 @@ static void test_clone_interrupted(void **state)
 	const u64 restorer = SYNTH_SP(TEXT_AT + 100);
 	struct kuw_mapping *m;
 
-	begin_clone("\x0f\x05", 0);
+	begin_clone_of(10);
+	PUT_CLONE(GLIBC_CLONE, 0);
 	m = &s->map->mappings[s->map->count++];
 	*m = (struct kuw_mapping){
 		.start = restorer - 8, .end = restorer + 16,
@@ -733,7 +914,7 @@ static void test_clone_interrupted(void **state)
 	program_signal(s, 1, ip, SYNTH_SP(90), 0);
 	program_push(s, 90, caller);
 	s->stack[1 + 144 / 8] = 1234;
-	program_check(s, COMPLETE, TEXT_IP(8), restorer, ip, caller);
+	program_check(s, UNPROVEN, TEXT_IP(8), restorer, ip, caller);
 	assert_int_equal(s->result.proven, 3);
 	s->stack[1 + 144 / 8] = 0;
 	program_check(s, COMPLETE, TEXT_IP(8), restorer, ip);
@@ -797,6 +978,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_expression_faults),
 	TEST(test_nowhere),
 	TEST(test_null_frame_pointer),
+	TEST(test_first_word),
+	TEST(test_near_first_word),
 	TEST(test_uretprobe),
 	TEST(test_uretprobe_full),
 	TEST(test_uretprobe_adjacent),
@@ -806,6 +989,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_guess_leaf),
 	TEST(test_no_call),
 	TEST(test_clone),
+	TEST(test_clone_child),
+	TEST(test_thread),
 	TEST(test_clone_interrupted),
 	TEST(test_bad_call),
 	TEST(test_vsyscall),

@@ -46,6 +46,7 @@ int maps_update(struct maps *m, pid_t pid)
 	if (ret)
 		return ret;
 	m->space.map->number = ++m->number;
+	kuw_port_stack_first = m->space.stack_first;
 	return 1;
 }
 

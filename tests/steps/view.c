@@ -4,8 +4,6 @@
 
 /* The red zone, and what a function popped just now. */
 #define BELOW		256
-/* Without a rule, the walk looks at a few bytes of code. */
-#define CODE		64
 /* Frames of more bytes than this are rare. */
 #define NEAR		4096
 
@@ -39,6 +37,15 @@ static u64 lowest(const struct shadow *s)
 	return lo;
 }
 
+/* Code: the walk looks at some where there is no rule, and for calls. */
+static const struct tracee *tracee;
+
+static int read_code(u64 addr, u64 *word)
+{
+	return tracee_read(tracee, addr, word, sizeof(*word)) == sizeof(*word) ?
+		0 : -EFAULT;
+}
+
 /* Present the addresses from @lo up to the end of the main stack. */
 static bool present(struct view *v, const struct shadow *s, u64 lo)
 {
@@ -48,9 +55,12 @@ static bool present(struct view *v, const struct shadow *s, u64 lo)
 	return true;
 }
 
-static bool present_stacks(struct view *v, const struct shadow *s, u64 sp)
+static bool present_stacks(struct view *v, const struct tracee *t, const struct shadow *s)
 {
-	u64 lo = lowest(s);
+	u64 lo = lowest(s), sp = t->regs.rsp;
+
+	tracee = t;
+	kuw_port_elsewhere = read_code;
 
 	/* Make room for all of it at once. */
 	return make_room(v, lo, s->stacks[0].hi) &&
@@ -74,7 +84,7 @@ bool view_near(struct view *v, const struct tracee *t, const struct shadow *s)
 	const struct shadow_stack *in = &s->stacks[s->stack];
 	u64 sp = t->regs.rsp;
 
-	if (!present_stacks(v, s, sp))
+	if (!present_stacks(v, t, s))
 		return false;
 	copy(v, t, max_t(u64, sp - BELOW, in->lo), min_t(u64, sp + NEAR, in->hi));
 	return true;
@@ -83,23 +93,11 @@ bool view_near(struct view *v, const struct tracee *t, const struct shadow *s)
 bool view_all(struct view *v, const struct tracee *t, const struct shadow *s)
 {
 	const struct shadow_stack *in;
-	u64 sp, at, code = (t->regs.rip - CODE) & ~7ULL;
-	bool has_code;
+	u64 sp;
 	u32 i;
 
-	has_code = present(v, s, min_t(u64, code, lowest(s)));
-	if (!has_code && !present_stacks(v, s, t->regs.rsp))
+	if (!present_stacks(v, t, s))
 		return false;
-	if (has_code)
-		copy(v, t, code, code + 2 * CODE);
-	/* The walk looks for a call before a return address that is aligned, and
-	 * what lies between two stacks, which is all presented, has code in it.
-	 */
-	for (i = 0; i < s->n; i++) {
-		at = s->entries[i].ip & ~7ULL;
-		if (at >= v->lo + 16 && at + 8 <= v->hi)
-			copy(v, t, at - 16, at + 8);
-	}
 	for (i = 0; i <= s->stack; i++) {
 		in = &s->stacks[i];
 		sp = i < s->stack ? in->sp : t->regs.rsp;

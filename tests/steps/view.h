@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The program's stacks as the walk reads them: a copy in this program, at a
- * constant distance, presented through the port's window.
+ * constant distance, presented through the port's window. Code is read where it is.
  */
 #ifndef STEPS_VIEW_H
 #define STEPS_VIEW_H
@@ -29,7 +29,7 @@ struct view {
  */
 bool view_near(struct view *v, const struct tracee *t, const struct shadow *s);
 
-/* Copy all of every stack, and the code where the program is and returns to. */
+/* Copy all of every stack. */
 bool view_all(struct view *v, const struct tracee *t, const struct shadow *s);
 
 void view_free(struct view *v);

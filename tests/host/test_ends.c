@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Where walks of this program's own stacks end: through code without tables, in threads
+ * and in contexts. Nothing but the outermost frame may be COMPLETE. The program is built
+ * twice: with frame pointers, and without.
+ */
+#include "test.h"
+#include "capture.h"
+#include "load.h"
+#include "no_tables.h"
+#include "walk.h"
+
+#define MAX	64
+/* More than a call may do: the compiler shall not make it a jump. */
+#define NO_TAIL	__asm__ volatile("" : : : "memory")
+
+static struct host_space space;
+static struct host_memo memo;
+static u64 frames[MAX];
+static struct kuw_result result;
+
+static noinline void walk(void)
+{
+	struct kuw_port_regs regs = { 0 };
+
+	CAPTURE(&regs);
+	kuw_walk(space.map, host_memo(&memo), &regs, frames, MAX, &result);
+}
+
+/* Walk at the first call; there, the sum is 0. Return: 0. */
+static unsigned long called_back(unsigned long i, void *rbp)
+{
+	if (!i) {
+		__asm__ volatile("mov %%rbp, %0" : "=r"(*(u64 *)rbp));
+		walk();
+	}
+	return 0;
+}
+
+/*
+ * rbp is 0 in add_up(), which has a caller: its own is lost, and what a walk says must
+ * not be that there is none.
+ */
+static void test_null_rbp(void **state)
+{
+	u64 rbp = 1;
+
+	assert_int_equal(add_up(3, called_back, &rbp), 0);
+	NO_TAIL;
+#ifdef FRAME_POINTERS
+	/* That of the callback's frame, where its caller's is. */
+	rbp = *(u64 *)rbp;
+#endif
+	if (rbp) {
+		print_message("the compiler keeps no sum in rbp\n");
+		skip();
+	}
+	assert_stop(result.stop, UNPROVEN);
+	/* walk(), called_back(), add_up(). */
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.proven, 3);
+}
+
+static int prepare(void **state)
+{
+	if (host_space_of(&space, 0) || capture_window())
+		return -1;
+	kuw_port_stack_first = space.stack_first;
+	return 0;
+}
+
+static int finish(void **state)
+{
+	host_space_free(&space);
+	return 0;
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_null_rbp),
+};
+
+int main(void)
+{
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, prepare, finish);
+}
