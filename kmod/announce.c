@@ -41,12 +41,8 @@ static bool is_known(const struct kw_snapshot *old, u32 i,
 	       kw_origin_equal(&old->origins[i], &snap->origins[j]);
 }
 
-/**
- * kw_announce_maps() - say what is in a snapshot that was not in another one
- * @space: whose
- * @known: what the reader knows; its snapshot may be NULL
- * @snap: what it is to know
- *
+/*
+ * Say what is in @snap that was not in what the reader knows, which may be no snapshot.
  * Context: process context, sleeps.
  */
 void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
@@ -71,12 +67,8 @@ void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 	}
 }
 
-/**
- * kw_announce_unmaps() - say of which addresses a snapshot says nothing more
- * @space: whose
- * @old: what the reader knows; may be NULL
- * @snap: what it is to know; may be NULL
- *
+/*
+ * Say of which addresses of @old, or NULL, @snap, or NULL, says nothing more.
  * Context: process context, sleeps.
  */
 void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,

@@ -198,14 +198,10 @@ size_t kw_budget_room(const struct kw_owner *owner)
 	return left;
 }
 
-/**
- * kw_table_alloc() - a table that says nothing yet
- * @id: whose it is
- * @owner: whose budget it counts for, or NULL
- * @memcg: the cgroup that allocations are charged to now; NULL if none is to be
- *
- * Context: process context, sleeps.
- * Return: with a reference; NULL for want of memory.
+/*
+ * A table that says nothing yet: it counts for the budget of @owner, or NULL; @memcg is
+ * the cgroup that allocations are charged to now, or NULL if none is to be charged.
+ * Context: process context, sleeps. Return: with a reference; NULL for want of memory.
  */
 struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *owner,
 				struct mem_cgroup *memcg)

@@ -265,15 +265,11 @@ static int run(struct build *b)
 	return compile(b);
 }
 
-/**
- * kw_build() - compile a table
- * @src: the bytes
- * @built: the table
- *
- * Context: process context, sleeps, reads files; no lock of memory management
- *	may be held.
- * Return: 0; -ENOEXEC, -EINVAL, -ENODATA, -E2BIG or -EFBIG: these bytes give
- *	no table, and never will; anything else: another attempt may succeed.
+/*
+ * Compile a table. Context: process context, sleeps, reads files; no lock of memory
+ * management may be held.
+ * Return: 0; -ENOEXEC, -EINVAL, -ENODATA, -E2BIG or -EFBIG: these bytes give no table,
+ * and never will; anything else: another attempt may succeed.
  */
 int kw_build(const struct kw_source *src, struct kw_built *built)
 {

@@ -244,16 +244,13 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
 	return t->memcg && t->memcg != payer->memcg ? share(t, payer) : t;
 }
 
-/**
- * kw_table_get() - the table of a file
- * @file: open for reading, and mapped by a process
- * @payer: of that process, between kw_payer_begin() and kw_payer_end()
- * @deadline: in jiffies: when not to compile it any more
- *
- * Context: process context, sleeps, reads the file.
- * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES and the
- *	like if the file is no regular file or cannot be read; -ENOMEM; -ESTALE
- *	if it does not stop changing; -ETIME.
+/*
+ * The table of a file that is open for reading, and mapped by the process that pays, to
+ * be compiled before @deadline (in jiffies). Context: process context, sleeps, reads the
+ * file; between kw_payer_begin() and kw_payer_end().
+ * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES and the like if
+ * the file is no regular file or cannot be read; -ENOMEM; -ESTALE if it does not stop
+ * changing; -ETIME.
  */
 struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 			      unsigned long deadline)

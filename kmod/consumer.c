@@ -121,12 +121,9 @@ static int cover_system(void)
 	return kw_attach_all();
 }
 
-/**
- * kw_consumer_open() - begin to consume
- * @mm: of whom: current->mm, or NULL for the whole system
- *
- * Context: process context, sleeps.
- * Return: the consumer, or ERR_PTR() as kunwind_attach() says.
+/*
+ * Begin to consume the stacks of current->mm, or of the whole system (NULL).
+ * Context: process context, sleeps. Return: as kunwind_attach().
  */
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm)
 {

@@ -5,9 +5,9 @@
  * knows of all events up to the last one before its listing. It is published only if
  * that is still the last one, so what is published is what was mapped at one moment.
  *
- *	EMPTY ──publish──► CURRENT ──event──► BEHIND (what is new lies elsewhere)
- *	                      ▲    └──event──► WRONG  (something was replaced)
- *	                      └──publish──── BEHIND, WRONG
+ *	EMPTY --publish--> CURRENT --event--> BEHIND (what is new lies elsewhere)
+ *	CURRENT, BEHIND --event--> WRONG (something was replaced)
+ *	BEHIND, WRONG --publish--> CURRENT
  *
  * Hooks number events and say which state follows; publish.c takes snapshots.
  */
@@ -86,15 +86,9 @@ bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 	return kw_snapshot_overlaps(snap, start, end);
 }
 
-/**
- * kw_space_changed() - whether something was mapped at some addresses since an event
- * @space: where
- * @version: the event's number
- * @start: the first address
- * @end: the first address behind them
- *
- * Context: mmap_lock or @space->lock held.
- * Return: true also if that is too long ago to tell.
+/*
+ * Whether something was mapped at these addresses since an event, or so many events came
+ * that nobody can tell. Context: mmap_lock or @space->lock held.
  */
 bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end)
 {
@@ -111,20 +105,20 @@ bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 
 	return false;
 }
 
-/**
- * kw_space_replaced() - where the snapshot may be wrong
- * @space: a space whose snapshot is, by kw_space_state()
- * @ranges: out: addresses that were mapped since
- *
+/*
+ * Which addresses were mapped since the snapshot, that is, where it may be wrong.
  * Context: any, under rcu_read_lock(); look before using the snapshot.
- * Return: how many; -1 if they are too many to tell.
+ * Return: how many ranges; -1 if they are too many to tell.
  */
 int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG])
 {
-	/* As in kw_space_state(): a snapshot read from now on knows of @known. */
-	s64 known = smp_load_acquire(&space->known), event;
-	s64 events = smp_load_acquire(&space->events);
+	s64 known, events, event;
 	int count = 0;
+
+	/* As in kw_space_state(): a snapshot read from now on knows of @known. */
+	known = smp_load_acquire(&space->known);
+	/* Pairs with number(). */
+	events = smp_load_acquire(&space->events);
 
 	if (events - known >= KW_LOG)
 		return -1;
@@ -145,22 +139,18 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 	space->log[event % KW_LOG] = (struct kw_range) { start, end };
 	if (wrong)
 		WRITE_ONCE(space->wrong, event);
+	/* Pairs with kw_space_replaced(): the event's place shows before the event. */
 	smp_store_release(&space->events, event);
 	/* If the task that is to catch up cannot, a walk has another one do it. */
 	if (!space->retry_at)
 		WRITE_ONCE(space->retry_at, (jiffies + KW_RETRY_FIRST) ?: 1);
 }
 
-/**
- * kw_space_event() - note a mapping event
- * @space: where
- * @vma: what was mapped, or is about to be moved or made executable
- * @start: its first address, after the move
- * @end: the first address behind it
- * @moved: @vma does not say what will lie there
- *
- * Context: mmap_lock held for writing, so that the new code cannot run yet, and
- *	that there is one event at a time; preemption may be off.
+/*
+ * Note a mapping event: @vma was mapped from @start to @end, or is about to be there
+ * (@moved), and does not say what will lie there.
+ * Context: mmap_lock held for writing, so that the new code cannot run yet, and there is
+ * one event at a time; preemption may be off.
  */
 void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		    u64 start, u64 end, bool moved)
@@ -179,15 +169,11 @@ void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		trace_kunwind_unmap(space->number, start, end);
 }
 
-/**
- * kw_space_inherit() - a child's mm shares its parent's snapshot
- * @child: the child's space, new
- * @parent: the space of current->mm
- * @alone: nobody else has current->mm
- *
- * The child has a copy of the caller's stack, and the return addresses in it are
- * as good in the parent: what another thread of the parent may have mapped or
- * unmapped since the copy was made is not on it. But it may be in the snapshot.
+/*
+ * A child's mm shares the snapshot of @parent, the space of current->mm. @alone: nobody
+ * else has current->mm. The child has a copy of the caller's stack, and the return
+ * addresses in it are as good in the parent: what another thread of the parent may have
+ * mapped or unmapped since the copy was made is not on it. But it may be in the snapshot.
  *
  * Context: under rcu_read_lock(); preemption may be off.
  * Return: whether that is all that the child needs.

@@ -230,11 +230,9 @@ static void hook_unregister(struct hook *hook)
 	hook->is_up = false;
 }
 
-/**
- * kw_hooks_register() - begin to learn of mappings
- *
- * Return: 0; -EOPNOTSUPP if the kernel lacks a function that must be hooked, or
- *	it cannot be hooked; -ENOMEM.
+/*
+ * Begin to learn of mappings. Return: 0; -EOPNOTSUPP if the kernel lacks a function that
+ * must be hooked, or it cannot be hooked; -ENOMEM.
  */
 int kw_hooks_register(void)
 {

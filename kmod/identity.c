@@ -27,14 +27,10 @@ static bool is_trusted(const struct super_block *sb)
 	       sb->s_magic != FUSE_SUPER_MAGIC;
 }
 
-/**
- * kw_identity_of() - who a file is now
- * @file: a regular file
- * @id: its identity
- *
- * Context: any.
- * Return: true if a table made from the file now may serve every file of the
- *	same identity, false if only the one that is asked for.
+/*
+ * Who a regular file is now. Context: any.
+ * Return: true if a table made from the file now may serve every file of the same
+ * identity, false if only the one that is asked for.
  */
 bool kw_identity_of(struct file *file, struct kw_identity *id)
 {

@@ -160,15 +160,12 @@ static int lock_mm(struct mm_struct *mm, bool own)
 	return mmap_read_trylock(mm) ? 0 : -EBUSY;
 }
 
-/**
- * kw_listing_make() - list the executable VMAs of an mm
- * @l: the list, of which @space, @taker and @basis are set; to be given to
- *	kw_listing_clear() if it is made
- * @mm: an mm whose users the caller holds
- *
+/*
+ * List the executable VMAs of an mm whose users the caller holds. @l has its space,
+ * taker and basis; if it is made, kw_listing_clear() gives it up.
  * Context: process context, sleeps; no lock of memory management may be held.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EBUSY if another process's
- *	mmap_lock is taken.
+ * mmap_lock is taken.
  */
 int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 {

@@ -144,13 +144,10 @@ void kw_owner_put(struct kw_owner *owner)
 		kfree(owner);
 }
 
-/**
- * kw_payer_begin() - from here on, an mm's process pays
- * @payer: to be given to kw_payer_end(), also after an error
- * @mm: the mm, which has users
- *
- * Context: process context, sleeps.
- * Return: 0, -ENOMEM.
+/*
+ * From here to kw_payer_end(), which must follow also after an error, the process of an
+ * mm pays. The caller holds the mm's users.
+ * Context: process context, sleeps. Return: 0, -ENOMEM.
  */
 int kw_payer_begin(struct kw_payer *payer, struct mm_struct *mm)
 {

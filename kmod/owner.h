@@ -42,14 +42,10 @@ struct kw_owner *kw_owner_everyone(void);
 struct kw_owner *kw_owner_hold(struct kw_owner *owner);
 void kw_owner_put(struct kw_owner *owner);
 
-/**
- * kw_owner_limit() - what of a budget one user may have
- * @owner: the user, or NULL for the kernel itself
- * @budget: the budget, in bytes
- * @others: what all others use of it
- *
- * Return: half of what they leave: users without privilege, however many work together,
- * always leave something to others, and two of them a quarter.
+/*
+ * What of a budget one user may have, if all others use @others of it: half of what they
+ * leave. So users without privilege, however many work together, always leave something
+ * to others, and two of them a quarter. Root, and the kernel itself (NULL), have all.
  */
 static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
 				    size_t others)

@@ -43,6 +43,7 @@ static int replace(struct kw_space *space, const struct kw_snapshot *old,
 			refcount_inc(&snap->refs);
 			gone = rcu_replace_pointer(space->snap, snap,
 						   lockdep_is_held(&space->lock));
+			/* Pairs with kw_space_state(): the snapshot shows first. */
 			smp_store_release(&space->known, version);
 			WRITE_ONCE(space->retry_at, 0);
 			if (!snap->lacking)
@@ -149,15 +150,12 @@ static bool needs_snapshot(struct kw_space *space, struct kw_basis *basis)
 	return needs;
 }
 
-/**
- * kw_space_catch_up() - publish a snapshot that knows of all events
- * @space: the space of current->mm
- * @mm: current->mm
- * @mapped: what the caller has mapped itself: there it waits for file servers
- *
+/*
+ * Publish a snapshot of current->mm that knows of all events. The caller waits for file
+ * servers only in what it has mapped itself.
  * Context: process context, sleeps; no lock of memory management may be held.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EAGAIN if others of the process map
- *	faster. Then walks say what is missing.
+ * faster. Then walks say what is missing.
  */
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		      const struct kw_range *mapped)
@@ -199,17 +197,11 @@ int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-/**
- * kw_space_cover() - cover a process that an attaching tracer finds
- * @mm: an mm whose users the caller holds
- * @pid: a process that has it
- * @deadline: in jiffies: no table is compiled after that
- *
- * What it cannot have without waiting, the process does itself when it returns to user
- * mode.
- *
- * Context: process context, sleeps.
- * Return: 0; -EINTR after a fatal signal.
+/*
+ * Cover a process that an attaching tracer finds: @pid has @mm, whose users the caller
+ * holds. No table is compiled after @deadline, in jiffies. What the tracer cannot have
+ * without waiting, the process does itself when it returns to user mode.
+ * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.
  */
 int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline)
 {

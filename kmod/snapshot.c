@@ -45,12 +45,9 @@ static void free_work(struct work_struct *work)
 	snapshot_free(container_of(to_rcu_work(work), struct kw_snapshot, rwork));
 }
 
-/**
- * kw_snapshot_alloc() - a snapshot that says nothing yet
- * @count: how many mappings it has room for
- *
- * Context: process context, sleeps.
- * Return: with a reference; NULL for want of memory.
+/*
+ * A snapshot that says nothing yet, with room for @count mappings.
+ * Context: process context, sleeps. Return: with a reference; NULL for want of memory.
  */
 struct kw_snapshot *kw_snapshot_alloc(u32 count)
 {

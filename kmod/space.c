@@ -150,11 +150,8 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid,
 	return space;
 }
 
-/**
- * kw_space_obtain() - the space of an mm, made if it is to be covered
- * @mm: an mm that has users, so that it cannot exit meanwhile
- * @pid: a process that has it
- *
+/*
+ * The space of an mm that has users, made if it is to be covered; @pid has the mm.
  * Context: process context, sleeps.
  * Return: a reference; NULL if nobody wants @mm covered; ERR_PTR(-ENOMEM).
  */
@@ -177,14 +174,10 @@ struct kw_space *kw_space_hold(struct mm_struct *mm)
 		       ERR_PTR(-ENOMEM);
 }
 
-/**
- * kw_space_obtain_spare() - the same for hooks, without an allocation
- * @mm: as above
- * @pid: as above
- *
- * Context: process context; preemption may be off.
+/*
+ * The same for hooks, without an allocation: preemption may be off.
  * Return: a reference; NULL if nobody wants @mm covered, or no spare is left: then
- *	walks say NOT_COVERED until the process maps something.
+ * walks say NOT_COVERED until the process maps something.
  */
 struct kw_space *kw_space_obtain_spare(struct mm_struct *mm, pid_t pid)
 {
@@ -287,13 +280,9 @@ s64 kw_spaces_dump(void)
 	return atomic64_inc_return(&last_dump);
 }
 
-/**
- * kw_spaces_untold() - a space that a dump has not told of
- * @dump: its number
- * @bucket: where to look first, 0 at the beginning; out: where it was found
- *
- * Context: process context.
- * Return: a reference; NULL if there is none from there on.
+/*
+ * A space that a dump has not told of. @bucket says where to look first, and then where
+ * it was found. Return: a reference; NULL if there is none from there on.
  */
 struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket)
 {

@@ -139,19 +139,13 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
 	return snap;
 }
 
-/**
- * kw_snapshot_take() - the executable mappings of an mm as they are now
- * @space: its space
- * @mm: an mm whose users the caller holds
- * @basis: an earlier one of the same space, for what has not changed
- * @taker: who takes it
- * @version: out: the last event that it knows of
- *
- * What it allocates is charged to the cgroup and the user of @mm's process, also
- * when another one takes the snapshot.
- *
- * Context: process context, sleeps, builds tables; no lock of memory management
- *	may be held.
+/*
+ * The executable mappings of an mm as they are now, and in @version the last event that
+ * the snapshot knows of. @basis is an earlier one of the same space. What is allocated is
+ * charged to the cgroup and the user of the mm's process, also if an attaching tracer
+ * takes the snapshot.
+ * Context: process context, sleeps, builds tables; no lock of memory management may be
+ * held, and the caller holds the users of @mm.
  * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM, -EBUSY.
  */
 struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,

@@ -131,16 +131,13 @@ static bool queue(struct kw_slot *slot, struct task_struct *task)
 	return false;
 }
 
-/**
- * kw_work_queue() - have a task catch up before it returns to user mode
- * @task: current, or a child that does not run yet
- * @space: the space of its mm, to which the caller has a reference
- * @start: the first address of what the task has mapped itself
- * @end: the first address behind that; @start if it has mapped nothing
- *
+/*
+ * Have @task, current or a child that does not run yet, catch up before it returns to
+ * user mode. @space is that of its mm; from @start to @end it has mapped something
+ * itself, nothing if they are equal.
  * Context: any but interrupts; preemption may be off.
  * Return: false if that cannot be; then the space stays behind until another task
- *	catches up, or a walk has one do so.
+ * catches up, or a walk has one do so.
  */
 bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 		   u64 end)
@@ -161,14 +158,10 @@ bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 	return joined;
 }
 
-/**
- * kw_work_retry() - have current catch up, from a walk
- * @space: the space of its mm
- *
- * The task must be about to return to user mode: one that sleeps in a system call would
- * keep the module from going.
- *
- * Context: any, of a consumer's walk, which the module cannot go away under.
+/*
+ * Have current catch up with the space of its mm, from a walk of a consumer, which keeps
+ * the module. The task must be about to return to user mode: one that sleeps in a system
+ * call would keep the module from going. Context: any.
  */
 void kw_work_retry(struct kw_space *space)
 {
