@@ -13,8 +13,10 @@
  */
 struct stack {
 	u32 count;
+	u16 proven;
 	u8 stop;
 	u64 space;
+	u64 interrupted;
 	/* One more for the mark of an incomplete stack. */
 	u64 frames[KUNWIND_MAX_FRAMES + 1];
 };

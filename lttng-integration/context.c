@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The fields _callstack_user_unwind_length and callstack_user_unwind, and behind
- * them _callstack_user_unwind_stop and _callstack_user_unwind_space.
+ * them _callstack_user_unwind_stop, _callstack_user_unwind_space,
+ * _callstack_user_unwind_proven and _callstack_user_unwind_interrupted.
  *
  * As in LTTng's own callstack context (src/lttng-context-callstack.c), the stack
  * is computed in get_size(), where its length must be known, and kept until
@@ -25,6 +26,8 @@
 #define STACK_NAME	"callstack_user_unwind"
 #define STOP_NAME	"_callstack_user_unwind_stop"
 #define SPACE_NAME	"_callstack_user_unwind_space"
+#define PROVEN_NAME	"_callstack_user_unwind_proven"
+#define INTERRUPTED_NAME "_callstack_user_unwind_interrupted"
 #define INCOMPLETE	ULONG_MAX
 
 static void compute(struct stack *s)
@@ -35,6 +38,8 @@ static void compute(struct stack *s)
 	s->count = result.count;
 	s->stop = result.stop;
 	s->space = result.space;
+	s->proven = result.proven;
+	s->interrupted = result.interrupted;
 	/* A kernel thread's user stack is empty, and that is all of it. */
 	if (result.stop != KUNWIND_STOP_COMPLETE &&
 	    result.stop != KUNWIND_STOP_NO_USER)
@@ -100,8 +105,9 @@ static void stop_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 	chan->ops->event_write(ctx, &stop, sizeof(stop), lttng_alignof(stop));
 }
 
-static size_t space_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			     size_t offset)
+/* The space's number, and the mask of interrupted frames. */
+static size_t u64_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			   size_t offset)
 {
 	return lib_ring_buffer_align(offset, lttng_alignof(u64)) + sizeof(u64);
 }
@@ -114,6 +120,33 @@ static void space_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 	u64 space = s ? s->space : 0;
 
 	chan->ops->event_write(ctx, &space, sizeof(space), lttng_alignof(space));
+}
+
+static size_t proven_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			      size_t offset)
+{
+	return lib_ring_buffer_align(offset, lttng_alignof(u16)) + sizeof(u16);
+}
+
+static void proven_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			  struct lttng_kernel_ring_buffer_ctx *ctx,
+			  struct lttng_kernel_channel_buffer *chan)
+{
+	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
+	u16 proven = s ? s->proven : 0;
+
+	chan->ops->event_write(ctx, &proven, sizeof(proven), lttng_alignof(proven));
+}
+
+static void interrupted_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+			       struct lttng_kernel_ring_buffer_ctx *ctx,
+			       struct lttng_kernel_channel_buffer *chan)
+{
+	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
+	u64 interrupted = s ? s->interrupted : 0;
+
+	chan->ops->event_write(ctx, &interrupted, sizeof(interrupted),
+			       lttng_alignof(interrupted));
 }
 
 static void context_destroy(void *consumer)
@@ -158,6 +191,16 @@ static const struct lttng_kernel_event_field *stop_field =
 static const struct lttng_kernel_event_field *space_field =
 	lttng_kernel_static_event_field(SPACE_NAME,
 		lttng_kernel_static_type_integer_from_type(u64, __BYTE_ORDER, 10),
+		false, false);
+
+static const struct lttng_kernel_event_field *proven_field =
+	lttng_kernel_static_event_field(PROVEN_NAME,
+		lttng_kernel_static_type_integer_from_type(u16, __BYTE_ORDER, 10),
+		false, false);
+
+static const struct lttng_kernel_event_field *interrupted_field =
+	lttng_kernel_static_event_field(INTERRUPTED_NAME,
+		lttng_kernel_static_type_integer_from_type(u64, __BYTE_ORDER, 16),
 		false, false);
 
 /*
@@ -208,7 +251,7 @@ static int append_stack(struct lttng_kernel_ctx **ctx,
 	return append(ctx, &length, &stack);
 }
 
-/* Behind the stack: what they record comes from its walk. */
+/* Behind the stack: what these record, and those of the next function, comes from its walk. */
 static int append_end(struct lttng_kernel_ctx **ctx)
 {
 	const struct lttng_kernel_ctx_field stop = {
@@ -218,11 +261,27 @@ static int append_end(struct lttng_kernel_ctx **ctx)
 	};
 	const struct lttng_kernel_ctx_field space = {
 		.event_field = space_field,
-		.get_size = space_get_size,
+		.get_size = u64_get_size,
 		.record = space_record,
 	};
 
 	return append(ctx, &stop, &space);
+}
+
+static int append_frames(struct lttng_kernel_ctx **ctx)
+{
+	const struct lttng_kernel_ctx_field proven = {
+		.event_field = proven_field,
+		.get_size = proven_get_size,
+		.record = proven_record,
+	};
+	const struct lttng_kernel_ctx_field interrupted = {
+		.event_field = interrupted_field,
+		.get_size = u64_get_size,
+		.record = interrupted_record,
+	};
+
+	return append(ctx, &proven, &interrupted);
 }
 
 /**
@@ -252,8 +311,9 @@ int context_add(struct lttng_kernel_ctx **ctx)
 	ret = append_stack(ctx, consumer);
 	if (ret)
 		goto detach;
-	/* From here on the context owns all that was taken, also if this fails. */
-	return append_end(ctx);
+	/* From here on the context owns all that was taken, also if the rest fails. */
+	ret = append_end(ctx);
+	return ret ?: append_frames(ctx);
 
 detach:
 	kunwind_detach(consumer);

@@ -220,6 +220,8 @@ void kr_format_frame(GString *to, const struct kr_stack_frame *frame,
 	}
 	if (frame->kind == KR_INLINED)
 		g_string_append(to, "  (inlined)");
+	if (frame->guessed)
+		g_string_append(to, "  [guessed]");
 }
 
 /* Return: why a stack is not whole, in words. */

@@ -34,7 +34,10 @@ void kr_profile_free(struct kr_profile *profile)
 	g_free(profile);
 }
 
-/* Suffixes are those of perf's folded stacks, which flamegraph.pl colours. */
+/*
+ * Suffixes are those of perf's folded stacks, which flamegraph.pl colours. perf has none
+ * for a frame that is guessed.
+ */
 static void set_name(GString *name, const struct kr_stack_frame *frame)
 {
 	const char *module = kr_base_name(frame->module);
@@ -52,6 +55,8 @@ static void set_name(GString *name, const struct kr_stack_frame *frame)
 		g_string_append(name, "_[k]");
 	else if (frame->kind == KR_INLINED)
 		g_string_append(name, "_[i]");
+	if (frame->guessed)
+		g_string_append(name, "_[guessed]");
 	g_string_append_c(name, KR_PART);
 	kr_safe_append(name, module);
 }

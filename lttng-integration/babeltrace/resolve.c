@@ -49,7 +49,7 @@ static int addresses(const bt_field_class *class, const char *name)
 
 void kr_context_find(struct kr_context *context, const bt_field_class *class)
 {
-	*context = (struct kr_context) { -1, -1, -1, -1, -1 };
+	*context = (struct kr_context) { -1, -1, -1, -1, -1, -1, -1 };
 	if (!class)
 		return;
 	/* What has a stack already was here before. */
@@ -61,6 +61,10 @@ void kr_context_find(struct kr_context *context, const bt_field_class *class)
 			       BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION);
 	context->space = member(class, "_callstack_user_unwind_space",
 				BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+	context->proven = member(class, "_callstack_user_unwind_proven",
+				 BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+	context->interrupted = member(class, "_callstack_user_unwind_interrupted",
+				      BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 	if (context->user >= 0 || context->kernel >= 0)
 		context->stack = bt_field_class_structure_get_member_count(class);
 }
@@ -123,7 +127,8 @@ static bool append_frame(bt_trace_class *trace_class, bt_field_class *frame)
 	       append(frame, "offset", integer_class(trace_class, true)) &&
 	       append(frame, "module", bt_field_class_string_create(trace_class)) &&
 	       append(frame, "file", bt_field_class_string_create(trace_class)) &&
-	       append(frame, "line", integer_class(trace_class, false));
+	       append(frame, "line", integer_class(trace_class, false)) &&
+	       append(frame, "guessed", integer_class(trace_class, false));
 }
 
 bool kr_context_append(const struct kr_context *context,
@@ -171,6 +176,8 @@ static bool set_frame(bt_field *stack, uint64_t i, const struct kr_stack_frame *
 	bt_field_integer_unsigned_set_value(frame_member(to, KR_OFFSET),
 					    frame->offset);
 	bt_field_integer_unsigned_set_value(frame_member(to, KR_LINE), frame->line);
+	bt_field_integer_unsigned_set_value(frame_member(to, KR_GUESSED),
+					    frame->guessed);
 	return !bt_field_string_set_value(frame_member(to, KR_FUNCTION),
 					  frame->function) &&
 	       !bt_field_string_set_value(frame_member(to, KR_MODULE),
@@ -210,6 +217,7 @@ struct found {
 	const struct kr_place *place;
 	const char *module;
 	uint64_t address;
+	bool guessed;
 };
 
 /* What is executable and announced by nobody. */
@@ -256,6 +264,7 @@ static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *fo
 	struct kr_stack_frame frame = {
 		.address = found->address, .kind = KR_USER,
 		.function = "", .module = found->module, .file = "",
+		.guessed = found->guessed,
 	};
 	uint32_t j;
 
@@ -290,11 +299,17 @@ static const char *stop_name(const struct kr_context *context, const bt_field *f
 	return user ? "INCOMPLETE" : "";
 }
 
+/* Return: the integer at @index, or @otherwise if the trace does not have it. */
+static uint64_t integer_at(const bt_field *from, int index, uint64_t otherwise)
+{
+	const bt_field *number = at(from, index);
+
+	return number ? bt_field_integer_unsigned_get_value(number) : otherwise;
+}
+
 static uint64_t space_of(const struct kr_context *context, const bt_field *from)
 {
-	const bt_field *number = at(from, context->space);
-
-	return number ? bt_field_integer_unsigned_get_value(number) : 0;
+	return integer_at(from, context->space, 0);
 }
 
 /* In the middle of execve() there is neither a map nor a stack. */
@@ -323,6 +338,32 @@ bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
 	       kr_spaces_whole(spaces, space_of(context, from));
 }
 
+/*
+ * Find all user frames. The trace says of the first 64 which ones were interrupted; of
+ * others, and in a trace that does not, CFI tells it of the frame before.
+ *
+ * Return: how many they are, inlined ones included.
+ */
+static uint64_t find_all(const struct kr_resolver *resolver,
+			 const struct kr_context *context, const bt_field *from,
+			 bool *untold, struct found *found)
+{
+	uint64_t interrupted = integer_at(from, context->interrupted, 0);
+	uint64_t proven = integer_at(from, context->proven, UINT64_MAX);
+	const bt_field *user = at(from, context->user);
+	uint64_t nr_user = whole_length(user), total = 0, i;
+	bool call = false;
+
+	for (i = 0; i < nr_user; i++) {
+		if (context->interrupted >= 0 && i < 64)
+			call = !(interrupted >> i & 1);
+		total += find(resolver, space_of(context, from), element(user, i),
+			      &call, untold, &found[i]);
+		found[i].guessed = i >= proven;
+	}
+	return total;
+}
+
 bool kr_resolve(struct kr_resolver *resolver,
 		const struct kr_context *context, const bt_field *from,
 		bt_field *to)
@@ -331,7 +372,7 @@ bool kr_resolve(struct kr_resolver *resolver,
 	uint64_t nr_user, nr_kernel, space, total, i, j;
 	bt_field *stack;
 	struct found *found;
-	bool call = false, untold = false, done = true;
+	bool untold = false, done = true;
 
 	if (context->stack < 0)
 		return true;
@@ -342,9 +383,7 @@ bool kr_resolve(struct kr_resolver *resolver,
 	nr_kernel = whole_length(kernel);
 	resolver->stacks += !!nr_user;
 	found = g_new(struct found, nr_user);
-	for (total = nr_kernel, i = 0; i < nr_user; i++)
-		total += find(resolver, space, element(user, i), &call, &untold,
-			      &found[i]);
+	total = nr_kernel + find_all(resolver, context, from, &untold, found);
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
 	else if (untold && !is_early(at(from, context->stop)) &&

@@ -16,6 +16,8 @@ struct kr_spaces;
  * @kernel: of callstack_kernel, or -1
  * @stop: of _callstack_user_unwind_stop, or -1
  * @space: of _callstack_user_unwind_space, or -1
+ * @proven: of _callstack_user_unwind_proven, or -1
+ * @interrupted: of _callstack_user_unwind_interrupted, or -1
  * @stack: of kunwind_stack, in the copy; that of kunwind_stop is one more. -1 if
  *	there is no callstack at all
  */
@@ -24,6 +26,8 @@ struct kr_context {
 	int kernel;
 	int stop;
 	int space;
+	int proven;
+	int interrupted;
 	int stack;
 };
 

@@ -64,6 +64,7 @@ void kr_stack_frame(const struct kr_stack *stack, uint64_t i,
 	frame->module = member_string(from, KR_MODULE);
 	frame->file = member_string(from, KR_FILE);
 	frame->line = member_integer(from, KR_LINE);
+	frame->guessed = member_integer(from, KR_GUESSED);
 }
 
 const char *kr_base_name(const char *path)

@@ -14,6 +14,8 @@
  *		module		string: the file's path, "" if unknown
  *		file		string: the source file, "" if unknown
  *		line		unsigned integer: 0 if unknown
+ *		guessed		unsigned integer: 1 if no unwind information proves the
+ *				frame, 0 if some does or the trace does not tell
  *	kunwind_stop: string: why the user's stack ends, a name of KUNWIND_STOPS
  *		such as "COMPLETE"; "INCOMPLETE" if the trace says no more than
  *		that; "" if it does not say anything
@@ -43,6 +45,7 @@ enum kr_member {
 	KR_MODULE,
 	KR_FILE,
 	KR_LINE,
+	KR_GUESSED,
 	KR_NR_MEMBERS
 };
 
@@ -70,6 +73,7 @@ struct kr_stack_frame {
 	const char *module;
 	const char *file;
 	uint64_t line;
+	bool guessed;
 };
 
 /* Return: whether the event has a resolved stack. */

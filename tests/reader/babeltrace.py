@@ -6,7 +6,8 @@ import re
 import subprocess
 
 Result = collections.namedtuple("Result", "out err status")
-Frame = collections.namedtuple("Frame", "text function offset module source inlined")
+Frame = collections.namedtuple("Frame", "text function offset module source inlined guessed",
+                               defaults=(False,))
 
 
 # The leak scan takes what is before a library's thread-local data for its length,
@@ -60,15 +61,19 @@ def read(traces, params="", timeout=120, leaks=True, env=None, **kwargs):
 def frame(line):
     """The parts of a frame's line."""
     parts = line.strip().split("  ")
+    guessed = parts[-1] == "[guessed]"
+    if guessed:
+        parts.pop()
     inlined = parts[-1] == "(inlined)"
     if inlined:
         parts.pop()
     if len(parts) < 2:
-        return Frame(parts[0], "", 0, parts[0].rsplit("+", 1)[0], "", inlined)
+        return Frame("  ".join(parts + ["[guessed]"] * guessed), "", 0,
+                     parts[0].rsplit("+", 1)[0], "", inlined, guessed)
     function, _, offset = parts[0].rpartition("+") if not inlined else \
         (parts[0], "", "0")
     return Frame(line.strip(), function, int(offset, 16), parts[1],
-                 parts[2] if len(parts) > 2 else "", inlined)
+                 parts[2] if len(parts) > 2 else "", inlined, guessed)
 
 
 def frames(text):

@@ -70,6 +70,9 @@ event {{ name = "syscall_exit_getpid"; id = 4; stream_id = 0;
 KERNEL = """		uint32_t __callstack_kernel_length;
 		hex64_t _callstack_kernel[ __callstack_kernel_length ];
 """
+PROOF = """		uint16_t __callstack_user_unwind_proven;
+		hex64_t __callstack_user_unwind_interrupted;
+"""
 END = """		enum : uint8_t {{ {stops} }} __callstack_user_unwind_stop;
 		uint64_t __callstack_user_unwind_space;
 """
@@ -164,10 +167,11 @@ class Trace:
     """A trace in a new folder."""
 
     def __init__(self, path, maps=True, end=True, kernel=False, hostname="test",
-                 boot=None):
+                 boot=None, proof=False):
         os.makedirs(path)
         self.time = 0
         self.has_end = end
+        self.has_proof = proof
         self.has_kernel = kernel
         stops = ", ".join('"%s" = %d' % (s, i) for i, s in enumerate(STOPS))
         with open(os.path.join(path, "metadata"), "w", encoding="ascii") as file:
@@ -175,7 +179,8 @@ class Trace:
                 hostname=hostname,
                 boot='uuid = "%s"; ' % uuid.UUID(int=boot) if boot else "",
                 kernel=KERNEL if kernel else "",
-                end=END.format(stops=stops) if end else ""))
+                end=(END.format(stops=stops) if end else "") +
+                (PROOF if proof else "")))
             if maps:
                 file.write(MAP_EVENTS)
         self.events = Stream(os.path.join(path, "events_0"), 0)
@@ -190,9 +195,11 @@ class Trace:
         self.time += seconds * 1000000000
 
     def stack(self, addresses, space=1, stop="COMPLETE", name="prog", tid=7,
-              kernel=()):
+              kernel=(), proven=None, interrupted=1):
         """The context of an event."""
         addresses = list(addresses)
+        if proven is None:
+            proven = len(addresses)
         if stop != "COMPLETE":
             addresses.append(0xFFFFFFFFFFFFFFFF)
         body = string(name) + struct.pack("<ii", tid, tid)
@@ -201,6 +208,8 @@ class Trace:
         body += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
         if self.has_end:
             body += struct.pack("<BQ", STOPS.index(stop), space)
+        if self.has_proof:
+            body += struct.pack("<HQ", proven, interrupted)
         return body
 
     def event(self, event, context, payload=b""):

@@ -20,17 +20,20 @@ function processName(name)
 	return machines.size > 1 && machine ? machine + ": " + process : process;
 }
 
-// Suffixes are those of perf's folded stacks.
+// Suffixes are those of perf's folded stacks, and one for frames that are guessed.
 const SORTS = { "_[k]": "kernel", "_[i]": "inlined" };
+const GUESSED = "_[guessed]";
 
 function frame(name)
 {
-	const [text, module] = parts[name];
+	const [suffixed, module] = parts[name];
+	const guessed = suffixed.endsWith(GUESSED);
+	const text = guessed ? suffixed.slice(0, -GUESSED.length) : suffixed;
 	const sort = SORTS[text.slice(-4)];
 
 	return {
-		name: sort ? text.slice(0, -4) : text,
-		module: module, sort: sort || "user",
+		name: (sort ? text.slice(0, -4) : text) + (guessed ? " [guessed]" : ""),
+		module: module, sort: sort || "user", guessed: guessed,
 	};
 }
 
@@ -120,13 +123,13 @@ const HUES = {
 
 function color(node)
 {
-	const { name, sort } = node.data;
+	const { name, sort, guessed } = node.data;
 
 	if (node.highlight)
 		return "#e600e6";
 	if (sort === "root" || name.startsWith("["))
 		return "#c8c8c8";
-	return `hsl(${HUES[sort] + 20 * hash(name)}, 75%, ${62 + 14 * hash(name + sort)}%)`;
+	return `hsl(${HUES[sort] + 20 * hash(name)}, ${guessed ? 25 : 75}%, ${62 + 14 * hash(name + sort)}%)`;
 }
 
 const chart = flamegraph.default();
