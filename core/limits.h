@@ -60,8 +60,9 @@
 #define KUW_EXPR_STACK		32
 /* Expression operators in one walk; seen: 80. Bounds DW_OP_bra loops. */
 #define KUW_MAX_EXPR_STEPS	4096
-/* Signal frames of one walk that lead to a lower address: a handler runs on an
- * alternate stack, and each such frame may be left downwards once.
+/* Frames of one walk that lead to a lower address: a signal's handler runs on an alternate
+ * stack, a coroutine on its own, C code that OCaml 5 calls on another; and frames that
+ * describe the red zone. Each may be left downwards once; seen: 2.
  */
 #define KUW_MAX_STACK_SWITCHES	16
 /* Frames of one walk, the innermost aside, that a signal interrupted: what is listed of

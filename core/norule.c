@@ -115,7 +115,7 @@ static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
 	static const u8 off_64[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
 	static const u8 off_32[KUW_NR_REGS] = KUW_I386_SIGCONTEXT_OFF;
 	const u8 *off = restorer == RESTORER_X86_64 ? off_64 : off_32;
-	u64 at = w->regs.r[KUW_RSP], sp = at, r[KUW_NR_REGS];
+	u64 at = w->regs.r[KUW_RSP], r[KUW_NR_REGS];
 	u32 i;
 
 	if (restorer == RESTORER_I386) {
@@ -131,7 +131,7 @@ static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
 		if (off[i] && kuw_read_word(at + off[i], w->regs.word, &r[i]))
 			return KUNWIND_STOP_STACK_FAULT;
 	}
-	if (r[KUW_RSP] <= sp && !w->switches--)
+	if (!kuw_may_move(w, r[KUW_RSP], KUW_BY_SIGNAL))
 		return KUNWIND_STOP_CFA_BACK;
 	if (!kuw_can_be_interrupted(r[KUW_RA]))
 		return KUNWIND_STOP_RA_BAD;

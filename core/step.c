@@ -3,6 +3,28 @@
 #include "step.h"
 #include "limits.h"
 
+/* An i386 program's addresses wrap. */
+static u64 narrow(const struct kuw_state *w, u64 value)
+{
+	return likely(w->regs.word == KUW_WORD) ? value : (u32)value;
+}
+
+bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how)
+{
+	u64 old = w->regs.r[KUW_RSP];
+
+	if (sp > old)
+		return true;
+	if (how != KUW_BY_SIGNAL && sp == old)
+		return w->inner;
+	if (how == KUW_BY_RSP && (!w->inner || old - sp > KUW_RED_ZONE))
+		return false;
+	if (!w->switches)
+		return false;
+	w->switches--;
+	return true;
+}
+
 /* Apply a frequent rule, and follow the callee-saved registers as well. */
 u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 		   struct kuw_rule rule)
@@ -12,15 +34,20 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	struct kuw_frame f;
 	u32 i, ret, known = w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST);
 	u32 word = w->regs.word;
+	bool by_rsp = kuw_rule_kind(rule) == KUW_KIND_RSP;
+	u64 cfa;
 
-	if (kuw_rule_kind(rule) == KUW_KIND_RBP && !(known & 1u << KUW_RBP)) {
+	if (!by_rsp && !(known & 1u << KUW_RBP)) {
 		w->regs.unknown = true;
 		return KUNWIND_STOP_REG_UNKNOWN;
 	}
 	kuw_load_frame(w, &f);
-	ret = kuw_apply(kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp,
-			kuw_rule_cfa(rule, word), kuw_rule_rbp(rule, word), word,
-			&f);
+	cfa = narrow(w, (by_rsp ? f.sp : f.bp) + kuw_rule_cfa(rule, word));
+	if (cfa & (word - 1))
+		return KUNWIND_STOP_CFA_BAD;
+	if (!kuw_may_move(w, cfa, by_rsp ? KUW_BY_RSP : KUW_BY_OTHER))
+		return KUNWIND_STOP_CFA_BACK;
+	ret = kuw_apply(cfa, kuw_rule_rbp(rule, word), word, &f);
 	if (ret != KUW_STEPPED)
 		return ret;
 	kuw_store_frame(w, &f);
@@ -36,12 +63,6 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	w->regs.known = known;
 	w->inner = false;
 	return KUW_STEPPED;
-}
-
-/* An i386 program's addresses wrap. */
-static u64 narrow(const struct kuw_state *w, u64 value)
-{
-	return likely(w->regs.word == KUW_WORD) ? value : (u32)value;
 }
 
 /* Return: 0 and the value of a loc, or the stop reason. */
@@ -103,14 +124,25 @@ bool kuw_is_outermost(const struct kuw_ext *ext)
 	return false;
 }
 
+static enum kuw_way way_of(const struct kuw_ext *ext)
+{
+	const struct kuw_loc *cfa = &ext->locs[0];
+
+	if (ext->signal)
+		return KUW_BY_SIGNAL;
+	return (cfa->how == KUW_REG || cfa->how == KUW_PLT) && cfa->reg == KUW_RSP ?
+		KUW_BY_RSP : KUW_BY_OTHER;
+}
+
 /* Apply a rule in full. All is computed before any register changes. */
 static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 		     const struct kuw_ext *ext)
 {
 	u32 known = w->regs.known, i, stop;
 	const struct kuw_loc *loc;
-	u64 r[KUW_NR_REGS], cfa, old_sp = w->regs.r[KUW_RSP];
-	bool has_ra = false, has_sp = false, may_stay = false;
+	u64 r[KUW_NR_REGS], cfa;
+	bool has_ra = false, has_sp = false;
+	enum kuw_way way;
 	struct kuw_frame f;
 
 	if (kuw_is_outermost(ext))
@@ -118,27 +150,20 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	for (i = 1; i <= ext->nr_locs; i++) {
 		loc = &ext->locs[i];
 		has_sp |= loc->target == KUW_RSP;
-		/* vfork() has popped the return address; an interrupted
-		 * function can have, and its caller cannot once more. A
-		 * signal frame has been pushed.
-		 */
-		may_stay |= loc->target == KUW_RA && loc->how == KUW_REG &&
-			    w->inner && !ext->signal;
 	}
 	stop = loc_value(w, table, &ext->locs[0], NULL, &cfa);
 	if (stop)
 		return stop;
 	if (!ext->signal) {
-		stop = kuw_check_cfa(cfa, old_sp, w->regs.word);
-		/* longjmp()'s CFA is its jmp_buf; where rsp goes is checked. */
-		if (stop == KUNWIND_STOP_CFA_BACK &&
-		    (has_sp || (may_stay && cfa == old_sp)))
-			stop = 0;
-		if (stop)
-			return stop;
+		if (cfa & (w->regs.word - 1))
+			return KUNWIND_STOP_CFA_BAD;
 		/* A call saves no other registers than these. */
 		known &= KUW_CALLEE_SAVED;
 	}
+	/* longjmp()'s CFA is its jmp_buf: there it is rsp that moves. */
+	way = has_sp && !ext->signal ? KUW_BY_OTHER : way_of(ext);
+	if (!ext->signal && !has_sp && !kuw_may_move(w, cfa, way))
+		return KUNWIND_STOP_CFA_BACK;
 	memcpy(r, w->regs.r, sizeof(r));
 	r[KUW_RSP] = cfa;
 	known |= 1u << KUW_RSP;
@@ -159,8 +184,7 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	if (!has_ra && !kuw_read_user(narrow(w, cfa - w->regs.word), w->regs.word,
 				      &r[KUW_RA]))
 		return KUNWIND_STOP_STACK_FAULT;
-	if (r[KUW_RSP] <= old_sp && !(ext->signal && w->switches--) &&
-	    !(may_stay && r[KUW_RSP] == old_sp))
+	if ((ext->signal || has_sp) && !kuw_may_move(w, r[KUW_RSP], way))
 		return KUNWIND_STOP_CFA_BACK;
 	if (!ext->signal || !kuw_can_be_interrupted(r[KUW_RA])) {
 		stop = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP],
@@ -181,7 +205,10 @@ static u32 step_vsyscall(struct kuw_state *w)
 	u32 ret;
 
 	kuw_load_frame(w, &f);
-	ret = kuw_apply(f.sp, KUW_WORD, 0, KUW_WORD, &f);
+	ret = kuw_check_cfa(f.sp + KUW_WORD, f.sp, KUW_WORD);
+	if (ret)
+		return ret;
+	ret = kuw_apply(f.sp + KUW_WORD, 0, KUW_WORD, &f);
 	kuw_store_frame(w, &f);
 	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
 	w->inner = false;

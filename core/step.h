@@ -30,7 +30,7 @@ struct kuw_frame {
  * @moved: a step was made: the frame is not the innermost
  * @guessed: a step so far had no rule: this frame is not proven
  * @replaced: the last step found the frame's true ip, not a frame
- * @switches: downward steps left
+ * @switches: downward steps left, of whichever kind: see kuw_may_move()
  */
 struct kuw_state {
 	const struct kuw_map *map;
@@ -103,30 +103,20 @@ static __always_inline bool kuw_read_saved(u64 addr, u32 word, u64 user_end,
 }
 
 /*
- * Read what a rule of KUW_KIND_RSP or KUW_KIND_RBP says of the caller of @f: @cfa bytes
- * from @base to the CFA, @saved bytes from there to rbp, 0 if it is unchanged. @user_end
+ * Read what a rule of KUW_KIND_RSP or KUW_KIND_RBP says of the caller of @f: @cfa is the
+ * CFA, which is checked, @saved bytes from there to rbp, 0 if it is unchanged. @user_end
  * is KUW_PORT_USER_END, which is not for nothing in the kernel. @open: kuw_port_open()
  * was called. Return: KUW_STEPPED, or the stop reason; the return address is not checked.
  */
-static __always_inline u32 kuw_read_caller(u64 base, s64 cfa, s64 saved, u32 word,
-					   u64 user_end, bool open,
-					   const struct kuw_frame *f,
+static __always_inline u32 kuw_read_caller(u64 cfa, s64 saved, u32 word, u64 user_end,
+					   bool open, const struct kuw_frame *f,
 					   struct kuw_frame *caller)
 {
-	u64 at = base + cfa;
-	u32 stop;
-
-	/* An i386 program's addresses wrap. */
-	if (unlikely(word != KUW_WORD))
-		at = (u32)at;
-	stop = kuw_check_cfa(at, f->sp, word);
-	if (unlikely(stop))
-		return stop;
-	caller->sp = at;
+	caller->sp = cfa;
 	caller->bp = f->bp;
-	if (unlikely(kuw_read_saved(at - word, word, user_end, open, &caller->ip)))
+	if (unlikely(kuw_read_saved(cfa - word, word, user_end, open, &caller->ip)))
 		return KUNWIND_STOP_STACK_FAULT;
-	if (saved && unlikely(kuw_read_saved(at + saved, word, user_end,
+	if (saved && unlikely(kuw_read_saved(cfa + saved, word, user_end,
 					     open, &caller->bp)))
 		return KUNWIND_STOP_STACK_FAULT;
 	return KUW_STEPPED;
@@ -136,14 +126,12 @@ static __always_inline u32 kuw_read_caller(u64 base, s64 cfa, s64 saved, u32 wor
  * Apply such a rule: the caller is the current frame then. Return: KUW_STEPPED, or the
  * stop reason.
  */
-static __always_inline u32 kuw_apply(u64 base, s64 cfa, s64 saved, u32 word,
-				     struct kuw_frame *f)
+static __always_inline u32 kuw_apply(u64 cfa, s64 saved, u32 word, struct kuw_frame *f)
 {
 	struct kuw_frame caller;
 	u32 ret;
 
-	ret = kuw_read_caller(base, cfa, saved, word, KUW_PORT_USER_END, false, f,
-			      &caller);
+	ret = kuw_read_caller(cfa, saved, word, KUW_PORT_USER_END, false, f, &caller);
 	if (unlikely(ret != KUW_STEPPED))
 		return ret;
 	return kuw_commit(f, caller.ip, caller.sp, caller.bp, KUW_PORT_USER_END);
@@ -162,6 +150,25 @@ static inline void kuw_store_frame(struct kuw_state *w, const struct kuw_frame *
 	w->regs.r[KUW_RSP] = f->sp;
 	w->regs.r[KUW_RBP] = f->bp;
 }
+
+/* How a rule finds its caller's stack pointer. */
+enum kuw_way {
+	KUW_BY_RSP,	/* a constant from the frame's own */
+	KUW_BY_OTHER,	/* by another register, or by memory */
+	KUW_BY_SIGNAL,	/* a signal frame has it */
+};
+
+/*
+ * Return: whether the stack pointer of the current frame's caller may be @sp. It moves up
+ * with each frame, and so a walk ends. What does not move up ends as well:
+ * - A function that was interrupted may have popped its return address, or may describe a
+ *	call that it will make (glibc 2.19's _L_lock_*): what it needs is in the red zone
+ *	(psABI 3.2.2). Such frames are the innermost, and one behind each signal frame.
+ * - Other registers lead to other stacks, which lie anywhere: from a signal's handler, a
+ *	coroutine, code that runs on a stack of its own. All that lead down, the red zone
+ *	included, are counted (KUW_MAX_STACK_SWITCHES).
+ */
+bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how);
 
 /* Apply a frequent rule, and follow the callee-saved registers as well. */
 u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,

@@ -198,7 +198,7 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 	const struct kuw_memo_entry *entry = *at;
 	struct kuw_memo_entry now = *entry, next;
 	const u64 user_end = KUW_PORT_USER_END;
-	u64 *out = w->out, *last = w->last, pc;
+	u64 *out = w->out, *last = w->last, pc, cfa;
 	struct kuw_frame f = w->f, caller;
 	u32 ret, breaks = w->breaks;
 
@@ -206,9 +206,12 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 	kuw_port_open();
 	for (;;) {
 		/* Of an entry without a rule, the CFA is where the stack pointer is. */
-		ret = kuw_read_caller(now.bits & KUW_MEMO_BY_RBP ? f.bp : f.sp,
-				      kuw_memo_cfa(now), kuw_memo_rbp(now), KUW_WORD,
-				      user_end, true, &f, &caller);
+		cfa = (now.bits & KUW_MEMO_BY_RBP ? f.bp : f.sp) + kuw_memo_cfa(now);
+		ret = kuw_check_cfa(cfa, f.sp, KUW_WORD);
+		if (unlikely(ret))
+			break;
+		ret = kuw_read_caller(cfa, kuw_memo_rbp(now), KUW_WORD, user_end, true, &f,
+				      &caller);
 		if (unlikely(ret != KUW_STEPPED))
 			break;
 		/* A return address can be the first byte of the next function
@@ -249,10 +252,12 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 		entry = now.bits ? entry : NULL;
 	}
 	*at = entry;
+	/* If none was followed, the frame may be one that was interrupted. */
+	if (f.sp != w->f.sp)
+		w->pc = f.ip - 1;
 	w->breaks = breaks;
 	w->f = f;
 	w->out = out;
-	w->pc = f.ip - 1;
 	return ret;
 }
 
@@ -272,6 +277,9 @@ static u32 walk_fast(struct fast *w)
 		if (kuw_memo_is_last(*entry))
 			return KUNWIND_STOP_COMPLETE;
 		ret = follow(w, &entry);
+		/* kuw_may_move() knows whether it is another stack. */
+		if (ret == KUNWIND_STOP_CFA_BACK)
+			return KUW_STEPPED;
 		if (ret != KUW_STEPPED)
 			return ret;
 	}

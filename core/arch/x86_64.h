@@ -31,6 +31,9 @@
 	(1u << KUW_RBP | 1u << KUW_RBX | 1u << KUW_R12 | 1u << KUW_R13 | \
 	 1u << KUW_R14 | 1u << KUW_R15)
 
+/* Bytes below rsp that signals leave alone (psABI x86-64 3.2.2). */
+#define KUW_RED_ZONE		128
+
 /* Functions begin at multiples of this; what is between them is padding. */
 #define KUW_FDE_ALIGN		16
 

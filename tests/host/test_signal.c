@@ -199,6 +199,15 @@ static void test_loop_in_place(void **state)
 	assert_int_equal(s->result.count, KUW_MAX_STACK_SWITCHES + 1);
 }
 
+/* The same of one that leads a little below it: into the red zone of what it interrupted. */
+static void test_loop_red_zone(void **state)
+{
+	begin_handler(P_RA(P_BACK), SYNTH_SP(2), 0);
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, CFA_BACK);
+	assert_int_equal(s->result.count, 2 * (KUW_MAX_STACK_SWITCHES + 1) + 1);
+}
+
 static void test_bad_context(void **state)
 {
 	begin_handler(KUW_PORT_USER_END, SYNTH_SP(90), 0);
@@ -287,6 +296,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_alternate_stack),
 	TEST(test_loop),
 	TEST(test_loop_in_place),
+	TEST(test_loop_red_zone),
 	TEST(test_bad_context),
 	TEST(test_restorer),
 	TEST(test_restorer_context),

@@ -2,6 +2,7 @@
 /* Walks over made-up stacks: the frames, and the reason why they end. */
 #include <dwarf.h>
 #include "test.h"
+#include "limits.h"
 #include "program.h"
 #include "limits.h"
 
@@ -177,29 +178,134 @@ static void test_lost_rsp(void **state)
 
 static void test_cfa(void **state)
 {
-	begin(P_BACK);
-	s->regs.r[7] = SYNTH_SP(4);
-	program_check(s, CFA_BACK, P_RA(P_BACK));
-	begin(P_STILL);
-	s->regs.r[7] = SYNTH_SP(4);
-	program_check(s, CFA_BACK, P_RA(P_STILL));
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_BACK), P_RA(P_START));
+	program_check(s, CFA_BACK, P_RA(P_RSP), P_RA(P_BACK));
+	program_push(s, 0, P_RA(P_STILL));
+	program_check(s, CFA_BACK, P_RA(P_RSP), P_RA(P_STILL));
 	begin(P_ODD);
 	program_check(s, CFA_BAD, P_RA(P_ODD));
 	/* The stack pointer itself. */
 	begin(P_RSP);
 	s->regs.r[7]++;
 	program_check(s, CFA_BAD, P_RA(P_RSP));
-	/* The frame pointer: below, misaligned, in the kernel, wrapped. */
+	/* The frame pointer: misaligned, in the kernel, wrapped. */
 	begin(P_RBP);
 	s->regs.r[7] = SYNTH_SP(10);
-	s->regs.r[6] = SYNTH_SP(7);
-	program_check(s, CFA_BACK, P_RA(P_RBP));
 	s->regs.r[6] = SYNTH_SP(20) + 4;
 	program_check(s, CFA_BAD, P_RA(P_RBP));
 	s->regs.r[6] = 0xffff800000000000;
 	program_check(s, STACK_FAULT, P_RA(P_RBP));
 	s->regs.r[6] = -16ULL;
-	program_check(s, CFA_BACK, P_RA(P_RBP));
+	program_check(s, STACK_FAULT, P_RA(P_RBP));
+}
+
+/*
+ * A function that was interrupted behind the pop of its return address, or whose FDE
+ * describes a call that it will make: the return address is in the red zone, or a value.
+ */
+static void test_red_zone(void **state)
+{
+	begin(P_STILL);
+	s->regs.r[7] = SYNTH_SP(4);
+	program_push(s, 3, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_STILL), P_RA(P_RSP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 3);
+	begin(P_BACK);
+	s->regs.r[7] = SYNTH_SP(4);
+	program_push(s, 2, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_BACK), P_RA(P_RSP), P_RA(P_START));
+	/* Once: its caller has called. */
+	program_push(s, 2, P_RA(P_BACK));
+	program_check(s, CFA_BACK, P_RA(P_BACK), P_RA(P_BACK));
+}
+
+/*
+ * Text that lies on the stack, where it can be read: one function, whose CFA is
+ * rsp+8, and as many bytes without an FDE.
+ */
+#define TEXT_AT		1500
+#define TEXT_LEN	0x100
+#define TEXT_IP(off)	(SYNTH_SP(TEXT_AT) + (off))
+
+static void begin_text_of(struct prog prog)
+{
+	struct kuw_mapping *m;
+	struct buf b = { 0 };
+
+	drop(NULL);
+	build_one(&b, BUILD_TEXT, TEXT_LEN, prog);
+	s = synth_new(&b);
+	buf_free(&b);
+	m = &s->map->mappings[0];
+	m->bias = TEXT_IP(0) - BUILD_TEXT;
+	m->start = TEXT_IP(0);
+	m->end = TEXT_IP(2 * TEXT_LEN);
+	s->regs.ip = TEXT_IP(8);
+}
+
+static void begin_text(void)
+{
+	begin_text_of(PROG(DW_CFA_nop));
+}
+
+/* As glibc 2.19's _L_lock_*: CFA = rsp-128, RA = rip+13. Below that nothing is kept. */
+static void test_red_zone_end(void **state)
+{
+	begin_text_of(PROG(DW_CFA_def_cfa_sf, 7, 16,
+			   DW_CFA_val_expression, 16, 2, DW_OP_breg16, 13));
+	s->regs.r[7] = SYNTH_SP(40);
+	s->regs.r[6] = 0;
+	program_check(s, CFA_BACK, TEXT_IP(8), TEXT_IP(21));
+	s->regs.ip = TEXT_IP(TEXT_LEN - 12);
+	program_check(s, UNPROVEN, TEXT_IP(TEXT_LEN - 12), TEXT_IP(TEXT_LEN + 1));
+	begin_text_of(PROG(DW_CFA_def_cfa_sf, 7, 17,
+			   DW_CFA_val_expression, 16, 2, DW_OP_breg16, 13));
+	s->regs.r[7] = SYNTH_SP(40);
+	program_check(s, CFA_BACK, TEXT_IP(8));
+}
+
+/* Code that runs on another stack, which lies below: rbp or another register leads there. */
+static void test_other_stack(void **state)
+{
+	/* At once, and behind frames that the loop follows. */
+	begin(P_RBP);
+	s->regs.r[7] = SYNTH_SP(100);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 10, SYNTH_SP(20), P_RA(P_RSP), P_RA(P_RBP));
+	program_push(s, 20, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RBP), P_RA(P_RSP), P_RA(P_RBP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 4);
+	s->regs.ip = P_RA(P_RSP);
+	program_push(s, 100, P_RA(P_RSP), P_RA(P_RBP));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_RBP), P_RA(P_RSP),
+		      P_RA(P_RBP), P_RA(P_START));
+	/* A register that needs the way of all registers. */
+	s->regs.r[3] = SYNTH_SP(30);
+	program_push(s, 101, P_RA(P_RBX));
+	program_push(s, 31, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_RBX), P_RA(P_START));
+	/* An expression. */
+	begin(P_REALIGNED);
+	s->regs.r[7] = SYNTH_SP(100);
+	s->regs.r[6] = SYNTH_SP(110);
+	program_push(s, 109, SYNTH_SP(21), SYNTH_SP(30));
+	program_push(s, 20, P_RA(P_RBP));
+	program_push(s, 30, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_REALIGNED), P_RA(P_RBP), P_RA(P_START));
+}
+
+/* Up and down for ever: so many times. */
+static void test_other_stacks(void **state)
+{
+	begin(P_RBP);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 10, SYNTH_SP(20), P_RA(P_RBP));
+	program_push(s, 20, SYNTH_SP(30), P_RA(P_RBP));
+	program_push(s, 30, SYNTH_SP(10), P_RA(P_RBP));
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, CFA_BACK);
+	assert_int_equal(s->result.count, 1 + 3 * (KUW_MAX_STACK_SWITCHES + 1));
 }
 
 /* The stack pointer need not move where the return address was popped. */
@@ -228,8 +334,10 @@ static void test_leaves(void **state)
 	/* It is there already. */
 	s->regs.r[7] = SYNTH_SP(10);
 	program_check(s, COMPLETE, P_RA(P_LEAVES), P_RA(P_RSP), P_RA(P_START));
+	/* It is another stack. */
 	s->regs.r[8] = SYNTH_SP(3);
-	program_check(s, CFA_BACK, P_RA(P_LEAVES));
+	program_push(s, 3, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_LEAVES), P_RA(P_RSP), P_RA(P_START));
 	s->regs.r[5]++;
 	program_check(s, CFA_BAD, P_RA(P_LEAVES));
 }
@@ -656,35 +764,6 @@ static void test_guess_leaf(void **state)
 }
 
 /*
- * Text that lies on the stack, where it can be read: one function, whose CFA is
- * rsp+8, and as many bytes without an FDE.
- */
-#define TEXT_AT		1500
-#define TEXT_LEN	0x100
-#define TEXT_IP(off)	(SYNTH_SP(TEXT_AT) + (off))
-
-static void begin_text_of(struct prog prog)
-{
-	struct kuw_mapping *m;
-	struct buf b = { 0 };
-
-	drop(NULL);
-	build_one(&b, BUILD_TEXT, TEXT_LEN, prog);
-	s = synth_new(&b);
-	buf_free(&b);
-	m = &s->map->mappings[0];
-	m->bias = TEXT_IP(0) - BUILD_TEXT;
-	m->start = TEXT_IP(0);
-	m->end = TEXT_IP(2 * TEXT_LEN);
-	s->regs.ip = TEXT_IP(8);
-}
-
-static void begin_text(void)
-{
-	begin_text_of(PROG(DW_CFA_nop));
-}
-
-/*
  * Between code without an FDE and there, one word is behind a call: a return address, to
  * code that has no FDE either.
  */
@@ -966,6 +1045,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_lost_rbp),
 	TEST(test_lost_rsp),
 	TEST(test_cfa),
+	TEST(test_red_zone),
+	TEST(test_red_zone_end),
+	TEST(test_other_stack),
+	TEST(test_other_stacks),
 	TEST(test_popped),
 	TEST(test_leaves),
 	TEST(test_room),
