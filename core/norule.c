@@ -7,13 +7,15 @@
 #include "step.h"
 #include "limits.h"
 
-bool kuw_rule_holds(u64 pc)
+int kuw_is_called(u64 pc)
 {
 	u64 ip = pc + 1, before;
 
-	return ip & (KUW_FDE_ALIGN - 1) ||
-	       !kuw_read_user(ip - sizeof(before), sizeof(before), &before) ||
-	       kuw_may_end_with_call(before);
+	if (ip & (KUW_FDE_ALIGN - 1))
+		return 1;
+	if (!kuw_read_user(ip - sizeof(before), sizeof(before), &before))
+		return -EFAULT;
+	return kuw_may_end_with_call(before);
 }
 
 /* Return: whether a return address lies in code that is known to be there. */

@@ -273,7 +273,8 @@ u32 kuw_step(struct kuw_state *w)
 		switch (kuw_rule_kind(rule)) {
 		case KUW_KIND_RSP:
 		case KUW_KIND_RBP:
-			if (w->inner || kuw_rule_holds(pc))
+			/* If it cannot be read, the table is believed. */
+			if (w->inner || kuw_is_called(pc))
 				ret = kuw_apply_full(w, m->table, rule);
 			else
 				ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);

@@ -178,9 +178,9 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
  * A table counts padding to the function before it, and so the byte before a
  * function's first one. No call returns there, but makecontext() and its like put
  * such an address on their stack: the rule at @pc, one below, is another function's.
- * Return: false if so.
+ * Return: 0 if so, 1 if not, -EFAULT if what is there cannot be read.
  */
-bool kuw_rule_holds(u64 pc);
+int kuw_is_called(u64 pc);
 
 /*
  * No rule says how to go on. @m is the mapping of the frame's code, or NULL; @why

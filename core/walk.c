@@ -153,7 +153,7 @@ static bool to_entry(const struct kuw_table *table, struct kuw_rule rule, u64 pc
 	case KUW_KIND_RSP:
 	case KUW_KIND_RBP:
 		if (cfa - 1 >= KUW_MEMO_CFA_MAX || rbp > KUW_MEMO_RBP_MAX ||
-		    !kuw_rule_holds(pc))
+		    kuw_is_called(pc) != 1)
 			return false;
 		bits = cfa * KUW_WORD | rbp;
 		if (kuw_rule_kind(rule) == KUW_KIND_RBP)

@@ -131,6 +131,15 @@ static int walk_libc(void **frames, int capacity)
 	return libc_backtrace(frames, capacity);
 }
 
+/* Walks look for calls before return addresses that are aligned. */
+static int read_code(u64 addr, u64 *word)
+{
+	if (!kuw_map_find(space.map, addr) || !kuw_map_find(space.map, addr + 7))
+		return -EFAULT;
+	*word = *(const u64 *)addr;
+	return 0;
+}
+
 /* libdwfl walks any thread whose registers and memory it is given. */
 struct dwfl_walk {
 	struct kuw_port_regs regs;
@@ -257,6 +266,7 @@ int bench_methods_open(void)
 	lacking = "no address map";
 	if (host_space_of(&space, 0))
 		goto fail;
+	kuw_port_elsewhere = read_code;
 	lacking = "no stack";
 	if (capture_window())
 		goto fail;

@@ -845,6 +845,26 @@ static void test_no_call(void **state)
 	}
 }
 
+/* What could not be verified, as the page before it was not there, is verified next time. */
+static void test_unverified(void **state)
+{
+	const u64 end = TEXT_IP(TEXT_LEN + 0x80);
+
+	begin_text();
+	s->regs.r[6] = 0;
+	program_push(s, 0, TEXT_IP(64), end);
+	/* Only the stack is there: the table is believed. */
+	kuw_port_set_window(SYNTH_STACK, 8 * 100, (u64)s->stack - SYNTH_STACK);
+	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, 64, &s->result);
+	assert_stop(s->result.stop, UNPROVEN);
+	assert_int_equal(s->result.count, 3);
+	/* There is no call. */
+	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
+	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, 64, &s->result);
+	assert_stop(s->result.stop, UNPROVEN);
+	assert_int_equal(s->result.count, 2);
+}
+
 /*
  * An FDE that ends where a syscall instruction begins, as clone()'s: the last row
  * holds there, except for the child. @code is the instruction and what follows.
@@ -1071,6 +1091,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_guess),
 	TEST(test_guess_leaf),
 	TEST(test_no_call),
+	TEST(test_unverified),
 	TEST(test_clone),
 	TEST(test_clone_child),
 	TEST(test_thread),
