@@ -60,13 +60,12 @@ struct kunwind_mapping {
 /**
  * kunwind_attach() - begin to consume stacks of the whole system
  *
- * When it returns, what is mapped from now on is covered before it can run, and so are
- * the processes that are running, but for what their own tasks must do: where memory or
- * the caller's time for their user did not suffice (attach_work_ms), for files of file
- * servers, and for files that somebody writes. Their walks say INCOMPLETE_MAP or
- * NOT_COVERED until they have.
+ * On return, new mappings are covered before their code runs. Running processes are
+ * covered, too, with three exceptions: what there was no memory for, or no time
+ * (attach_work_ms); files of FUSE servers; files that are being written. These the
+ * processes do themselves. Until then their walks say INCOMPLETE_MAP or NOT_COVERED.
  *
- * Context: process context, may sleep, takes up to seconds the first time.
+ * Context: process context, may sleep, takes up to attach_work_ms the first time.
  *	The caller answers for the privilege: it covers all processes.
  * Return: the consumer, or ERR_PTR(): -ENOMEM; -EINTR after a fatal signal;
  *	-EOPNOTSUPP if the kernel lacks a function that must be hooked.
@@ -77,7 +76,7 @@ struct kunwind_consumer *kunwind_attach(void);
  * kunwind_detach() - end what kunwind_attach() began
  * @consumer: what kunwind_attach() returned
  *
- * With the last consumer all hooks and tables go.
+ * With the last consumer all tables go at once, and the hooks minutes later.
  *
  * Context: process context, may sleep.
  */
