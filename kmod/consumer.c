@@ -76,8 +76,11 @@ static int enlist(const struct kunwind_consumer *c)
 	if (!nr_consumers++)
 		kw_tables_open();
 	kw_gauge_add(consumers, 1);
-	if (!c->mm && !nr_system++)
+	if (!c->mm && !nr_system++) {
+		/* The next process may be forked at once. */
+		kw_spares_fill();
 		kw_spaces_set_system(true);
+	}
 unlock:
 	mutex_unlock(&consumers_lock);
 	return ret;
@@ -115,12 +118,6 @@ static int cover_own(struct kunwind_consumer *c)
 	return ret == -EAGAIN ? 0 : ret;
 }
 
-static int cover_system(void)
-{
-	kw_spares_fill();
-	return kw_attach_all();
-}
-
 /*
  * Begin to consume the stacks of current->mm, or of the whole system (NULL).
  * Context: process context, sleeps. Return: as kunwind_attach().
@@ -140,7 +137,7 @@ struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm)
 		goto free;
 	if (mm)
 		mmgrab(mm);
-	ret = mm ? cover_own(c) : cover_system();
+	ret = mm ? cover_own(c) : kw_attach_all();
 	if (!ret)
 		return c;
 	kw_consumer_close(c);

@@ -27,7 +27,7 @@ static bool is_special(struct vm_area_struct *vma, const char *expected)
 	return name && !strcmp(name, expected);
 }
 
-/* What the basis says of a mapping at the same place of the same inode. */
+/* What the basis says of a mapping that has these addresses, of the same inode. */
 static const struct kw_origin *find_old(struct kw_listing *l,
 					const struct vm_area_struct *vma)
 {
@@ -45,8 +45,9 @@ static const struct kw_origin *find_old(struct kw_listing *l,
 		return NULL;
 	m = &old->map.mappings[l->passed];
 	origin = &old->origins[l->passed];
-	if (m->start != vma->vm_start || m->end != vma->vm_end ||
-	    origin->off != (u64)vma->vm_pgoff << PAGE_SHIFT ||
+	if (m->start > vma->vm_start || m->end < vma->vm_end ||
+	    origin->off + (vma->vm_start - m->start) !=
+		    (u64)vma->vm_pgoff << PAGE_SHIFT ||
 	    origin->inode != inode->i_ino || origin->dev != inode->i_sb->s_dev)
 		return NULL;
 	return origin;

@@ -61,7 +61,7 @@ static const char *text(const struct kw_origin *origin)
 	return origin->name ? origin->name->text : "";
 }
 
-/* Whether a reader of the trace would see no difference, but for the offset. */
+/* Whether a reader of the trace would see no difference except the offset. */
 bool kw_origin_equal(const struct kw_origin *a, const struct kw_origin *b)
 {
 	const struct kw_table *s = a->table, *t = b->table;

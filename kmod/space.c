@@ -310,7 +310,7 @@ int __init kw_spaces_init(void)
 	return cache ? 0 : -ENOMEM;
 }
 
-/* All spaces are gone, but for what RCU has yet to free. */
+/* There is no consumer: all spaces are gone, except what RCU has yet to free. */
 void kw_spaces_exit(void)
 {
 	rcu_barrier();

@@ -77,6 +77,8 @@ static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 		refcount_inc(&origin.name->refs);
 	else
 		origin.name = NULL;
+	/* It may be a part of what it was. */
+	origin.off = f->off;
 	f->known = NULL;
 	add_origin(snap, f, &origin);
 }

@@ -64,8 +64,12 @@ static void run(struct callback_head *work)
 	mapped = slot->mapped;
 	slot->task = NULL;
 	raw_spin_unlock(&space->lock);
-	if (kw_spaces_system() && kw_spares_are_low())
+	if (kw_spaces_system() && kw_spares_are_low()) {
 		kw_spares_fill();
+		/* The last consumer may have freed them meanwhile. */
+		if (!kw_spaces_system())
+			kw_spares_free();
+	}
 	/* If it is killed, or has another mm, a walk has those who share this one do it. */
 	if (is_own(space))
 		kw_space_catch_up(space, current->mm, &mapped);
