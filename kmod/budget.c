@@ -18,7 +18,7 @@
 #include "stats.h"
 
 /*
- * What a table costs beside its own bytes. It takes less, but a file without unwind
+ * What a table costs in addition to its own bytes. It takes less, but a file without unwind
  * information has no others, and a user can have one after another mapped: so many
  * as there are pages in the budget, and no more, are in the hash and in the lists.
  */

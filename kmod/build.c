@@ -101,7 +101,7 @@ static int interrupted(const struct kw_source *src)
 }
 
 /*
- * What stays in the page cache is charged to who reads, as it always is: a cgroup that
+ * What stays in the page cache is charged to the reader, as it always is: a cgroup that
  * has no room for it may have a process killed, and that must not come of a tracer.
  */
 static ssize_t read_some(struct file *file, void *to, size_t len, loff_t pos)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The cache of tables: a hash by file identity. A table is put into it when it is
- * complete, so that nobody waits for somebody who compiles: two tasks that need the
+ * complete, so that no task waits for another one to compile: two tasks that need the
  * same new table at the same time each compile it, and one of them is dropped.
  *
  * The cgroup of the process that has a table made is charged with it, as long as its
@@ -102,7 +102,7 @@ static struct kw_table *add(struct kw_table *fresh, const struct kw_table *old)
 	spin_lock(&kw_cache_lock);
 	t = look_up(&fresh->id);
 	if (t && t == old) {
-		/* Those who have it keep it. The caller does, so that it is not idle. */
+		/* Its users keep it. The caller is one of them, so it is not idle. */
 		hlist_del_init(&t->node);
 		t = NULL;
 	}

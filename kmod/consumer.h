@@ -18,7 +18,7 @@ struct kunwind_consumer {
 	struct kw_space *space;
 };
 
-/* How long hooks stay behind the last consumer, in jiffies; see times.h. */
+/* How long hooks stay after the last consumer, in jiffies; see times.h. */
 extern unsigned long kw_hooks_stay;
 
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm);

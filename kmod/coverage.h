@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How a covered address space follows its mappings: its state, and who changes it. */
+/* How a covered address space follows its mappings: its state, and what changes it. */
 #ifndef KW_COVERAGE_H
 #define KW_COVERAGE_H
 

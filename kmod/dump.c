@@ -30,8 +30,8 @@ struct teller {
 };
 
 /*
- * Tell of the first mapping behind *@at. It is told while no hook can note that
- * it was replaced, so that the hook's kunwind_unmap comes behind it in the trace.
+ * Tell of the first mapping after *@at. It is told while no hook can note that
+ * it was replaced, so that the hook's kunwind_unmap follows it in the trace.
  * Return: whether there was one.
  */
 static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
@@ -58,7 +58,7 @@ static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
 
 /*
  * While nothing new is announced, which what is told here would replace in the reader's
- * eyes. Announcing takes microseconds, but who does may be stopped in the middle.
+ * eyes. Announcing takes microseconds, but the task may be stopped in the middle.
  */
 static int tell_space(struct kw_space *space, const struct teller *t)
 {

@@ -2,7 +2,7 @@
 /*
  * Hooks: ftrace on perf_event_mmap(), mprotect_fixup(), copy_vma(),
  * vma_merge_extend() and exit_mmap(), and the tracepoint sched_process_fork. They only
- * mark what happened, and allocate nothing; see work.c for who does the work.
+ * mark what happened, and allocate nothing; the task itself does the work (work.c).
  *
  * All these places are reached in process context only. FTRACE_OPS_FL_RECURSION
  * makes ftrace call through its helper, which stops recursion and disables

@@ -4,8 +4,8 @@
  * server in user space cannot delay a look-up.
  *
  * Change time alone would not do: its grain is a tick, and a store through a
- * shared mapping moves it only when the page was clean. So a file that somebody
- * has open for writing shares nothing, and where the file system keeps a change
+ * shared mapping moves it only when the page was clean. So a file that is
+ * open for writing shares nothing, and where the file system keeps a change
  * counter, the counter is part of the identity.
  */
 #include <linux/build_bug.h>
@@ -61,7 +61,7 @@ bool kw_identity_may_hang(struct file *file)
 }
 
 /*
- * Whether a read may have to wait for somebody who writes: he can take his bytes from
+ * Whether a read may have to wait for a writer, who can take the bytes from
  * memory that a file server is to fill. A buffered read of ext4 does not wait, one of
  * XFS does, and every direct one. A memfd is mostly open for writing, and needs no lock.
  */

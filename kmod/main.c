@@ -32,7 +32,7 @@ MODULE_PARM_DESC(attach_work_ms,
 static unsigned int hooks_stay_s = KW_HOOKS_STAY_S;
 module_param(hooks_stay_s, uint, 0444);
 MODULE_PARM_DESC(hooks_stay_s,
-		 "Time that hooks stay behind the last consumer (s, default: 300)");
+		 "Time that hooks stay after the last consumer (s, default: 300)");
 
 static unsigned long budget(unsigned int mb, unsigned int part, unsigned int least)
 {
@@ -61,7 +61,7 @@ static int __init kunwind_init(void)
 	ret = kw_stats_init();
 	if (ret)
 		goto exit_snapshots;
-	/* Last: from here on somebody may open it. */
+	/* Last: from here on it can be opened. */
 	ret = kw_device_init();
 	if (ret)
 		goto exit_stats;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Where the code of a mapping comes from, for who reads a trace; walks need none of it. */
+/* Where the code of a mapping comes from, for readers of traces; walks need none of it. */
 #ifndef KW_ORIGIN_H
 #define KW_ORIGIN_H
 

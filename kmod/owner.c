@@ -48,7 +48,7 @@ kuid_t kw_owner_uid(const struct task_struct *task)
 	return root;
 }
 
-/* Of the process that an mm is of: somebody else's when a consumer attaches. */
+/* Of the process that has an mm: another one than current when a tracer attaches. */
 static kuid_t uid_of_mm(const struct mm_struct *mm)
 {
 	const struct task_struct *task = current;

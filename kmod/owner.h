@@ -23,7 +23,7 @@ struct task_struct;
  * A user on whose behalf tables are made.
  *
  * Made by kw_owner_of() for the first process of his that needs one; found by
- * it through a hash. Tables hold references, and so does who makes one. Freed by
+ * it through a hash. Tables hold references, and so does the task that makes one. Freed by
  * the last kw_owner_put(). @refs and @node are under the hash's lock.
  */
 struct kw_owner {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Snapshots are taken until one knows of the last mapping event, and that one is
- * announced and published. Nobody waits for anybody who builds a table: threads that
+ * announced and published. No task waits for another one to build a table: threads that
  * map at the same time each take a snapshot, and tables that are compiled twice are
  * cheaper than a wait (10 to 20 ms for the largest).
  */

@@ -65,7 +65,7 @@ struct kw_snapshot *kw_snapshot_alloc(u32 count)
 	return snap;
 }
 
-/* Return: the index of the first mapping that ends behind @addr. */
+/* Return: the index of the first mapping that ends after @addr. */
 u32 kw_snapshot_behind(const struct kw_snapshot *snap, u64 addr)
 {
 	u32 low = 0, high = snap->map.count;
@@ -138,7 +138,7 @@ int __init kw_snapshots_init(void)
 /* The module goes, and nobody publishes any more. */
 void kw_snapshots_exit(void)
 {
-	/* What was put is on its way to the workqueue behind a grace period. */
+	/* What was put reaches the workqueue after a grace period. */
 	rcu_barrier();
 	destroy_workqueue(wq);
 	WARN_ON(kw_gauge(maps));

@@ -23,7 +23,7 @@ struct vm_area_struct;
 struct kw_snapshot {
 	refcount_t refs;
 	struct rcu_work rwork;
-	/* One per mapping; behind @map. */
+	/* One per mapping, in memory after @map. */
 	struct kw_origin *origins;
 	/* While it is made: of all names. */
 	u32 name_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The hash of covered address spaces: who is in it, and for how long. How one of
+ * The hash of covered address spaces: which are in it, and for how long. How one of
  * them follows its mappings is in coverage.c.
  *
  * The hash's lock is raw, as hooks take it with preemption off; only process
@@ -128,7 +128,7 @@ static struct kw_space *get_existing(const struct mm_struct *mm)
 	return space;
 }
 
-/* Find @mm's space, or add @fresh if somebody is to cover @mm. */
+/* Find @mm's space, or add @fresh if @mm is to be covered. */
 static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid,
 				    struct kw_space *fresh, bool hold)
 {
@@ -274,7 +274,7 @@ void kw_spaces_set_system(bool on)
 			;
 }
 
-/* Begin a dump. Return: its number; who is made from now on is announced in full. */
+/* Begin a dump. Return: its number; spaces that are made from now on are announced in full. */
 s64 kw_spaces_dump(void)
 {
 	return atomic64_inc_return(&last_dump);

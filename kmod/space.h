@@ -18,7 +18,7 @@ struct mm_struct;
 struct task_struct;
 struct vm_area_struct;
 
-/* Addresses from @start to @end, which is behind them. */
+/* Addresses from @start up to @end, which is the first one that is not in it. */
 struct kw_range {
 	u64 start;
 	u64 end;

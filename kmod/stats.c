@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * /sys/kernel/kunwind: one figure per file, for root and its scripts. They would tell
- * others when somebody runs or maps something.
+ * other users when something runs or is mapped.
  */
 #include <linux/cpumask.h>
 #include <linux/kobject.h>

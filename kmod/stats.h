@@ -39,7 +39,7 @@
 	X(pending)
 
 /*
- * Made with the module, one per CPU; written by whoever counts, in any context,
+ * Made with the module, one per CPU; written in any context,
  * with one instruction; read without a lock, so that a sum can be a little old.
  */
 struct kw_counters {

@@ -20,7 +20,7 @@
 
 /*
  * Bytes of all names of one snapshot; a process seen with 300 mappings has 30,000.
- * The mappings behind have none: 65,536 of PATH_MAX bytes each would be 256 MiB.
+ * Further mappings have none: 65,536 of PATH_MAX bytes each would be 256 MiB.
  */
 #define MAX_NAME_BYTES	SZ_1M
 

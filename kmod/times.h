@@ -6,7 +6,7 @@
 #include <linux/jiffies.h>
 
 /*
- * How long hooks stay behind the last consumer: registering them patches the kernel's
+ * How long hooks stay after the last consumer: registering them patches the kernel's
  * text, and any user can open and close the device. In seconds; hooks_stay_s sets it.
  */
 #define KW_HOOKS_STAY_S		300

@@ -143,7 +143,7 @@ static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 
 /*
  * Whether current begins a program, of which no instruction has been executed: its
- * map is made behind execve(), but nobody has called. execve() sets all registers
+ * map is made at the end of execve(), and there is no caller yet. execve() sets all registers
  * to 0 (elf_common_init()) except the two of start_thread(). No system call
  * does, in whose middle the mm changes: SYSCALL leaves the instruction pointer in
  * cx, and the path of an execve() by interrupt is in bx or cx.

@@ -70,7 +70,7 @@ static void run(struct callback_head *work)
 		if (!kw_spaces_system())
 			kw_spares_free();
 	}
-	/* If it is killed, or has another mm, a walk has those who share this one do it. */
+	/* If it is killed or has another mm, a walk has another task of this one do it. */
 	if (is_own(space))
 		kw_space_catch_up(space, current->mm, &mapped);
 	finish(space);
