@@ -83,7 +83,8 @@ bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 	    kw_space_state(space) != KW_CURRENT)
 		return true;
 	snap = rcu_dereference(space->snap);
-	return kw_snapshot_overlaps(snap, start, end);
+	/* There is none any more if the last consumer goes. */
+	return snap && kw_snapshot_overlaps(snap, start, end);
 }
 
 /*
@@ -184,7 +185,8 @@ bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alon
 	struct kw_snapshot *snap = rcu_dereference(parent->snap), *spare;
 	bool whole = alone && state == KW_CURRENT;
 
-	if (state < KW_BEHIND || !refcount_inc_not_zero(&snap->refs))
+	/* If the last consumer goes, the parent's goes with it. */
+	if (state < KW_BEHIND || !snap || !refcount_inc_not_zero(&snap->refs))
 		return false;
 	spare = snap;
 	raw_spin_lock(&child->lock);

@@ -25,36 +25,31 @@ static bool is_better(const struct kw_snapshot *snap, const struct kw_snapshot *
 	       (old->lacking && !snap->lacking);
 }
 
-/*
- * Put @snap in the place of @old if it knows of the last event. Return: 0, also if
- * another thread has published one that is as good; -EAGAIN.
- */
-static int replace(struct kw_space *space, const struct kw_snapshot *old,
+/* Put @snap in the place of @old if it knows of the last event. Return: 0, -EAGAIN. */
+static int replace(struct kw_space *space, struct kw_snapshot *old,
 		   struct kw_snapshot *snap, s64 version)
 {
-	struct kw_snapshot *gone = NULL;
 	int ret = -EAGAIN;
 
 	raw_spin_lock(&space->lock);
 	/* While this one was announced, a fork may have been faster. */
 	if (space->events == version && kw_space_published(space) == old) {
+		refcount_inc(&snap->refs);
+		rcu_assign_pointer(space->snap, snap);
+		/* Pairs with kw_space_state(): the snapshot shows first. */
+		smp_store_release(&space->known, version);
+		WRITE_ONCE(space->retry_at, 0);
+		if (!snap->lacking)
+			WRITE_ONCE(space->retry_delay, 0);
 		ret = 0;
-		if (space->known < version || is_better(snap, old)) {
-			refcount_inc(&snap->refs);
-			gone = rcu_replace_pointer(space->snap, snap,
-						   lockdep_is_held(&space->lock));
-			/* Pairs with kw_space_state(): the snapshot shows first. */
-			smp_store_release(&space->known, version);
-			WRITE_ONCE(space->retry_at, 0);
-			if (!snap->lacking)
-				WRITE_ONCE(space->retry_delay, 0);
-		}
 	}
 	raw_spin_unlock(&space->lock);
-	kw_snapshot_put(gone);
-	if (!ret && snap->lacking)
+	if (ret)
+		return ret;
+	kw_snapshot_put(old);
+	if (snap->lacking)
 		kw_space_failed(space);
-	return ret;
+	return 0;
 }
 
 /* A reference to what is published, or to nothing, and what it knows of. */
@@ -71,31 +66,38 @@ static struct kw_basis get_published(struct kw_space *space)
 	return now;
 }
 
+/* What was announced is not published: what is, is announced again. */
+static void take_back(struct kw_space *space, struct kw_snapshot *snap, s64 version)
+{
+	const struct kw_basis said = { snap, version };
+	struct kw_basis now = get_published(space);
+
+	if (now.snap)
+		kw_announce_maps(space, &said, now.snap);
+	kw_announce_unmaps(space, snap, now.snap);
+	kw_snapshot_put(now.snap);
+}
+
 /*
  * Announce a snapshot, and publish it: the reader of a trace knows of its mappings
- * before any walk does. If it is not published after all, what is, is announced again.
+ * before any walk does. If another thread has published one that is as good, that stays.
  */
 static int announce_and_publish(struct kw_space *space, struct kw_snapshot *snap,
 				s64 version)
 {
 	struct kw_basis old = get_published(space);
-	int ret = -EAGAIN;
+	int ret = 0;
 
 	lockdep_assert_held(&space->publishing);
-	if (READ_ONCE(space->events) == version) {
+	if (READ_ONCE(space->events) != version) {
+		ret = -EAGAIN;
+	} else if (old.version < version || is_better(snap, old.snap)) {
 		kw_announce_maps(space, &old, snap);
 		ret = replace(space, old.snap, snap, version);
-		if (!ret) {
+		if (ret)
+			take_back(space, snap, version);
+		else
 			kw_announce_unmaps(space, old.snap, snap);
-		} else {
-			struct kw_basis now = get_published(space);
-			struct kw_basis said = { snap, version };
-
-			if (now.snap)
-				kw_announce_maps(space, &said, now.snap);
-			kw_announce_unmaps(space, snap, now.snap);
-			kw_snapshot_put(now.snap);
-		}
 	}
 	kw_snapshot_put(old.snap);
 	return ret;

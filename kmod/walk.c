@@ -115,7 +115,7 @@ static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 	int replaced = state == KW_WRONG ? kw_space_replaced(space, ranges) : 0;
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
 
-	if (state == KW_EMPTY) {
+	if (!snap) {
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 		return;
 	}
