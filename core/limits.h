@@ -65,6 +65,13 @@
  * describe the red zone. Each may be left downwards once; seen: 2.
  */
 #define KUW_MAX_STACK_SWITCHES	16
+/* Reads of one walk, or piece of one, that fail and do not end it: each is a page fault of
+ * up to a microsecond. A frame may save 15 registers where nothing is, and code whose page
+ * is not there is looked at before one return address of 16: of a child just after fork()
+ * those are 64 of 1,024 frames, of which the loop has tried each before. The frame that the
+ * last one is of is finished.
+ */
+#define KUW_MAX_FAULTS		128
 /* Frames of one walk, the innermost aside, that a signal interrupted: what is listed of
  * them has two bytes each. Seen: 2. A stack needs a kilobyte for each.
  */

@@ -62,7 +62,7 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 	    kuw_check_cfa(bp + 2 * word, w->regs.r[KUW_RSP], word) ||
 	    bp < w->regs.r[KUW_RSP])
 		return why;
-	if (kuw_read_word(bp, word, &next) || kuw_read_word(bp + word, word, &ra))
+	if (!kuw_try_word(w, bp, &next) || !kuw_try_word(w, bp + word, &ra))
 		return why;
 	if (!plausible_ra(w, ra) && (next <= bp || kuw_check_cfa(next, bp, word)))
 		return why;
@@ -80,7 +80,7 @@ static u32 guess_call(struct kuw_state *w, u32 why)
 	u64 sp = w->regs.r[KUW_RSP], ra;
 	u32 word = w->regs.word;
 
-	if (kuw_check_cfa(sp + word, sp, word) || kuw_read_word(sp, word, &ra) ||
+	if (kuw_check_cfa(sp + word, sp, word) || !kuw_try_word(w, sp, &ra) ||
 	    !plausible_ra(w, ra))
 		return guess_by_frame_pointer(w, why);
 	return guess(w, ra, sp + word, w->regs.r[KUW_RBP],
@@ -95,15 +95,15 @@ enum restorer {
 	RESTORER_I386_RT,	/* the same, and two pointers follow */
 };
 
-static enum restorer restorer_at(const struct kuw_state *w)
+static enum restorer restorer_at(struct kuw_state *w)
 {
 	u64 ip = w->regs.r[KUW_RA], lo, hi;
 
-	if (!kuw_read_user(ip, 8, &lo) ||
+	if (!kuw_try_user(w, ip, 8, &lo) ||
 	    w->regs.r[KUW_RSP] & (w->regs.word - 1))
 		return RESTORER_NONE;
 	if (w->regs.word == KUW_WORD)
-		return lo == KUW_SIGRETURN_LO && kuw_read_user(ip + 8, 1, &hi) &&
+		return lo == KUW_SIGRETURN_LO && kuw_try_user(w, ip + 8, 1, &hi) &&
 		       hi == KUW_SIGRETURN_HI ? RESTORER_X86_64 : RESTORER_NONE;
 	if (lo == KUW_I386_SIGRETURN)
 		return RESTORER_I386;
@@ -163,14 +163,14 @@ static bool is_near_start(const struct kuw_state *w)
  * the kernel put there (argc), nothing is an address of code that a call could have left.
  * So begin ld.so, and programs whose start file has no FDE.
  */
-static bool begins_stack(const struct kuw_state *w)
+static bool begins_stack(struct kuw_state *w)
 {
 	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word;
 
 	if (!is_near_start(w))
 		return false;
 	do {
-		if (kuw_read_word(at, w->regs.word, &word) ||
+		if (!kuw_try_word(w, at, &word) ||
 		    kuw_map_find(w->map, word - 1))
 			return false;
 		at += w->regs.word;
@@ -191,22 +191,21 @@ static u32 guess_near_start(struct kuw_state *w, u32 why)
 	if (!is_near_start(w) || (w->inner && first - at != w->regs.word))
 		return why;
 	for (; at < first; at += w->regs.word)
-		if (!kuw_read_word(at, w->regs.word, &word) &&
-		    kuw_map_find(w->map, word - 1) &&
-		    kuw_read_user(word - sizeof(before), sizeof(before), &before) &&
+		if (kuw_try_word(w, at, &word) && kuw_map_find(w->map, word - 1) &&
+		    kuw_try_user(w, word - sizeof(before), sizeof(before), &before) &&
 		    kuw_may_end_with_call(before))
 			return guess(w, word, at + w->regs.word, 0, false);
 	return why;
 }
 
 /* A thread begins in the code around @ip, behind the call of its function. */
-static bool begins_thread(u64 ip, u32 word)
+static bool begins_thread(struct kuw_state *w, u64 ip)
 {
 	u64 before, behind;
 
-	return word == KUW_WORD && kuw_read_user(ip, 8, &behind) &&
+	return w->regs.word == KUW_WORD && kuw_try_user(w, ip, 8, &behind) &&
 	       behind == KUW_THREAD_EXIT &&
-	       kuw_read_user(ip - KUW_THREAD_CALL_LEN, KUW_THREAD_CALL_LEN, &before) &&
+	       kuw_try_user(w, ip - KUW_THREAD_CALL_LEN, KUW_THREAD_CALL_LEN, &before) &&
 	       before == KUW_THREAD_CALL;
 }
 
@@ -214,14 +213,14 @@ static bool begins_thread(u64 ip, u32 word)
  * Where a child goes on behind the system call that made it, which has returned 0 to it:
  * libc's clone() tests for that and branches. Return: 0 if that is not what is at @ip.
  */
-static u64 child_path(u64 ip)
+static u64 child_path(struct kuw_state *w, u64 ip)
 {
 	bool tested = false;
 	u64 code;
 	u32 i;
 
 	for (i = 0; i < KUW_CHILD_INSNS; i++) {
-		if (!kuw_read_user(ip, 8, &code))
+		if (!kuw_try_user(w, ip, 8, &code))
 			return 0;
 		if ((code & 0xffffff) == 0xc08548) {		/* test %rax,%rax */
 			tested = true;
@@ -247,12 +246,12 @@ static u64 child_path(u64 ip)
 }
 
 /* Return: whether the system call before @ip has made the thread, which begins here. */
-static bool is_new_thread(const struct kuw_state *w, const struct kuw_mapping *m, u64 ip)
+static bool is_new_thread(struct kuw_state *w, const struct kuw_mapping *m, u64 ip)
 {
 	u64 off;
 	struct kuw_rule rule;
 
-	ip = child_path(ip);
+	ip = child_path(w, ip);
 	if (!ip)
 		return false;
 	off = ip - m->bias - m->table->base;
@@ -262,7 +261,7 @@ static bool is_new_thread(const struct kuw_state *w, const struct kuw_mapping *m
 		    kuw_is_outermost(kuw_table_ext(m->table, kuw_rule_ext(rule))))
 			return true;
 	}
-	return begins_thread(ip + KUW_THREAD_CALL_LEN, w->regs.word);
+	return begins_thread(w, ip + KUW_THREAD_CALL_LEN);
 }
 
 /*
@@ -275,7 +274,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 	struct kuw_rule rule;
 	u32 ret;
 
-	if (!kuw_read_user(ip - KUW_SYSCALL_LEN, KUW_SYSCALL_LEN, &insn) ||
+	if (!kuw_try_user(w, ip - KUW_SYSCALL_LEN, KUW_SYSCALL_LEN, &insn) ||
 	    insn != (w->regs.word == KUW_WORD ? KUW_SYSCALL_INSN :
 						KUW_I386_SYSCALL_INSN))
 		return why;
@@ -331,7 +330,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	restorer = restorer_at(w);
 	if (restorer)
 		return step_sigframe(w, restorer);
-	if (begins_stack(w) || begins_thread(w->regs.r[KUW_RA], w->regs.word))
+	if (begins_stack(w) || begins_thread(w, w->regs.r[KUW_RA]))
 		return KUNWIND_STOP_COMPLETE;
 	if (w->inner && m->kind == KUW_MAPPING_TABLE &&
 	    m->table->word == w->regs.word) {

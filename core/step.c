@@ -56,7 +56,7 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 		if (!saves->word[i])
 			continue;
 		known |= 1u << regs[i];
-		if (kuw_read_word(f.sp + saves->word[i] * (s32)word, word,
+		if (!kuw_try_word(w, f.sp + saves->word[i] * (s32)word,
 				  &w->regs.r[regs[i]]))
 			known &= ~(1u << regs[i]);
 	}
@@ -179,6 +179,7 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 		else if (loc->target == KUW_RA || loc->target == KUW_RSP ||
 			 stop == KUNWIND_STOP_EXPR_BUDGET)
 			return stop;
+		w->faults += stop == KUNWIND_STOP_STACK_FAULT;
 		has_ra |= loc->target == KUW_RA;
 	}
 	if (!has_ra && !kuw_read_user(narrow(w, cfa - w->regs.word), w->regs.word,
@@ -245,10 +246,13 @@ u32 kuw_step(struct kuw_state *w)
 	u64 pc = w->regs.r[KUW_RA] - !w->inner, off;
 	const struct kuw_mapping *m = kuw_map_find(w->map, pc);
 	struct kuw_rule rule;
+	int called;
 	u32 ret;
 
 	w->replaced = false;
 	w->regs.unknown = false;
+	if (unlikely(w->faults > KUW_MAX_FAULTS))
+		return KUNWIND_STOP_FAULT_BUDGET;
 	/* Whether the CFA moves up cannot be said any more. */
 	if (!(w->regs.known & 1u << KUW_RSP))
 		return KUNWIND_STOP_REG_UNKNOWN;
@@ -273,8 +277,10 @@ u32 kuw_step(struct kuw_state *w)
 		switch (kuw_rule_kind(rule)) {
 		case KUW_KIND_RSP:
 		case KUW_KIND_RBP:
+			called = w->inner ? 1 : kuw_is_called(pc);
+			w->faults += called < 0;
 			/* If it cannot be read, the table is believed. */
-			if (w->inner || kuw_is_called(pc))
+			if (called)
 				ret = kuw_apply_full(w, m->table, rule);
 			else
 				ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);

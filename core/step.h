@@ -31,6 +31,7 @@ struct kuw_frame {
  * @guessed: a step so far had no rule: this frame is not proven
  * @replaced: the last step found the frame's true ip, not a frame
  * @switches: downward steps left, of whichever kind: see kuw_may_move()
+ * @faults: reads so far that have failed, and did not end the walk
  */
 struct kuw_state {
 	const struct kuw_map *map;
@@ -40,6 +41,7 @@ struct kuw_state {
 	bool guessed;
 	bool replaced;
 	u32 switches;
+	u32 faults;
 };
 
 #define KUW_KNOWN_FAST	(1u << KUW_RBP | 1u << KUW_RSP | 1u << KUW_RA)
@@ -92,6 +94,23 @@ static __always_inline bool kuw_read_word(u64 addr, u32 word, u64 *value)
 	if (likely(word == KUW_WORD))
 		return kuw_port_read(addr, value);
 	return !kuw_read_user((u32)addr, KUW_I386_WORD, value);
+}
+
+/* The same of a read that the walk can do without. Return: whether that succeeded. */
+static inline bool kuw_try_word(struct kuw_state *w, u64 addr, u64 *value)
+{
+	if (likely(!kuw_read_word(addr, w->regs.word, value)))
+		return true;
+	w->faults++;
+	return false;
+}
+
+static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *value)
+{
+	if (likely(kuw_read_user(addr, size, value)))
+		return true;
+	w->faults++;
+	return false;
 }
 
 /* The same of x86-64, if @open between kuw_port_open() and kuw_port_close(). */

@@ -28,6 +28,7 @@ void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 w
 	w->regs.steps = KUW_MAX_EXPR_STEPS;
 	w->regs.word = word;
 	w->switches = KUW_MAX_STACK_SWITCHES;
+	w->faults = 0;
 	w->inner = true;
 	w->moved = false;
 	w->guessed = false;
@@ -101,12 +102,14 @@ struct cover {
  * @pc: where to look the frame's rule up: its ip, or one less if a call left it
  * @breaks: how often the memo's order has been broken
  * @learnt: how many entries are new
+ * @faults: reads that have failed, and that walk_mixed() has not counted yet
  */
 struct fast {
 	const struct kuw_map *map;
 	struct kuw_memo *memo;
 	u32 breaks;
 	u32 learnt;
+	u32 faults;
 	struct kuw_frame f;
 	u64 pc;
 	u64 *out;
@@ -136,24 +139,28 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 }
 
 /* Return: whether an entry of the memo can say @rule, which the loop can apply then. */
-static bool to_entry(const struct kuw_table *table, struct kuw_rule rule, u64 pc,
-		     struct kuw_memo_entry *entry)
+static bool to_entry(struct fast *w, struct kuw_rule rule, struct kuw_memo_entry *entry)
 {
 	u32 cfa = kuw_rule_cfa(rule, 1), rbp = -kuw_rule_rbp(rule, 1);
-	u64 bits;
+	u64 bits, pc = w->pc;
+	int called;
 
 	if (!pc || pc >> KUW_MEMO_PC_BITS)
 		return false;
 	switch (kuw_rule_kind(rule)) {
 	case KUW_KIND_EXT:
 		bits = 0;
-		if (!kuw_is_outermost(kuw_table_ext(table, kuw_rule_ext(rule))))
+		if (!kuw_is_outermost(kuw_table_ext(w->in.table, kuw_rule_ext(rule))))
 			return false;
 		break;
 	case KUW_KIND_RSP:
 	case KUW_KIND_RBP:
-		if (cfa - 1 >= KUW_MEMO_CFA_MAX || rbp > KUW_MEMO_RBP_MAX ||
-		    kuw_is_called(pc) != 1)
+		if (cfa - 1 >= KUW_MEMO_CFA_MAX || rbp > KUW_MEMO_RBP_MAX)
+			return false;
+		/* What cannot be verified now may be another time. */
+		called = kuw_is_called(pc);
+		w->faults += called < 0;
+		if (called != 1)
 			return false;
 		bits = cfa * KUW_WORD | rbp;
 		if (kuw_rule_kind(rule) == KUW_KIND_RBP)
@@ -182,7 +189,7 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 	if (unlikely(w->pc + 1 - in->lo == in->len))
 		return NULL;
 	rule = kuw_table_look(in->table, in->blocks, w->pc - in->text);
-	if (!to_entry(in->table, rule, w->pc, &entry))
+	if (!to_entry(w, rule, &entry))
 		return NULL;
 	w->learnt++;
 	return kuw_memo_add(w->memo, entry);
@@ -290,7 +297,7 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			       u64 *frames, struct kuw_result *result)
 {
 	struct kuw_state w;
-	u32 ret;
+	u32 ret, faults;
 
 	kuw_walk_begin(&w, regs, KUW_WORD);
 	w.map = fast->map;
@@ -300,13 +307,17 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			w.regs.known = KUW_KNOWN_FAST;
 			w.inner = fast->pc == fast->f.ip;
 		}
+		w.faults += fast->faults;
+		fast->faults = 0;
 		ret = kuw_step(&w);
 		if (w.regs.unknown ||
 		    (ret == KUW_STEPPED && ~w.regs.known & KUW_KNOWN_FAST)) {
 			/* A register is needed that is not followed, or one of
 			 * the loop's own is lost: begin again.
 			 */
+			faults = w.faults;
 			kuw_walk_begin(&w, regs, KUW_WORD);
+			w.faults = faults;
 			ret = walk_full(&w, frames, fast->last - frames, result);
 			fast->out = frames + result->count;
 			return ret;
@@ -377,6 +388,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	w.memo = memo;
 	w.breaks = 0;
 	w.learnt = 0;
+	w.faults = 0;
 	w.f.ip = kuw_port_ip(regs);
 	w.f.sp = kuw_port_sp(regs);
 	w.f.bp = kuw_port_bp(regs);
@@ -412,6 +424,7 @@ void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
 	w->map = map;
 	/* What bounds time is of a piece. */
 	w->regs.steps = KUW_MAX_EXPR_STEPS;
+	w->faults = 0;
 	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
 	       result);
 }

@@ -63,6 +63,22 @@ static void shape_saves(struct buf *p)
 	put_saves(p);
 }
 
+/* The same, far below the stack: nothing is there. */
+static void shape_faults(struct buf *p)
+{
+	u32 reg;
+
+	buf_put(p, (const u8[]){ DW_CFA_def_cfa_offset, 16 }, 2);
+	for (reg = 0; reg < 16; reg++) {
+		if (reg == 7)
+			continue;
+		buf_uint(p, DW_CFA_offset_extended_sf, 1);
+		buf_uleb(p, reg);
+		buf_sleb(p, -(1 << 30) - 8 * (s64)reg);
+	}
+	buf_put(p, (const u8[]){ DW_CFA_offset_extended_sf, 16, 0x78 }, 3);
+}
+
 static void shape_expressions(struct buf *p)
 {
 	put_cfa(p, KUW_MAX_EXPR_STEPS / KUNWIND_MAX_FRAMES - 1);
@@ -87,10 +103,28 @@ static const struct shape {
 	const char *what;
 } shapes[] = {
 	{ "usual", shape_usual, "rsp+16, as ordinary functions have it" },
+	{ "no-text", shape_usual, "the same, and no page of text is there" },
 	{ "saves", shape_saves, "15 registers saved, none aligned" },
+	{ "faults", shape_faults, "15 registers saved where nothing can be read" },
 	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
 	{ "loop", shape_loop, "an expression that reads for ever" },
 };
+
+static u32 faults;
+static bool has_text;
+
+/*
+ * Of the text calls are there, or what would have to be one: before aligned addresses.
+ * Elsewhere, a read is a page fault.
+ */
+static int read_text(u64 addr, u64 *word)
+{
+	*word = 0x90e8909090;
+	if (has_text && addr - SYNTH_IP(0) < BUILD_TEXT_LEN)
+		return 0;
+	faults++;
+	return -EFAULT;
+}
 
 static void walk(const struct shape *shape)
 {
@@ -109,9 +143,11 @@ static void walk(const struct shape *shape)
 	for (word = 0; word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
 		s->stack[word + 1] = SYNTH_IP(16 + 16 * word);
 	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
+	kuw_port_elsewhere = read_text;
+	has_text = strcmp(shape->name, "no-text");
 	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, KUNWIND_MAX_FRAMES, &s->result);
-	printf("%-12s %5u frames, %s\n", shape->name, s->result.count,
-	       stop_name(s->result.stop));
+	printf("%-12s %5u frames, %s, %u faults\n", shape->name, s->result.count,
+	       stop_name(s->result.stop), faults);
 	synth_free(s);
 	buf_free(&p);
 	buf_free(&b);
