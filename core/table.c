@@ -103,18 +103,43 @@ const u8 *kuw_table_expr(const struct kuw_table *table,
 	return pool + off + 2;
 }
 
+/*
+ * How well a mapping of @len bytes from @off on is that of a segment: 0 if not at all. Two
+ * segments may share a page of the file, which is then mapped twice; a mapping may be cut,
+ * too, or be one that the program made itself.
+ */
+static u32 fit(const struct kuw_segment *seg, u64 off, u64 len)
+{
+	u64 end = seg->off + seg->filesz;
+
+	if (off >= end || off + len <= seg->off)
+		return 0;
+	return 1 + (off == (seg->off & -KUW_PAGE)) +
+	       (off + len == ALIGN(end, KUW_PAGE));
+}
+
 bool kuw_table_bias(const struct kuw_table *table, u64 start, u64 len, u64 off,
 		    u64 *bias)
 {
 	const struct kuw_segment *seg = kuw_table_at(table, table->segments_off);
 	const struct kuw_segment *end = seg + table->nr_segments;
+	u32 best = 0, now;
+	bool sure = false;
+	u64 b;
 
 	for (; seg < end; seg++) {
-		/* Mappings begin and end at pages, segments anywhere. */
-		if (off >= seg->off + seg->filesz || off + len <= seg->off)
+		now = fit(seg, off, len);
+		if (!now || now < best)
 			continue;
-		*bias = start - (off - seg->off + seg->vaddr);
-		return true;
+		b = start - (off - seg->off + seg->vaddr);
+		/* Of two as good, it is where the file was linked for, or nobody knows. */
+		if (now == best && b && b != *bias) {
+			sure = sure && !*bias;
+			continue;
+		}
+		best = now;
+		*bias = b;
+		sure = true;
 	}
-	return false;
+	return sure;
 }

@@ -290,7 +290,8 @@ const u8 *kuw_table_expr(const struct kuw_table *table,
  * @off: the file offset mapped at @start
  * @bias: address in memory minus address in the file, modulo 2^64
  *
- * Return: false if no executable segment of the file lies there.
+ * Return: false if no executable segment of the file lies there, or two do of which either
+ *	could be meant.
  */
 bool kuw_table_bias(const struct kuw_table *table, u64 start, u64 len, u64 off,
 		    u64 *bias);

@@ -31,6 +31,9 @@
 	(1u << KUW_RBP | 1u << KUW_RBX | 1u << KUW_R12 | 1u << KUW_R13 | \
 	 1u << KUW_R14 | 1u << KUW_R15)
 
+/* What is mapped, and where it lies in its file, are multiples of this. */
+#define KUW_PAGE		4096ULL
+
 /* Bytes below rsp that signals leave alone (psABI x86-64 3.2.2). */
 #define KUW_RED_ZONE		128
 

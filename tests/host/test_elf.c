@@ -356,6 +356,49 @@ static void test_bias(void **state)
 				    -0x1000ULL, &bias));
 }
 
+/* Two executable segments share a page of the file, which is mapped twice. */
+static void check_two(u64 off, u64 split, u64 end, u64 start, u64 len, u64 at, u64 want)
+{
+	struct {
+		struct kuw_table table;
+		struct kuw_segment segments[2];
+	} t = {
+		.table.nr_segments = 2,
+		.table.segments_off = sizeof(t.table),
+		.segments = {
+			{ .off = off, .vaddr = 0x10000 + off, .filesz = split - off },
+			{ .off = split, .vaddr = 0x20000 + split, .filesz = end - split },
+		},
+	};
+	u64 bias = ~want;
+
+	if (want == 1) {
+		assert_false(kuw_table_bias(&t.table, start, len, at, &bias));
+		return;
+	}
+	assert_true(kuw_table_bias(&t.table, start, len, at, &bias));
+	assert_int_equal(bias, want);
+}
+
+static void test_shared_page(void **state)
+{
+	const u64 base = 0x7f0000000000;
+
+	/* The first one's last page is the second one's first. */
+	check_two(0x1100, 0x2200, 0x4300, base + 0x11000, 0x2000, 0x1000, base);
+	check_two(0x1100, 0x2200, 0x4300, base + 0x22000, 0x3000, 0x2000, base);
+	/* All of the second one is in it. */
+	check_two(0x1100, 0x2200, 0x2300, base + 0x11000, 0x2000, 0x1000, base);
+	check_two(0x1100, 0x2200, 0x2300, base + 0x22000, 0x1000, 0x2000, base);
+	/* All of the first one. */
+	check_two(0x1100, 0x1200, 0x3300, base + 0x11000, 0x1000, 0x1000, base);
+	check_two(0x1100, 0x1200, 0x3300, base + 0x21000, 0x3000, 0x1000, base);
+	/* Both: nobody knows, but of a program that is not moved. */
+	check_two(0x1100, 0x1200, 0x1300, base + 0x11000, 0x1000, 0x1000, 1);
+	check_two(0x1100, 0x1200, 0x1300, 0x11000, 0x1000, 0x1000, 0);
+	check_two(0x1100, 0x1200, 0x1300, 0x21000, 0x1000, 0x1000, 0);
+}
+
 #define TEST(name)	cmocka_unit_test_teardown(name, drop)
 
 static const struct CMUnitTest tests[] = {
@@ -371,6 +414,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_sections),
 	TEST(test_notes),
 	TEST(test_bias),
+	TEST(test_shared_page),
 };
 
 TEST_MAIN(tests)

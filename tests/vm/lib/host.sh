@@ -46,6 +46,9 @@ babeltrace2 babeltrace2 reads traces
 chromium chromium shows the page of flame graphs
 chromedriver chromium-driver drives it
 addr2line binutils what names are compared with
+ld.gold binutils-gold links files with two executable segments
+ld.lld lld links files with two executable segments
+ld.mold|mold mold links files with two executable segments
 python3 python3 a program whose tables are compared
 gdb gdb a program whose tables are compared
 openssl openssl a program whose tables are compared
