@@ -316,9 +316,24 @@ static u32 step_trampoline(struct kuw_state *w, u32 why)
 	return why;
 }
 
+/*
+ * A function's first byte as a return address, and no call before it: a stack that was
+ * made by hand begins here, and rbp is what the maker had there. glibc's makecontext()
+ * also leaves rbx, which is where the context's stack ends.
+ */
+static u32 step_uncalled(struct kuw_state *w)
+{
+	if (!(w->regs.known & 1u << KUW_RBX))
+		w->regs.unknown = true;
+	else if (w->regs.r[KUW_RBX] == w->regs.r[KUW_RSP])
+		return KUNWIND_STOP_COMPLETE;
+	return KUNWIND_STOP_UNPROVEN;
+}
+
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			  u32 why)
 {
+	bool known_code;
 	enum restorer restorer;
 	u32 ret;
 
@@ -332,8 +347,10 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 		return step_sigframe(w, restorer);
 	if (begins_stack(w) || begins_thread(w, w->regs.r[KUW_RA]))
 		return KUNWIND_STOP_COMPLETE;
-	if (w->inner && m->kind == KUW_MAPPING_TABLE &&
-	    m->table->word == w->regs.word) {
+	known_code = m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
+	if (!w->inner && known_code && !kuw_is_called(w->regs.r[KUW_RA] - 1))
+		return step_uncalled(w);
+	if (w->inner && known_code) {
 		ret = step_clone(w, m, why);
 		/* Start files, PLTs and assembly, most of which push nothing. */
 		if (ret == why)

@@ -4,6 +4,7 @@
  * and in contexts. Nothing but the outermost frame may be COMPLETE. The program is built
  * twice: with frame pointers, and without.
  */
+#include <ucontext.h>
 #include "test.h"
 #include "capture.h"
 #include "load.h"
@@ -61,6 +62,40 @@ static void test_null_rbp(void **state)
 	assert_int_equal(result.proven, 3);
 }
 
+/* makecontext(): the function returns to __start_context, which nobody has called. */
+static ucontext_t context, here;
+
+static void in_context(void)
+{
+	/* Its stack is no part of the thread's. */
+	kuw_port_set_window(0, KUW_PORT_USER_END, 0);
+	walk();
+	capture_window();
+	NO_TAIL;
+}
+
+static noinline void enter_context(void)
+{
+	assert_int_equal(swapcontext(&here, &context), 0);
+	NO_TAIL;
+}
+
+static void test_context(void **state)
+{
+	static char stack[256 * 1024] __attribute__((aligned(16)));
+
+	assert_int_equal(getcontext(&context), 0);
+	context.uc_stack.ss_sp = stack;
+	context.uc_stack.ss_size = sizeof(stack);
+	context.uc_link = &here;
+	makecontext(&context, in_context, 0);
+	enter_context();
+	/* walk(), in_context(), __start_context. */
+	assert_int_equal(result.count, 3);
+	assert_int_equal(result.proven, 3);
+	assert_stop(result.stop, COMPLETE);
+}
+
 static int prepare(void **state)
 {
 	if (host_space_of(&space, 0) || capture_window())
@@ -77,6 +112,7 @@ static int finish(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_null_rbp),
+	cmocka_unit_test(test_context),
 };
 
 int main(void)

@@ -828,13 +828,19 @@ static void test_no_call(void **state)
 	}
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		begin_text();
-		s->regs.r[6] = SYNTH_SP(0) + 1;
+		/* It is no frame's that rbp would lead on from. */
+		s->regs.r[6] = SYNTH_SP(10);
 		memcpy(&s->stack[TEXT_AT + 7], others[i], 8);
 		program_push(s, 0, TEXT_IP(64), end);
-		program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(64));
-		/* Nor when all registers are followed. */
-		s->regs.r[6] = 0;
+		program_push(s, 10, 0, TEXT_IP(60), end);
 		program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(64));
+		assert_int_equal(s->result.proven, 2);
+		/* As makecontext() leaves rbx, it is the outermost frame. */
+		s->regs.r[3] = SYNTH_SP(1);
+		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(64));
+		s->regs.r[3]--;
+		program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(64));
+		s->regs.r[6] = 0;
 		/* In the middle of a function it is what it is. */
 		program_push(s, 0, TEXT_IP(60), end);
 		program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(60), end);
