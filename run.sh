@@ -13,6 +13,7 @@ KUW_CPUS=2
 KUW_MEMORY=2G
 KUW_ICOUNT=
 KUW_THREADS=single
+KUW_STEP=
 KUW_DISK=
 KUW_LOAD=yes
 KUW_EVENTS=()
@@ -59,7 +60,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
        ./run.sh test  live              LTTng's stacks of real programs beside strace's and eu-stack's (10 min)
        ./run.sh test  names             the names that stacks get beside gdb's: 1,000 stacks of eight programs and more
-       ./run.sh test  nmi               walks in 10,000 NMIs a second, by a clock that counts instructions
+       ./run.sh test  nmi               walks in 10,000 NMIs a second, by a clock that counts instructions; NMIs at each instruction of the entry code
        ./run.sh test  smp               storms and NMIs in a guest whose CPUs run at the same time
        ./run.sh test  soak [MINUTES]    processes, libraries and mappings that come and go, for 30 minutes
        ./run.sh test  peers             libunwind's, GCC's and elfutils' own test programs get kunwind's stacks; fetches their sources

@@ -12,7 +12,6 @@
  * is swept are the operations beside another consumer; those of the first and of the
  * last one; or loading and removing the module, which is not there any more then.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <err.h>
 #include <execinfo.h>

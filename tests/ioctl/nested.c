@@ -39,15 +39,15 @@ static NOINLINE void ask(void)
 /* What is below this function's frame is some pages away from what is above it. */
 static NOINLINE void inner(void)
 {
-	volatile char room[8 * PAGE];
+	char room[8 * PAGE];
 
-	room[0] = 0;
+	__asm__ volatile("" :: "r"(room) : "memory");
 	for (unsigned long i = 0; i < rounds; i++) {
 		if (madvise(stack + STACK - 2 * PAGE, 2 * PAGE, MADV_DONTNEED))
 			err(2, "madvise");
 		ask();
 	}
-	room[1] = 0;
+	__asm__ volatile("" :: "r"(room) : "memory");
 }
 
 static void outer(void)

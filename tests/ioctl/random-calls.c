@@ -9,7 +9,6 @@
  * What the ioctl gives must be possible; everything else is for the kernel's own
  * checks to find. The seed is printed; threads make a run differ from the last.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <err.h>
 #include <poll.h>

@@ -9,7 +9,6 @@
  *
  * Each stack must be what glibc's backtrace() says.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <err.h>
 #include <execinfo.h>

@@ -11,7 +11,6 @@
  * The callers are those that glibc's backtrace() finds. The module compares them
  * with each walk that is made where the program spins, and counts.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <err.h>
 #include <execinfo.h>

@@ -9,7 +9,6 @@
  * call getppid() through it, until the input ends. With --device the parent asks for
  * its own stack there instead, and prints the stop reason, if the stack is right.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <err.h>
 #include <execinfo.h>
@@ -55,6 +54,8 @@ static NOINLINE void ask(void)
 
 static NOINLINE void called(void *data, void *arg)
 {
+	(void)data;
+	(void)arg;
 	if (device >= 0)
 		ask();
 	else

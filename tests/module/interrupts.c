@@ -8,8 +8,13 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/err.h>
 #include <linux/hrtimer.h>
+#include <linux/kthread.h>
 #include <linux/percpu.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
@@ -30,6 +35,15 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
+/* Return: whether it was sent: one that was not taken yet would swallow this one. */
+static bool send_nmi_to(unsigned int cpu)
+{
+	if (atomic_xchg(per_cpu_ptr(&sent, cpu), 1))
+		return false;
+	apic->send_IPI(cpu, NMI_VECTOR);
+	return true;
+}
+
 /* To all others in turn; to itself if there are none. */
 static void send_nmi(void)
 {
@@ -41,9 +55,7 @@ static void send_nmi(void)
 			cpu = cpumask_first(cpu_online_mask);
 	} while (cpu == smp_processor_id() && num_online_cpus() > 1);
 	last_cpu = cpu;
-	/* One that was not taken yet would swallow this one. */
-	if (!atomic_xchg(per_cpu_ptr(&sent, cpu), 1))
-		apic->send_IPI(cpu, NMI_VECTOR);
+	send_nmi_to(cpu);
 }
 
 static enum hrtimer_restart on_timer(struct hrtimer *t)
@@ -74,6 +86,55 @@ void interrupts_stop(void)
 
 	hrtimer_cancel(&timer);
 	/* Without its handler the kernel would complain about an NMI. */
+	for_each_online_cpu(cpu)
+		while (atomic_read(per_cpu_ptr(&sent, cpu)))
+			msleep(20);
+}
+
+/*
+ * As many NMIs as a CPU takes, at moments that have nothing to do with what it does.
+ */
+#define MAX_PAUSE	2000
+
+COUNTER(aimed);
+static struct task_struct *aimer;
+
+static int aim(void *cpu)
+{
+	struct rnd_state random;
+	unsigned int pause;
+
+	prandom_seed_state(&random, get_random_u64());
+	while (!kthread_should_stop()) {
+		if (send_nmi_to((unsigned long)cpu))
+			atomic_long_inc(&aimed);
+		for (pause = prandom_u32_state(&random) % MAX_PAUSE; pause; pause--)
+			barrier();
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Aim at @cpu, from another one. */
+int aim_start(unsigned int cpu)
+{
+	unsigned int from = cpumask_any_but(cpu_online_mask, cpu);
+
+	if (cpu >= nr_cpu_ids || !cpu_online(cpu) || from >= nr_cpu_ids)
+		return -ENODEV;
+	aimer = kthread_create(aim, (void *)(unsigned long)cpu, "kunwind-aim");
+	if (IS_ERR(aimer))
+		return PTR_ERR(aimer);
+	kthread_bind(aimer, from);
+	wake_up_process(aimer);
+	return 0;
+}
+
+void aim_stop(void)
+{
+	int cpu;
+
+	kthread_stop(aimer);
 	for_each_online_cpu(cpu)
 		while (atomic_read(per_cpu_ptr(&sent, cpu)))
 			msleep(20);

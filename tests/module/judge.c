@@ -103,6 +103,8 @@ void judge(enum context context, const struct pt_regs *regs)
 	atomic_long_inc(context == CONTEXT_NMI ? &nmis : &hardirqs);
 	if (context == CONTEXT_NMI && !user_mode((struct pt_regs *)regs))
 		atomic_long_inc(&nmis_in_kernel);
+	if (context == CONTEXT_NMI)
+		chains_judge(frames, &r, regs);
 	if (!is_possible(frames, &r) ||
 	    (r.count && user_mode((struct pt_regs *)regs) && frames[0] != regs->ip))
 		atomic_long_inc(&wrong);

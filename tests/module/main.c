@@ -7,7 +7,9 @@
  *	rate	interrupts per second, and as many NMIs, each with a walk; 0: none
  *	faults	1 or 0: walk where a walk touches a page that is not there
  *
- * the counters of judge.c and nested.c, and device.c.
+ *	aim	a CPU, which gets as many NMIs as it takes, each with a walk; -1: none
+ *
+ * those of chains.c, the counters of judge.c and nested.c, and device.c.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -22,6 +24,7 @@ static DEFINE_MUTEX(lock);
 static struct kunwind_consumer *consumer;
 static unsigned int rate;
 static bool faults;
+static int aim_at = -1;
 
 static int attach(bool on)
 {
@@ -31,7 +34,7 @@ static int attach(bool on)
 	if (on == !!consumer)
 		return 0;
 	if (!on) {
-		if (rate || faults)
+		if (rate || faults || aim_at >= 0)
 			return -EBUSY;
 		kunwind_detach(consumer);
 		consumer = NULL;
@@ -123,6 +126,32 @@ static const struct kernel_param_ops faults_ops = {
 
 module_param_cb(faults, &faults_ops, &faults, 0644);
 
+static int aim_set(const char *value, const struct kernel_param *kp)
+{
+	int ret, cpu;
+
+	ret = kstrtoint(value, 0, &cpu);
+	if (ret)
+		return ret;
+	mutex_lock(&lock);
+	if (aim_at >= 0)
+		aim_stop();
+	aim_at = -1;
+	if (cpu >= 0)
+		ret = consumer ? aim_start(cpu) : -EINVAL;
+	if (!ret)
+		aim_at = cpu;
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static const struct kernel_param_ops aim_ops = {
+	.set = aim_set,
+	.get = param_get_int,
+};
+
+module_param_cb(aim, &aim_ops, &aim_at, 0644);
+
 /* LOW HIGH FRAME...: hexadecimal */
 static int expect_set(const char *value, const struct kernel_param *kp)
 {
@@ -188,6 +217,8 @@ static void __exit kunwind_test_exit(void)
 		interrupts_stop();
 	if (faults)
 		nested_stop();
+	if (aim_at >= 0)
+		aim_stop();
 	kunwind_detach(consumer);
 	interrupts_exit();
 	judge_exit();

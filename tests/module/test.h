@@ -6,6 +6,7 @@
 #include <linux/moduleparam.h>
 #include <linux/types.h>
 
+struct kunwind_result;
 struct pt_regs;
 
 /* What is counted can be read as a parameter of the module. */
@@ -34,6 +35,23 @@ int judge_init(void);
 void judge_exit(void);
 void judge_expect(const u64 *words, unsigned int count);
 void judge(enum context context, const struct pt_regs *regs);
+
+/* What becomes of a stack that is known. */
+enum verdict {
+	VERDICT_RIGHT,
+	/* CONTEXT: it is not known here. */
+	VERDICT_UNKNOWN,
+	/* A part of it, with a reason. */
+	VERDICT_SHORT,
+	VERDICT_WRONG,
+	NR_VERDICTS
+};
+
+void chains_judge(const u64 *frames, const struct kunwind_result *r,
+		  const struct pt_regs *regs);
+
+int aim_start(unsigned int cpu);
+void aim_stop(void);
 
 int nested_start(void);
 void nested_stop(void);

@@ -23,7 +23,7 @@ guest_directory() {
 
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
-	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() icount=() disk=() limit=0 stdin stdout
+	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() icount=() step=() disk=() limit=0 stdin stdout
 	shift 2
 	mkdir -p "$KUW_BUILD/job" "$KUW_BUILD/log"
 	job=$(mktemp -d "$KUW_BUILD/job/XXXXXX")
@@ -68,6 +68,10 @@ guest_run() {
 	# With KUW_ICOUNT an instruction takes a nanosecond, and waiting no time: what the guest's clock measures is the number
 	# of instructions, however busy this machine is.
 	[[ -z $KUW_ICOUNT ]] || icount=(-icount 'shift=0,sleep=off')
+	# With KUW_STEP the guest can have QEMU's CPUs take interrupts behind each instruction, not only at the ends of blocks of them. That
+	# is slow, so a test asks for it, by QEMU's monitor.
+	[[ -z $KUW_STEP ]] || step=(-chardev "socket,id=monitor,path=${job//,/,,}/monitor,server=on,wait=off" -mon "chardev=monitor,mode=readline"
+		-chardev "socket,id=control,path=${job//,/,,}/monitor" -device "virtserialport,chardev=control,name=monitor")
 	[[ -z $KUW_DISK ]] || disk=(-drive "file=${KUW_DISK//,/,,},if=virtio,format=raw,readonly=on")
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
@@ -79,7 +83,7 @@ guest_run() {
 		-device virtio-serial-pci \
 		-chardev "file,id=out,path=${job//,/,,}/stdout" -device virtserialport,chardev=out,name=stdout \
 		-chardev "file,id=err,path=${job//,/,,}/stderr" -device virtserialport,chardev=err,name=stderr \
-		"${consoles[@]}" \
+		"${consoles[@]}" "${step[@]}" \
 		-virtfs "local,path=${job//,/,,},mount_tag=job,security_model=none,multidevs=remap" \
 		-virtfs "local,path=${KUW_TOP//,/,,},mount_tag=top,security_model=none,readonly=on,multidevs=remap" \
 		-virtfs "local,path=${KUW_BUILD//,/,,},mount_tag=build,security_model=none,multidevs=remap" \

@@ -385,9 +385,13 @@ test_soak() {
 }
 
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
+# And entry.sh where the CPU that is aimed at runs at the same time as the one that aims.
 test_nmi() {
 	KUW_ICOUNT=yes
 	test_vm long/nmi.sh
+	KUW_ICOUNT='' KUW_STEP=yes KUW_THREADS=multi
+	KUW_TEST_LIMIT=3600
+	test_vm long/entry.sh
 }
 
 # test_smp: storms and NMIs where the guest's CPUs run at the same time, and not in turns.
