@@ -44,11 +44,12 @@ struct insn insn_decode(const u8 *bytes, u32 len)
 	if (i >= len)
 		return insn;
 	switch (bytes[i]) {
-	case 0x50 ... 0x57:
-		insn.kind = INSN_PUSH;
-		break;
 	case 0x58 ... 0x5f:
 		insn.kind = INSN_POP;
+		break;
+	case 0x8f:
+		if (i + 1 < len && !(bytes[i + 1] >> 3 & 7))
+			insn.kind = INSN_POP;
 		break;
 	case 0xc2:
 	case 0xc3:

@@ -15,8 +15,7 @@ enum insn_kind {
 	INSN_CALL,	/* call rel32; call *r/m */
 	INSN_RET,	/* ret; ret imm16 */
 	INSN_SYSCALL,
-	INSN_POP,	/* pop of a register */
-	INSN_PUSH,	/* push of a register */
+	INSN_POP,	/* pop of a register, or into memory */
 };
 
 /**

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "maps.h"
@@ -48,6 +49,26 @@ int maps_update(struct maps *m, pid_t pid)
 	m->space.map->number = ++m->number;
 	kuw_port_stack_first = m->space.stack_first;
 	return 1;
+}
+
+bool maps_find(pid_t pid, u64 addr, u64 *lo, u64 *hi)
+{
+	char name[64], *line = NULL;
+	bool found = false;
+	size_t room = 0;
+	FILE *from;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	from = fopen(name, "re");
+	if (!from)
+		return false;
+	while (!found && getline(&line, &room, from) > 0)
+		found = sscanf(line, "%" SCNx64 "-%" SCNx64, (uint64_t *)lo,
+			       (uint64_t *)hi) == 2 &&
+			addr >= *lo && addr < *hi;
+	fclose(from);
+	free(line);
+	return found;
 }
 
 void maps_free(struct maps *m)

@@ -23,4 +23,7 @@ struct maps {
 int maps_update(struct maps *m, pid_t pid);
 void maps_free(struct maps *m);
 
+/* Return: whether a mapping of @pid holds @addr; it goes from *@lo to *@hi. */
+bool maps_find(pid_t pid, u64 addr, u64 *lo, u64 *hi);
+
 #endif /* STEPS_MAPS_H */

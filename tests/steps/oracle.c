@@ -3,6 +3,11 @@
 #include <sys/syscall.h>
 #include "oracle.h"
 
+/* No main stack is longer: RLIMIT_STACK is 8 MiB by default. */
+#define MAIN_STACK_BYTES	(64u << 20)
+/* Above the first stack pointer only the arguments lie, or a thread's own. */
+#define STACK_ABOVE		256
+
 /* In struct rt_sigframe, from its start: a word, then the struct ucontext. */
 #define FRAME_ALT_SP	(8 + 16)
 #define FRAME_ALT_SIZE	(8 + 32)
@@ -46,16 +51,56 @@ static enum kind why_wrong(const struct oracle *o, const struct kuw_result *r,
 	return at + 1 < r->proven ? KIND_WRONG : KIND_WRONG_GUESS;
 }
 
+/* Return: whether stacks that the program makes end in the function at @ip. */
+static bool is_own_end(struct oracle *o, u64 ip)
+{
+	struct place place;
+	u32 i;
+
+	peer_use(&o->peer, &o->tracee, o->maps.number);
+	place = peer_place(&o->peer, ip);
+	for (i = 0; i < o->nr_ends; i++)
+		if (!strcmp(place.function, o->ends[i]))
+			return true;
+	return false;
+}
+
+/*
+ * On a stack that the program made: the frames since it was entered are certain.
+ * What is behind them is not, but a walk may end in two places only.
+ */
+static enum kind compare_own(struct oracle *o, const struct kuw_result *r,
+			     u32 same, u32 *at)
+{
+	u32 certain = shadow_certain(&o->shadow) + 1;
+	u64 end = wanted(o, shadow_count(&o->shadow));
+
+	if (same < min_t(u32, r->count, certain))
+		return why_wrong(o, r, *at);
+	if (r->count < certain)
+		return r->stop == KUNWIND_STOP_COMPLETE ? KIND_CUT : KIND_SHORT;
+	if (r->stop != KUNWIND_STOP_COMPLETE || o->frames[r->count - 1] == end)
+		return KIND_RIGHT;
+	*at = r->count - 1;
+	return is_own_end(o, o->frames[*at]) ? KIND_OWN_END : KIND_CUT;
+}
+
 /* Walk, and say how the answer differs. @at: the last right frame. */
 static enum kind compare(struct oracle *o, struct kuw_result *r, u32 *at)
 {
-	struct kuw_port_regs regs = tracee_port_regs(&o->tracee);
 	u32 want = shadow_count(&o->shadow) + 1, same;
+	struct kuw_port_regs regs = tracee_port_regs(&o->tracee);
+	bool own = shadow_leads_through_own(&o->shadow);
 
 	kuw_walk(o->maps.space.map, host_memo(&o->memo), &regs, o->frames,
 		 ARRAY_SIZE(o->frames), r);
 	same = matching(o, o->frames, r->count);
 	*at = same ? same - 1 : 0;
+	if (own)
+		return compare_own(o, r, same, at);
+	if (r->stop == KUNWIND_STOP_COMPLETE &&
+	    o->frames[r->count - 1] != wanted(o, want - 1))
+		return KIND_CUT;
 	if (same < min_t(u32, r->count, want))
 		return why_wrong(o, r, *at);
 	if (r->count > want)
@@ -103,12 +148,12 @@ static void report(struct oracle *o, enum kind kind, const struct kuw_result *r,
 		.got = at + 1 < r->count ? o->frames[at + 1] : 0,
 	};
 	const struct kuw_mapping *m =
-		kuw_map_find(o->maps.space.map, wanted(o, at) - !!at);
+		kuw_map_find(o->maps.space.map, o->frames[at] - !!at);
 
 	peer_use(&o->peer, &o->tracee, o->maps.number);
 	f.no_table = m && m->kind == KUW_MAPPING_NO_TABLE;
-	f.place = peer_place(&o->peer, wanted(o, at));
-	if (kind != KIND_GUESS && tally_wants_verdict(&o->tally, &f)) {
+	f.place = peer_place(&o->peer, o->frames[at]);
+	if (kind < KIND_GUESS && tally_wants_verdict(&o->tally, &f)) {
 		f.judged = true;
 		f.verdict = judge(o, r, at);
 	}
@@ -144,6 +189,7 @@ static void check(struct oracle *o)
 		return;
 	}
 	o->checked++;
+	o->own += shadow_leads_through_own(&o->shadow);
 	kind = compare(o, &r, &at);
 	if (kind == KIND_RIGHT)
 		return;
@@ -157,6 +203,17 @@ static void check(struct oracle *o)
 		report(o, kind, &r, at);
 }
 
+static void begin_shadow(struct oracle *o, u64 sp)
+{
+	u64 hi = ALIGN(sp + STACK_ABOVE, 4096), lo = hi - MAIN_STACK_BYTES;
+	u64 start, end;
+
+	/* The main stack grows, and is far from all else. */
+	if (o->thread && maps_find(o->tracee.pid, sp - 1, &start, &end))
+		lo = max_t(u64, lo, start);
+	shadow_begin(&o->shadow, sp, lo, hi);
+}
+
 static int begin(struct oracle *o)
 {
 	int ret = maps_update(&o->maps, o->tracee.pid);
@@ -164,7 +221,7 @@ static int begin(struct oracle *o)
 	if (ret < 0)
 		return ret;
 	tracee_forget_insns(&o->tracee);
-	shadow_begin(&o->shadow, o->tracee.regs.rsp);
+	begin_shadow(o, o->tracee.regs.rsp);
 	o->execs++;
 	return view_all(&o->view, &o->tracee, &o->shadow) ? 0 : -ENOMEM;
 }
@@ -203,7 +260,7 @@ static int skip(struct oracle *o)
 
 	if (tracee_run(&o->tracee, o->skip) != TRACEE_STEPPED)
 		return -ENODATA;
-	shadow_begin(&o->shadow, sp);
+	begin_shadow(o, sp);
 	for (tries = 0; tries < 100; tries++) {
 		ret = maps_update(&o->maps, o->tracee.pid);
 		if (ret < 0)
@@ -214,6 +271,21 @@ static int skip(struct oracle *o)
 			return -ENODATA;
 	}
 	return -ENODATA;
+}
+
+/* Begin in the middle, where nothing is known of the stack. */
+static int begin_after(struct oracle *o)
+{
+	int ret = tracee_run_for(&o->tracee, o->after);
+	struct shadow_stack *stack = &o->shadow.stacks[0];
+
+	if (ret)
+		return ret;
+	ret = begin(o);
+	stack->own = true;
+	stack->lo = o->tracee.regs.rsp;
+	stack->hi = stack->lo;
+	return ret;
 }
 
 /* Return: 0, or -errno if the program's mappings cannot be read. */
@@ -313,9 +385,14 @@ int oracle_run(struct oracle *o, char **argv)
 
 	if (ret)
 		return ret;
-	ret = begin(o);
+	if (o->thread)
+		ret = tracee_thread(&o->tracee, o->thread);
+	if (!ret)
+		ret = begin(o);
 	if (!ret && o->skip)
 		ret = skip(o);
+	if (!ret && o->after)
+		ret = begin_after(o);
 	if (ret)
 		goto kill;
 	ret = 1;

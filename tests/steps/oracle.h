@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A program beside its shadow stack, and the walk compared at each instruction. */
+/* A program and its shadow stack: the walk is compared at each instruction. */
 #ifndef STEPS_ORACLE_H
 #define STEPS_ORACLE_H
 
@@ -14,17 +14,29 @@
  * @max: instructions after which the program is killed, or 0
  * @skip: system calls to run at full speed first; the shadow stack then begins
  *	with libdw's frames
+ * @thread: the number of the thread to follow, in the order in which the main
+ *	thread starts them; 0 is itself
+ * @after: milliseconds to run at full speed first; what is on the stack then is
+ *	not known
+ * @ends: functions where stacks that the program makes end
+ * @nr_ends: how many
  * @steps: instructions executed
  * @checked: instructions at which the walk was compared
- * @lost: instructions on a stack that the shadow stack does not know
+ * @own: of these, on or above a stack that the program made
+ * @lost: instructions at which rsp was on one stack too many
  * @execs: programs begun
  */
 struct oracle {
 	u64 every;
 	u64 max;
 	u64 skip;
+	u32 thread;
+	u32 after;
+	const char *ends[8];
+	u32 nr_ends;
 	u64 steps;
 	u64 checked;
+	u64 own;
 	u64 lost;
 	u32 execs;
 

@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include "shadow.h"
 
-/* No main stack is longer: RLIMIT_STACK is 8 MiB by default. */
-#define MAIN_STACK_BYTES	(64u << 20)
-/* Above the first stack pointer only the arguments lie. */
-#define MAIN_STACK_ABOVE	256
+/* One instruction that moves the stack pointer by more enters another stack. */
+#define STRIDE			4096
 
-void shadow_begin(struct shadow *s, u64 sp)
+void shadow_begin(struct shadow *s, u64 sp, u64 lo, u64 hi)
 {
 	s->n = 0;
-	s->stacks[0].hi = ALIGN(sp + MAIN_STACK_ABOVE, 4096);
-	s->stacks[0].lo = s->stacks[0].hi - MAIN_STACK_BYTES;
+	s->stacks[0] = (struct shadow_stack){ .lo = lo, .hi = hi, .sp = sp };
 	s->nr_stacks = 1;
 	s->stack = 0;
 	s->lost = false;
@@ -51,27 +48,74 @@ void shadow_add(struct shadow *s, u64 slot, u64 ip)
 
 static bool on_stack(const struct shadow *s, u32 stack, u64 sp)
 {
-	return sp - s->stacks[stack].lo <=
-	       s->stacks[stack].hi - s->stacks[stack].lo;
+	const struct shadow_stack *in = &s->stacks[stack];
+	u64 slack = in->own ? STRIDE : 0;
+
+	return sp - in->lo + slack <= in->hi - in->lo + 2 * slack;
 }
 
-/*
- * rsp is on another stack than before: a handler left an alternate stack by a
- * jump, so that all entries on it are gone; or it is a stack never seen.
- */
-static void switch_stack(struct shadow *s, u64 sp)
+/* Return: the last entered one that @sp is on, or nr_stacks. */
+static u32 find_stack(const struct shadow *s, u64 sp)
 {
 	u32 i;
 
-	for (i = s->stack; i > 0 && !on_stack(s, i, sp); i--)
-		;
-	s->lost = !on_stack(s, i, sp);
+	for (i = s->nr_stacks; i-- > 0;)
+		if (on_stack(s, i, sp))
+			return i;
+	return s->nr_stacks;
+}
+
+/* Back on a stack that was left: all that was entered since is gone. */
+static void return_to_stack(struct shadow *s, u32 stack)
+{
+	s->stack = stack;
+	s->nr_stacks = stack + 1;
+	while (s->n && s->entries[s->n - 1].stack > stack)
+		s->n--;
+}
+
+static void enter_stack(struct shadow *s, u64 sp, struct shadow_stack in)
+{
+	s->lost = s->nr_stacks == SHADOW_MAX_STACKS;
 	if (s->lost)
 		return;
-	s->stack = i;
-	s->nr_stacks = i + 1;
-	while (s->n && s->entries[s->n - 1].stack > i)
-		s->n--;
+	s->stacks[s->stack].sp = sp;
+	s->stack = s->nr_stacks++;
+	s->stacks[s->stack] = in;
+}
+
+/*
+ * rsp is on another stack than before. If it is one that was left, that one goes on:
+ * a handler left an alternate stack by a jump, a fiber has yielded. But where a stack
+ * of the program's own is left for what is not above where another one was left,
+ * that is used for a call from here.
+ */
+static void switch_stack(struct shadow *s, u64 sp, u64 to_sp)
+{
+	u32 i = find_stack(s, to_sp);
+
+	if (i == s->nr_stacks)
+		enter_stack(s, sp, (struct shadow_stack){
+			.lo = to_sp, .hi = to_sp, .own = true });
+	else if (to_sp > s->stacks[i].sp || s->stacks[i].own ||
+		 !s->stacks[s->stack].own || s->lost)
+		return_to_stack(s, i);
+	else
+		enter_stack(s, sp, (struct shadow_stack){
+			.lo = s->stacks[i].lo, .hi = s->stacks[i].sp });
+	if (s->lost)
+		s->lost = !on_stack(s, s->stack, to_sp);
+}
+
+/* What is known of a stack of the program's own grows as it is used. */
+static void grow(struct shadow *s, u64 sp)
+{
+	struct shadow_stack *in = &s->stacks[s->stack];
+
+	if (!in->own)
+		return;
+	in->lo = min_t(u64, in->lo, sp);
+	in->hi = max_t(u64, in->hi, sp);
 }
 
 static void rise(struct shadow *s, u64 sp)
@@ -102,19 +146,23 @@ void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		 u64 to_sp)
 {
 	if (!on_stack(s, s->stack, to_sp) || s->lost) {
-		switch_stack(s, to_sp);
+		switch_stack(s, sp, to_sp);
 		s->held = false;
 		if (s->lost)
 			return;
+		sp = to_sp;
 	}
+	grow(s, to_sp);
 	if (insn.kind == INSN_CALL && to_sp == sp - 8) {
 		s->held = false;
 		push(s, to_sp, ip + insn.len, false);
 		return;
 	}
 	if (s->held) {
-		/* vfork() of a libc keeps it in a register over the call. */
-		if (insn.kind == INSN_PUSH && to_sp == s->held_slot)
+		/* vfork() of a libc keeps it in a register over the call, and
+		 * caml_c_call reads it and goes on below it.
+		 */
+		if (to_sp == s->held_slot)
 			push(s, to_sp, s->held_ip, false);
 		if (s->held_ip == to_ip || to_sp != s->held_slot + 8)
 			s->held = false;
@@ -134,8 +182,11 @@ void shadow_sigreturn(struct shadow *s, u64 frame, u64 to_sp)
 			break;
 	if (i)
 		s->n = i - 1;
-	if (!on_stack(s, s->stack, to_sp) || s->lost)
-		switch_stack(s, to_sp);
+	i = find_stack(s, to_sp);
+	s->lost = i == s->nr_stacks;
+	if (s->lost)
+		return;
+	return_to_stack(s, i);
 	rise(s, to_sp);
 }
 
@@ -148,12 +199,9 @@ void shadow_signal(struct shadow *s, u64 frame, u64 restorer, u64 ip, u64 sp,
 	s->held = false;
 	if (frame - alt.lo < alt.hi - alt.lo &&
 	    !(s->stacks[s->stack].lo == alt.lo &&
-	      s->stacks[s->stack].hi == alt.hi) &&
-	    s->nr_stacks < SHADOW_MAX_STACKS) {
-		s->stacks[s->stack].sp = sp;
-		s->stack = s->nr_stacks++;
-		s->stacks[s->stack] = alt;
-	}
+	      s->stacks[s->stack].hi == alt.hi))
+		enter_stack(s, sp, alt);
+	grow(s, frame);
 	push(s, frame + 8, ip, true);
 	push(s, frame, restorer, false);
 	s->signals++;
@@ -162,6 +210,31 @@ void shadow_signal(struct shadow *s, u64 frame, u64 restorer, u64 ip, u64 sp,
 u32 shadow_count(const struct shadow *s)
 {
 	return s->n + s->held;
+}
+
+/* Return: the last stack of the program's own, or nr_stacks. */
+static u32 last_own(const struct shadow *s)
+{
+	u32 i;
+
+	for (i = s->nr_stacks; i-- > 0;)
+		if (s->stacks[i].own)
+			return i;
+	return s->nr_stacks;
+}
+
+bool shadow_leads_through_own(const struct shadow *s)
+{
+	return last_own(s) < s->nr_stacks;
+}
+
+u32 shadow_certain(const struct shadow *s)
+{
+	u32 i = s->n, own = last_own(s);
+
+	while (i && s->entries[i - 1].stack >= own)
+		i--;
+	return s->n - i + s->held;
 }
 
 u64 shadow_ip(const struct shadow *s, u32 i)

@@ -8,6 +8,10 @@
  * longjmp, an exception. Jumps change nothing, so tail calls and PLT entries
  * need no care. A signal makes two entries: the restorer's address, which the
  * kernel pushed, and the interrupted address, which goes with rt_sigreturn.
+ *
+ * Programs make stacks themselves: fibers, goroutines, OCaml's and Erlang's. Such
+ * a stack begins where the stack pointer is set to an unknown place. What was
+ * there before is not known, so its frames are certain from there on only.
  */
 #ifndef STEPS_SHADOW_H
 #define STEPS_SHADOW_H
@@ -33,24 +37,28 @@ struct shadow_entry {
 
 /**
  * struct shadow_stack - a stack
- * @lo: its lowest address
+ * @lo: its lowest address; of the program's own, the lowest that was seen
  * @hi: the first address behind
  * @sp: when it was left for another one: the stack pointer
+ * @own: the program made it
  */
 struct shadow_stack {
 	u64 lo;
 	u64 hi;
 	u64 sp;
+	bool own;
 };
 
 /**
  * struct shadow - the shadow stack of one thread
  * @entries: outermost first
  * @n: how many
- * @stacks: the program's, and alternate ones of signal handlers
+ * @stacks: the thread's, those of signal handlers and of the program's own, in
+ *	the order in which they were entered; one that C code called from
+ *	another stack came back to is there twice
  * @nr_stacks: how many
- * @stack: the one that rsp is on
- * @lost: rsp is on a stack that is none of these
+ * @stack: the one that rsp is on: the last
+ * @lost: rsp is on one stack too many
  * @held: a return address was popped into a register: its caller's frame is
  *	still the next one
  * @held_ip: that address
@@ -73,8 +81,8 @@ struct shadow {
 	u64 signals;
 };
 
-/* A program begins with @sp. */
-void shadow_begin(struct shadow *s, u64 sp);
+/* A thread begins with @sp, on the stack from @lo to @hi. */
+void shadow_begin(struct shadow *s, u64 sp, u64 lo, u64 hi);
 void shadow_free(struct shadow *s);
 
 /* One more frame, found otherwise, outermost first. */
@@ -107,6 +115,12 @@ void shadow_signal(struct shadow *s, u64 frame, u64 restorer, u64 ip, u64 sp,
 
 /* Return: how many frames there are beside the innermost. */
 u32 shadow_count(const struct shadow *s);
+
+/* Return: whether the frames lead through a stack of the program's own. */
+bool shadow_leads_through_own(const struct shadow *s);
+
+/* Return: how many frames there are before what was on that stack already. */
+u32 shadow_certain(const struct shadow *s);
 
 /* Return: the address of one of them, 0 being the next to innermost. */
 u64 shadow_ip(const struct shadow *s, u32 i);

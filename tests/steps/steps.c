@@ -3,7 +3,7 @@
  * Single-steps a program and compares the walk of core/ with what the program
  * will really return to; see Documentation/steps.md.
  *
- * usage: steps [--every N] [--max N] [--skip N] [--tap] -- COMMAND ARGUMENT...
+ * usage: steps [OPTION]... -- COMMAND ARGUMENT...
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -25,11 +25,14 @@ static double seconds(void)
 
 static int usage(void)
 {
-	fputs("usage: steps [--every N] [--max N] [--skip N] [--tap] -- COMMAND ARGUMENT...\n"
-	      "  --every N  compare at every N-th instruction\n"
-	      "  --max N    end after N instructions\n"
-	      "  --skip N   begin behind the N-th system call\n"
-	      "  --tap      any disagreement is a failure\n",
+	fputs("usage: steps [OPTION]... -- COMMAND ARGUMENT...\n"
+	      "  --every N    compare at every N-th instruction\n"
+	      "  --max N      end after N instructions\n"
+	      "  --thread N   follow the N-th thread that the main thread starts\n"
+	      "  --skip N     begin behind the N-th system call\n"
+	      "  --after MS   begin MS milliseconds later\n"
+	      "  --end NAME   stacks that the program makes end in this function\n"
+	      "  --tap        any disagreement is a failure\n",
 	      stderr);
 	return 2;
 }
@@ -52,14 +55,17 @@ static void print(struct oracle *o, const char *name, double took)
 	char text[64];
 
 	printf("%s: %" PRIu64 " instructions, %" PRIu64 " checked, %" PRIu64
-	       " disagreements, %u unexplained kinds, %" PRIu64 " right by a guess\n"
+	       " disagreements, %u unexplained kinds, %" PRIu64 " cut, %" PRIu64
+	       " right by a guess\n"
 	       "  %u frames deep, %" PRIu64 " signals, %" PRIu64
-	       " on unknown stacks, %.0f s, %s\n",
+	       " on own stacks, %" PRIu64 " on unknown ones, %.0f s, %s\n",
 	       name, (uint64_t)o->steps, (uint64_t)o->checked,
 	       (uint64_t)tally_disagreements(&o->tally),
-	       tally_unexplained(&o->tally), (uint64_t)tally_guesses(&o->tally),
+	       tally_unexplained(&o->tally),
+	       (uint64_t)tally_count(&o->tally, KIND_CUT),
+	       (uint64_t)tally_count(&o->tally, KIND_GUESS),
 	       o->shadow.deepest + 1, (uint64_t)o->shadow.signals,
-	       (uint64_t)o->lost, took, how_it_ended(o, text, sizeof(text)));
+	       (uint64_t)o->own, (uint64_t)o->lost, took, how_it_ended(o, text, sizeof(text)));
 	tally_print(&o->tally);
 }
 
@@ -97,6 +103,9 @@ int main(int argc, char **argv)
 		{ "every", required_argument, NULL, 'e' },
 		{ "max", required_argument, NULL, 'm' },
 		{ "skip", required_argument, NULL, 's' },
+		{ "thread", required_argument, NULL, 'h' },
+		{ "after", required_argument, NULL, 'a' },
+		{ "end", required_argument, NULL, 'n' },
 		{ "tap", no_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -114,6 +123,17 @@ int main(int argc, char **argv)
 			break;
 		case 's':
 			o.skip = strtoull(optarg, NULL, 0);
+			break;
+		case 'h':
+			o.thread = (u32)strtoul(optarg, NULL, 0);
+			break;
+		case 'a':
+			o.after = (u32)strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			if (o.nr_ends == ARRAY_SIZE(o.ends))
+				return usage();
+			o.ends[o.nr_ends++] = optarg;
 			break;
 		case 't':
 			tap = true;

@@ -16,7 +16,9 @@ static const char *const kinds[NR_KINDS] = {
 	[KIND_REPLACED] = "replaced",
 	[KIND_LONG] = "too long",
 	[KIND_END] = "no end",
+	[KIND_CUT] = "CUT",
 	[KIND_GUESS] = "right guess",
+	[KIND_OWN_END] = "own end",
 };
 
 static const char *stop_name(u32 stop)
@@ -106,31 +108,32 @@ void tally_add(struct tally *t, const struct finding *f)
 	}
 }
 
-static u64 count(const struct tally *t, bool guesses)
+u64 tally_count(const struct tally *t, enum kind kind)
 {
 	u64 n = 0;
 	u32 i;
 
 	for (i = 0; i < t->nr_rows; i++)
-		if ((t->rows[i].first.kind == KIND_GUESS) == guesses)
+		if (t->rows[i].first.kind == kind)
 			n += t->rows[i].count;
 	return n;
 }
 
 u64 tally_disagreements(const struct tally *t)
 {
-	return count(t, false);
-}
+	enum kind kind;
+	u64 n = 0;
 
-u64 tally_guesses(const struct tally *t)
-{
-	return count(t, true);
+	for (kind = KIND_RIGHT; kind < KIND_GUESS; kind++)
+		n += tally_count(t, kind);
+	return n;
 }
 
 static bool unexplained(const struct row *row)
 {
-	return row->first.kind != KIND_GUESS && !row->first.no_table &&
-	       row->verdicts[VERDICT_RIGHT];
+	return row->first.kind == KIND_CUT ||
+	       (row->first.kind < KIND_GUESS && !row->first.no_table &&
+		row->verdicts[VERDICT_RIGHT]);
 }
 
 u32 tally_unexplained(const struct tally *t)
@@ -161,7 +164,7 @@ static void print_row(const struct row *row)
 	       (uint64_t)row->verdicts[VERDICT_RIGHT], f->place.file,
 	       f->no_table ? " (no .eh_frame)" : "", f->place.function,
 	       (uint64_t)row->lo, (uint64_t)row->hi);
-	if (f->kind == KIND_GUESS)
+	if (f->kind >= KIND_GUESS)
 		return;
 	printf("%18sinstruction %" PRIu64 ": frame %u is at %s+%#" PRIx64
 	       ", its caller %#" PRIx64 ", the walk says %#" PRIx64 "\n",

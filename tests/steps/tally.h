@@ -14,7 +14,9 @@ enum kind {
 	KIND_REPLACED,	/* the program overwrote a return address before it */
 	KIND_LONG,	/* it goes on behind the outermost frame */
 	KIND_END,	/* all frames are right, and it does not know the end */
+	KIND_CUT,	/* it is COMPLETE where the stack does not end */
 	KIND_GUESS,	/* all is right, but by a step without a rule */
+	KIND_OWN_END,	/* COMPLETE at the end of a stack of the program's own */
 	NR_KINDS
 };
 
@@ -87,15 +89,16 @@ struct tally {
 bool tally_wants_verdict(const struct tally *t, const struct finding *f);
 void tally_add(struct tally *t, const struct finding *f);
 
-/* Return: how many findings disagree: those that are right by a guess do not. */
+/* Return: how many findings disagree: the last two kinds do not. */
 u64 tally_disagreements(const struct tally *t);
 
-/* Return: how many are right by a guess. */
-u64 tally_guesses(const struct tally *t);
+/* Return: how many findings are of that kind. */
+u64 tally_count(const struct tally *t, enum kind kind);
 
 /*
- * Return: rows of disagreements that libdw does not share. It also reads
- * .debug_frame, which a file without .eh_frame may have.
+ * Return: rows of stacks that are COMPLETE and are not, and of disagreements that
+ * libdw does not share. It also reads .debug_frame, which a file without .eh_frame
+ * may have.
  */
 u32 tally_unexplained(const struct tally *t);
 

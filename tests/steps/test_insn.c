@@ -34,7 +34,8 @@ static const struct {
 	{ "endbr64", { 0xf3, 0x0f, 0x1e, 0xfa }, INSN_OTHER, 0 },
 	{ "pop %rdi", { 0x5f }, INSN_POP, 0 },
 	{ "pop %r15", { 0x41, 0x5f }, INSN_POP, 0 },
-	{ "push %rdi", { 0x57 }, INSN_PUSH, 0 },
+	{ "pop 0xd8(%r14)", { 0x41, 0x8f, 0x86, 0xd8, 0, 0, 0 }, INSN_POP, 0 },
+	{ "push %rdi", { 0x57 }, INSN_OTHER, 0 },
 	{ "mov %r8,%rsp", { 0x4c, 0x89, 0xc4 }, INSN_OTHER, 0 },
 };
 

@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "tracee.h"
+
+#define OPTIONS	(PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD)
 
 static void become(char **argv)
 {
@@ -33,9 +37,6 @@ static bool is_exec(int status)
 
 int tracee_start(struct tracee *t, char **argv)
 {
-	const long options = PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL |
-			     PTRACE_O_TRACESYSGOOD;
-
 	memset(t, 0, sizeof(*t));
 	fflush(NULL);
 	t->pid = fork();
@@ -47,7 +48,7 @@ int tracee_start(struct tracee *t, char **argv)
 		return -errno;
 	if (!WIFSTOPPED(t->status))
 		return -EPERM;
-	if (ptrace(PTRACE_SETOPTIONS, t->pid, NULL, options) ||
+	if (ptrace(PTRACE_SETOPTIONS, t->pid, NULL, OPTIONS) ||
 	    ptrace(PTRACE_CONT, t->pid, NULL, NULL) ||
 	    waitpid(t->pid, &t->status, __WALL) < 0)
 		return -errno;
@@ -100,6 +101,59 @@ enum tracee_event tracee_run(struct tracee *t, u64 n)
 			break;
 	}
 	return event;
+}
+
+int tracee_thread(struct tracee *t, u32 n)
+{
+	unsigned long tid = 0;
+	int status;
+
+	if (ptrace(PTRACE_SETOPTIONS, t->pid, NULL, OPTIONS | PTRACE_O_TRACECLONE))
+		return -errno;
+	while (n) {
+		switch (resume(t, PTRACE_CONT)) {
+		case TRACEE_GONE:
+		case TRACEE_FAILED:
+			return -ENODATA;
+		default:
+			break;
+		}
+		if (t->status >> 8 != (SIGTRAP | PTRACE_EVENT_CLONE << 8))
+			continue;
+		if (ptrace(PTRACE_GETEVENTMSG, t->pid, NULL, &tid) ||
+		    waitpid((pid_t)tid, &status, __WALL) < 0)
+			return -errno;
+		if (ptrace(PTRACE_DETACH, --n ? (pid_t)tid : t->pid, NULL, NULL))
+			return -errno;
+	}
+	t->pid = (pid_t)tid;
+	return ptrace(PTRACE_SETOPTIONS, t->pid, NULL, OPTIONS) ||
+	       ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
+}
+
+int tracee_run_for(struct tracee *t, u32 milliseconds)
+{
+	const struct timespec time = {
+		.tv_sec = milliseconds / 1000,
+		.tv_nsec = milliseconds % 1000 * 1000000L,
+	};
+	int sig = 0;
+
+	for (;;) {
+		if (ptrace(PTRACE_CONT, t->pid, NULL, sig == SIGTRAP ? 0 : sig))
+			return -errno;
+		/* This stops the thread, and is not delivered. */
+		if (!sig && (nanosleep(&time, NULL) ||
+			     syscall(SYS_tkill, t->pid, SIGSTOP)))
+			return -errno;
+		if (waitpid(t->pid, &t->status, __WALL) < 0 ||
+		    !WIFSTOPPED(t->status))
+			return -ENODATA;
+		sig = WSTOPSIG(t->status);
+		if (sig == SIGSTOP)
+			break;
+	}
+	return ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
 }
 
 void tracee_kill(struct tracee *t)

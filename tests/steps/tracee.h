@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A program that is single-stepped: its main thread, and what it executes. */
+/* A program that is single-stepped: one of its threads, and what that executes. */
 #ifndef STEPS_TRACEE_H
 #define STEPS_TRACEE_H
 
@@ -46,6 +46,15 @@ enum tracee_event tracee_step(struct tracee *t);
 
 /* Run at full speed up to the end of the @n-th system call from here. */
 enum tracee_event tracee_run(struct tracee *t, u64 n);
+
+/*
+ * Run at full speed until the main thread has started @n others; follow the last
+ * of them from its first instruction on. Return: 0, or a negative errno.
+ */
+int tracee_thread(struct tracee *t, u32 n);
+
+/* Run at full speed for so long. Return: 0, or a negative errno. */
+int tracee_run_for(struct tracee *t, u32 milliseconds);
 void tracee_kill(struct tracee *t);
 
 /* Return: how many bytes were read. */

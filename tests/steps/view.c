@@ -6,15 +6,26 @@
 #define BELOW		256
 /* Frames of more bytes than this are rare. */
 #define NEAR		4096
+/* What the program left above where it entered a stack of its own. */
+#define ABOVE		(4 * 4096)
+/* A stack of its own that grows gets room for more at once. */
+#define ROOM		(16 * 4096)
+
+/* All else is read where it is: code, other stacks, what a register points at. */
+static const struct tracee *tracee;
+
+static int read_elsewhere(u64 addr, u64 *word)
+{
+	return tracee_read(tracee, addr, word, sizeof(*word)) == sizeof(*word) ?
+		0 : -EFAULT;
+}
 
 /* Room for the addresses from @lo to @hi: nearly all of it stays untouched. */
 static bool make_room(struct view *v, u64 lo, u64 hi)
 {
-	if (v->mirror && lo >= v->lo && hi <= v->hi)
-		return true;
-	lo = min_t(u64, lo, v->mirror ? v->lo : lo) & ~4095ULL;
-	hi = ALIGN(max_t(u64, hi, v->hi), 4096);
 	view_free(v);
+	lo &= ~(ROOM - 1ULL);
+	hi = ALIGN(hi, 4096);
 	v->mirror = mmap(NULL, hi - lo, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 			 MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (v->mirror == MAP_FAILED) {
@@ -26,46 +37,14 @@ static bool make_room(struct view *v, u64 lo, u64 hi)
 	return true;
 }
 
-/* Return: the lowest address of all stacks. */
-static u64 lowest(const struct shadow *s)
+static u64 stack_lo(const struct shadow_stack *stack)
 {
-	u64 lo = s->stacks[0].lo;
-	u32 i;
-
-	for (i = 1; i < s->nr_stacks; i++)
-		lo = min_t(u64, lo, s->stacks[i].lo);
-	return lo;
+	return stack->own ? (stack->lo - BELOW) & ~7ULL : stack->lo;
 }
 
-/* Code: the walk looks at some where there is no rule, and for calls. */
-static const struct tracee *tracee;
-
-static int read_code(u64 addr, u64 *word)
+static u64 stack_hi(const struct shadow_stack *stack)
 {
-	return tracee_read(tracee, addr, word, sizeof(*word)) == sizeof(*word) ?
-		0 : -EFAULT;
-}
-
-/* Present the addresses from @lo up to the end of the main stack. */
-static bool present(struct view *v, const struct shadow *s, u64 lo)
-{
-	if (!make_room(v, lo, s->stacks[0].hi))
-		return false;
-	kuw_port_set_window(lo, s->stacks[0].hi - lo, (u64)v->mirror - v->lo);
-	return true;
-}
-
-static bool present_stacks(struct view *v, const struct tracee *t, const struct shadow *s)
-{
-	u64 lo = lowest(s), sp = t->regs.rsp;
-
-	tracee = t;
-	kuw_port_elsewhere = read_code;
-
-	/* Make room for all of it at once. */
-	return make_room(v, lo, s->stacks[0].hi) &&
-	       present(v, s, s->nr_stacks == 1 ?
-		       max_t(u64, lo, (sp - BELOW) & ~7ULL) : lo);
+	return stack->own ? stack->hi + ABOVE : stack->hi;
 }
 
 static void copy(struct view *v, const struct tracee *t, u64 lo, u64 hi)
@@ -79,31 +58,37 @@ static void copy(struct view *v, const struct tracee *t, u64 lo, u64 hi)
 	}
 }
 
-bool view_near(struct view *v, const struct tracee *t, const struct shadow *s)
+/* Present the stack that rsp is on, from a little below rsp, up to @hi of it anew. */
+static bool present(struct view *v, const struct tracee *t,
+		    const struct shadow *s, u64 hi)
 {
 	const struct shadow_stack *in = &s->stacks[s->stack];
-	u64 sp = t->regs.rsp;
+	u64 lo = max_t(u64, stack_lo(in), (t->regs.rsp - BELOW) & ~7ULL);
+	u64 end = stack_hi(in);
 
-	if (!present_stacks(v, t, s))
-		return false;
-	copy(v, t, max_t(u64, sp - BELOW, in->lo), min_t(u64, sp + NEAR, in->hi));
+	tracee = t;
+	kuw_port_elsewhere = read_elsewhere;
+	if (!v->mirror || stack_lo(in) < v->lo || end > v->hi) {
+		if (!make_room(v, stack_lo(in), end))
+			return false;
+		hi = end;
+	}
+	kuw_port_set_window(lo, end - lo, (u64)v->mirror - v->lo);
+	copy(v, t, lo, min_t(u64, hi, end));
 	return true;
+}
+
+bool view_near(struct view *v, const struct tracee *t, const struct shadow *s)
+{
+	/* Others use the program's own stacks, too: threads, collectors of garbage. */
+	if (s->stacks[s->stack].own)
+		return view_all(v, t, s);
+	return present(v, t, s, t->regs.rsp + NEAR);
 }
 
 bool view_all(struct view *v, const struct tracee *t, const struct shadow *s)
 {
-	const struct shadow_stack *in;
-	u64 sp;
-	u32 i;
-
-	if (!present_stacks(v, t, s))
-		return false;
-	for (i = 0; i <= s->stack; i++) {
-		in = &s->stacks[i];
-		sp = i < s->stack ? in->sp : t->regs.rsp;
-		copy(v, t, max_t(u64, sp - BELOW, in->lo), in->hi);
-	}
-	return true;
+	return present(v, t, s, U64_MAX);
 }
 
 void view_free(struct view *v)
