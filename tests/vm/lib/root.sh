@@ -12,6 +12,11 @@ KUW_PACKAGES=(
 	kmod udev procps e2fsprogs zstd cpio xz-utils git iproute2
 )
 
+# Programs that `test live` alone looks at: 1.5 GB, in a root and an image of their own.
+KUW_PROGRAM_PACKAGES=(
+	sqlite3 ruby php-cli redis-server redis-tools postgresql ffmpeg luajit ocaml-nox nodejs openjdk-21-jdk-headless
+)
+
 # kernel_select VERSION: names all that depends on it.
 kernel_select() {
 	KUW_DEBUG=
@@ -101,11 +106,30 @@ root_make() {
 	finish "$new" "$KUW_ROOT" "$1"
 }
 
+# programs_make STAMP: a copy of the guest's root, with KUW_PROGRAM_PACKAGES.
+programs_make() {
+	local new=$KUW_PROGRAMS.new state
+	state=$new/var/cache/kunwind
+	rm -rf -- "$new"
+	cp -a --reflink=auto -- "$KUW_ROOT" "$new"
+	KUW_ROOT=$new root_apt deb "$state" --error-on=any update
+	KUW_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${KUW_PROGRAM_PACKAGES[@]}"
+	# Nothing is started in a chroot.
+	KUW_ROOT=$new in_root bash -euc '
+		printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
+		chmod +x /usr/sbin/policy-rc.d
+		DEBIAN_FRONTEND=noninteractive dpkg --install /var/cache/kunwind/archives/*.deb
+		DEBIAN_FRONTEND=noninteractive dpkg --configure --pending
+		rm -r /usr/sbin/policy-rc.d /var/cache/kunwind
+	'
+	finish "$new" "$KUW_PROGRAMS" "$1"
+}
+
 # Everything in the image that is built from source comes before it: kernel modules of lttng.
 image_make() {
 	local new=$KUW_IMAGE.new
 	rm -f -- "$new"
-	mke2fs -q -t ext4 -L kunwind -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$KUW_ROOT" "$new" 4G
+	mke2fs -q -t ext4 -L kunwind -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$KUW_ROOT" "$new" 6G
 	finish "$new" "$KUW_IMAGE" "$1"
 }
 
@@ -136,7 +160,7 @@ forget_root() {
 
 # root_ready: the guest's root, its modules of lttng, its image and its initrd are there, of this version of the recipes.
 root_ready() {
-	local stamp
+	local stamp each
 	stamp=$(digest "$KUW_SUITE" "${KUW_PACKAGES[*]}" "$(declare -f root_make)")
 	is_made "$KUW_STOCK" "$stamp" || {
 		forget_root "${KUW_KERNEL%-debug}"
@@ -158,11 +182,20 @@ root_ready() {
 	is_made "$KUW_LTTNG" "$stamp" || step "lttng-modules-$KUW_KERNEL" \
 		"building lttng-modules for kernel $KUW_KREL (about 2 min)" lttng_make "$stamp"
 
+	each=$(digest "$stamp" "$KUW_TOP/tests/vm/lib/initrd-init" "$(declare -f initrd_make)")
+	is_made "$KUW_INITRD" "$each" || step "initrd-$KUW_KERNEL" \
+		"making the guest's initrd" initrd_make "$each"
+
+	if [[ $KUW_PROGRAMS ]]; then
+		KUW_PROGRAMS=$KUW_ROOT-programs
+		KUW_IMAGE=${KUW_IMAGE%.ext4}-programs.ext4
+		stamp=$(digest "$stamp" "$(stat -c %Y "$KUW_LTTNG.stamp")" "${KUW_PROGRAM_PACKAGES[*]}" "$(declare -f programs_make)")
+		is_made "$KUW_PROGRAMS" "$stamp" || step "${KUW_PROGRAMS##*/}" \
+			"putting the programs of this test into a copy of the guest's root (about 3 min)" programs_make "$stamp"
+		KUW_ROOT=$KUW_PROGRAMS
+	fi
+
 	stamp=$(digest "$stamp" "$(declare -f image_make)")
 	is_made "$KUW_IMAGE" "$stamp" || step "image-$KUW_KERNEL" \
 		"making the guest's disk image (about 15 s)" image_make "$stamp"
-
-	stamp=$(digest "$stamp" "$KUW_TOP/tests/vm/lib/initrd-init" "$(declare -f initrd_make)")
-	is_made "$KUW_INITRD" "$stamp" || step "initrd-$KUW_KERNEL" \
-		"making the guest's initrd" initrd_make "$stamp"
 }

@@ -384,6 +384,12 @@ test_soak() {
 	test_vm long/soak.sh
 }
 
+# test_live: in a guest that has more programs than those of the other tests.
+test_live() {
+	KUW_PROGRAMS=yes
+	KUW_TEST_LIMIT=7200 test_vm long/live.sh
+}
+
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
 # And entry.sh where the CPU that is aimed at runs at the same time as the one that aims.
 test_nmi() {
@@ -430,7 +436,7 @@ test_job() {
 	host) test_host ;;
 	vm) test_vm "$@" ;;
 	debug) test_debug "$@" ;;
-	live) KUW_TEST_LIMIT=3600 test_vm long/live.sh ;;
+	live) test_live ;;
 	names) test_names ;;
 	peers) test_peers ;;
 	rows) test_rows "$@" ;;
