@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: GPL-2.0-only OR MIT *)
-(* An OCaml program: closures, exceptions, C functions that call back, a signal's
-   handler, collections of garbage. *)
+(* An OCaml program: closures, exceptions, C functions that call back, collections
+   of garbage. *)
 external apply : (int -> int) -> int -> int = "apply_callback"
 
 exception Found of int
@@ -17,8 +17,6 @@ let nested n =
   with Found x -> -x
 
 let () =
-  let caught = ref 0 in
-  Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> incr caught));
   let table = Hashtbl.create 7 in
   for i = 1 to 50 do
     Hashtbl.replace table (string_of_int (i * 7919 mod 31)) (List.init 20 (( * ) i))
