@@ -147,11 +147,9 @@ static void report(struct oracle *o, enum kind kind, const struct kuw_result *r,
 		.want = wanted(o, at + 1),
 		.got = at + 1 < r->count ? o->frames[at + 1] : 0,
 	};
-	const struct kuw_mapping *m =
-		kuw_map_find(o->maps.space.map, o->frames[at] - !!at);
 
 	peer_use(&o->peer, &o->tracee, o->maps.number);
-	f.no_table = m && m->kind == KUW_MAPPING_NO_TABLE;
+	f.no_rule = !peer_has_rule(&o->peer, o->frames[at] - !!at);
 	f.place = peer_place(&o->peer, o->frames[at]);
 	if (kind < KIND_GUESS && tally_wants_verdict(&o->tally, &f)) {
 		f.judged = true;
@@ -274,11 +272,15 @@ static int skip(struct oracle *o)
 }
 
 /* Begin in the middle, where nothing is known of the stack. */
-static int begin_after(struct oracle *o)
+static int begin_open(struct oracle *o)
 {
-	int ret = tracee_run_for(&o->tracee, o->after);
 	struct shadow_stack *stack = &o->shadow.stacks[0];
+	int ret = 0;
 
+	if (o->skip && tracee_run(&o->tracee, o->skip) != TRACEE_STEPPED)
+		return -ENODATA;
+	if (o->after)
+		ret = tracee_run_for(&o->tracee, o->after);
 	if (ret)
 		return ret;
 	ret = begin(o);
@@ -389,10 +391,10 @@ int oracle_run(struct oracle *o, char **argv)
 		ret = tracee_thread(&o->tracee, o->thread);
 	if (!ret)
 		ret = begin(o);
-	if (!ret && o->skip)
+	if (!ret && (o->open || o->after))
+		ret = begin_open(o);
+	else if (!ret && o->skip)
 		ret = skip(o);
-	if (!ret && o->after)
-		ret = begin_after(o);
 	if (ret)
 		goto kill;
 	ret = 1;

@@ -14,10 +14,10 @@
  * @max: instructions after which the program is killed, or 0
  * @skip: system calls to run at full speed first; the shadow stack then begins
  *	with libdw's frames
+ * @open: it begins with none: what is on the stack then is not known
  * @thread: the number of the thread to follow, in the order in which the main
  *	thread starts them; 0 is itself
- * @after: milliseconds to run at full speed first; what is on the stack then is
- *	not known
+ * @after: milliseconds to run at full speed first; implies @open
  * @ends: functions where stacks that the program makes end
  * @nr_ends: how many
  * @steps: instructions executed
@@ -30,6 +30,7 @@ struct oracle {
 	u64 every;
 	u64 max;
 	u64 skip;
+	bool open;
 	u32 thread;
 	u32 after;
 	const char *ends[8];

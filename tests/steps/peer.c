@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdio.h>
+#include <stdlib.h>
 #include "peer.h"
 
 /* psABI x86-64, figure 3.36. */
@@ -112,6 +113,18 @@ u32 peer_walk(struct peer *p, u64 *frames, u64 *sps, u32 capacity)
 	if (p->dwfl)
 		dwfl_getthread_frames(p->dwfl, p->tracee->pid, take_frame, &a);
 	return a.count;
+}
+
+bool peer_has_rule(struct peer *p, u64 addr)
+{
+	Dwfl_Module *mod = p->dwfl ? dwfl_addrmodule(p->dwfl, addr) : NULL;
+	Dwarf_Frame *frame = NULL;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi = mod ? dwfl_module_eh_cfi(mod, &bias) : NULL;
+	bool has = cfi && !dwarf_cfi_addrframe(cfi, addr - bias, &frame);
+
+	free(frame);
+	return has;
 }
 
 static void take_name(char *to, const char *from)

@@ -54,4 +54,10 @@ u32 peer_walk(struct peer *p, u64 *frames, u64 *sps, u32 capacity);
 
 struct place peer_place(struct peer *p, u64 addr);
 
+/*
+ * Return: whether .eh_frame has a rule for @addr. Elsewhere libdw reads .debug_frame,
+ * and guesses by the frame pointer.
+ */
+bool peer_has_rule(struct peer *p, u64 addr);
+
 #endif /* STEPS_PEER_H */

@@ -30,7 +30,8 @@ static int usage(void)
 	      "  --max N      end after N instructions\n"
 	      "  --thread N   follow the N-th thread that the main thread starts\n"
 	      "  --skip N     begin behind the N-th system call\n"
-	      "  --after MS   begin MS milliseconds later\n"
+	      "  --open       what is on the stack then is not known\n"
+	      "  --after MS   begin MS milliseconds later; implies --open\n"
 	      "  --end NAME   stacks that the program makes end in this function\n"
 	      "  --tap        any disagreement is a failure\n",
 	      stderr);
@@ -104,6 +105,7 @@ int main(int argc, char **argv)
 		{ "max", required_argument, NULL, 'm' },
 		{ "skip", required_argument, NULL, 's' },
 		{ "thread", required_argument, NULL, 'h' },
+		{ "open", no_argument, NULL, 'o' },
 		{ "after", required_argument, NULL, 'a' },
 		{ "end", required_argument, NULL, 'n' },
 		{ "tap", no_argument, NULL, 't' },
@@ -126,6 +128,9 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			o.thread = (u32)strtoul(optarg, NULL, 0);
+			break;
+		case 'o':
+			o.open = true;
 			break;
 		case 'a':
 			o.after = (u32)strtoul(optarg, NULL, 0);

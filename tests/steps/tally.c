@@ -35,6 +35,7 @@ static const char *stop_name(u32 stop)
 static bool same_row(const struct row *row, const struct finding *f)
 {
 	return row->first.kind == f->kind && row->first.stop == f->stop &&
+	       row->first.no_rule == f->no_rule &&
 	       !strcmp(row->first.place.file, f->place.file) &&
 	       !strcmp(row->first.place.function, f->place.function);
 }
@@ -132,7 +133,7 @@ u64 tally_disagreements(const struct tally *t)
 static bool unexplained(const struct row *row)
 {
 	return row->first.kind == KIND_CUT ||
-	       (row->first.kind < KIND_GUESS && !row->first.no_table &&
+	       (row->first.kind < KIND_GUESS && !row->first.no_rule &&
 		row->verdicts[VERDICT_RIGHT]);
 }
 
@@ -162,7 +163,7 @@ static void print_row(const struct row *row)
 	       (uint64_t)row->verdicts[VERDICT_SAME],
 	       (uint64_t)row->verdicts[VERDICT_WRONG],
 	       (uint64_t)row->verdicts[VERDICT_RIGHT], f->place.file,
-	       f->no_table ? " (no .eh_frame)" : "", f->place.function,
+	       f->no_rule ? " (no FDE)" : "", f->place.function,
 	       (uint64_t)row->lo, (uint64_t)row->hi);
 	if (f->kind >= KIND_GUESS)
 		return;

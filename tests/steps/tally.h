@@ -34,7 +34,7 @@ enum verdict {
  * @stop: enum kunwind_stop of the walk
  * @verdict: enum verdict
  * @judged: there is a verdict
- * @no_table: the frame's file has no .eh_frame
+ * @no_rule: .eh_frame says nothing of the frame's code, by libdw
  * @place: of the frame whose caller is not right
  * @depth: its number, 0 being the innermost
  * @number: of the instruction
@@ -46,7 +46,7 @@ struct finding {
 	u32 stop;
 	enum verdict verdict;
 	bool judged;
-	bool no_table;
+	bool no_rule;
 	struct place place;
 	u32 depth;
 	u64 number;
@@ -97,8 +97,7 @@ u64 tally_count(const struct tally *t, enum kind kind);
 
 /*
  * Return: rows of stacks that are COMPLETE and are not, and of disagreements that
- * libdw does not share. It also reads .debug_frame, which a file without .eh_frame
- * may have.
+ * libdw does not share where .eh_frame has a rule.
  */
 u32 tally_unexplained(const struct tally *t);
 

@@ -16,14 +16,15 @@ let answer f =
         | Ask n -> Some (fun (k : (a, _) continuation) -> continue k (n * 2))
         | _ -> None) }
 
-let queue = Queue.create ()
+let queue : (unit -> unit) Queue.t = Queue.create ()
 
 let spawn f =
   match_with f ()
     { retc = (fun () -> ());
       exnc = raise;
       effc = (fun (type a) (e : a Effect.t) -> match e with
-        | Yield -> Some (fun (k : (a, _) continuation) -> Queue.push k queue)
+        | Yield -> Some (fun (k : (a, unit) continuation) ->
+            Queue.push (fun () -> continue k ()) queue)
         | _ -> None) }
 
 let () =
@@ -37,8 +38,7 @@ let () =
       done)
   done;
   while not (Queue.is_empty queue) do
-    let k = Queue.pop queue in
-    spawn (fun () -> continue k ())
+    spawn (Queue.pop queue)
   done;
   let nested = answer (fun () -> answer (fun () -> deep 30) + deep 3) in
   let failed = try answer (fun () -> failwith "no") with Failure _ -> 7 in
