@@ -55,6 +55,22 @@ openssl openssl a program whose tables are compared
 mandoc mandoc checks the manual pages
 git git tells which files are sources
 '
+# Each is a language, or a runtime: what cannot be built is skipped.
+KUW_NEED_STEPS='
+erlc erlang-base a program that is stepped
+fpc fp-compiler builds a program that is stepped
+/usr/lib/x86_64-linux-gnu/fpc/*/units/*/rtl fp-units-rtl builds a program that is stepped
+gnatmake gnat builds a program that is stepped
+gfortran gfortran builds a program that is stepped
+ghc ghc builds a program that is stepped
+go golang-go builds a program that is stepped
+ocamlopt ocaml-nox builds a program that is stepped
+ocamlfind ocaml-findlib builds a program that is stepped
+musl-gcc musl-tools builds a program that is stepped
+gdc gdc builds a program that is stepped
+ldc2 ldc builds a program that is stepped
+luajit luajit a program that is stepped
+'
 # The peers among them, and most programs whose tables are measured, are in the list above.
 KUW_NEED_TABLES='
 /usr/bin/node|/usr/lib/x86_64-linux-gnu/libnode.so.* nodejs a program whose table is measured

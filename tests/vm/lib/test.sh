@@ -321,14 +321,15 @@ test_rows() {
 
 # test_steps [MAX]: real programs, the first MAX instructions of each piece, beside a shadow stack.
 test_steps() {
-	local steps=$KUW_BUILD/test-host/tests/steps
+	local steps=$KUW_BUILD/test-host/tests/steps root=$KUW_CACHE/root-6.12-programs
 	host_tools steps tests/steps || return 0
 	if [[ ! -x $steps/steps ]]; then
 		failed "steps: built without libdw"
 		return 0
 	fi
 	say "stepping through real programs; each says what came of it"
-	counted steps "$KUW_TOP/tests/steps/run-all" ${1:+--max "$1"} "$steps/steps"
+	[[ -e $root.stamp ]] || { root=; say "    OCaml 5 is in the root that ./run.sh test live makes, which is not here"; }
+	counted steps "$KUW_TOP/tests/steps/run-all" ${1:+--max "$1"} ${root:+--root "$root"} "$steps/steps"
 }
 
 # by_build_id TRACE FOLDER: of the guest's files, those that the trace has, where only their build ID says which they are.
