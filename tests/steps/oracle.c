@@ -51,12 +51,34 @@ static enum kind why_wrong(const struct oracle *o, const struct kuw_result *r,
 	return at + 1 < r->proven ? KIND_WRONG : KIND_WRONG_GUESS;
 }
 
-/* Return: whether stacks that the program makes end in the function at @ip. */
+/* Return: whether a call may have left @ip as its return address. */
+static bool follows_call(const struct oracle *o, u64 ip)
+{
+	u8 bytes[INSN_MAX_BYTES];
+	struct insn insn;
+	u32 len;
+
+	for (len = 2; len < 9; len++) {
+		if (tracee_read(&o->tracee, ip - len, bytes, len) != len)
+			return true;
+		insn = insn_decode(bytes, len);
+		if (insn.kind == INSN_CALL && insn.len == len)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Return: whether a stack that the program made may end at @ip: whoever makes one
+ * writes down a return address that no call left. Or its function is named.
+ */
 static bool is_own_end(struct oracle *o, u64 ip)
 {
 	struct place place;
 	u32 i;
 
+	if (!follows_call(o, ip))
+		return true;
 	peer_use(&o->peer, &o->tracee, o->maps.number);
 	place = peer_place(&o->peer, ip);
 	for (i = 0; i < o->nr_ends; i++)

@@ -32,7 +32,7 @@ static int usage(void)
 	      "  --skip N     begin behind the N-th system call\n"
 	      "  --open       what is on the stack then is not known\n"
 	      "  --after MS   begin MS milliseconds later; implies --open\n"
-	      "  --end NAME   stacks that the program makes end in this function\n"
+	      "  --end NAME   stacks that the program makes may end in this function\n"
 	      "  --tap        any disagreement is a failure\n",
 	      stderr);
 	return 2;
