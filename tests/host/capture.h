@@ -8,10 +8,13 @@
 
 /*
  * The registers of the function that this is expanded in, into a struct
- * kuw_port_regs: those that a call preserves, rsp and rip.
+ * kuw_port_regs: those that a call preserves, rsp and rip. That is never the byte before
+ * an aligned one, which the memo would not keep if no call were there (kuw_is_called()):
+ * benchmarks would differ by chance.
  */
 #define CAPTURE(regs) \
-	__asm__ volatile("lea 0(%%rip), %%rax\n\t" \
+	__asm__ volatile(".balign 16\n\t" \
+			 "lea 0(%%rip), %%rax\n\t" \
 			 "mov %%rax, 128(%0)\n\t" \
 			 "mov %%rsp, 56(%0)\n\t" \
 			 "mov %%rbp, 48(%0)\n\t" \
