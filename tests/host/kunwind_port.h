@@ -199,6 +199,17 @@ static kuw_port_reader int kuw_port_read(u64 addr, u64 *word)
 	return 0;
 }
 
+/* The same of the stack, for the walk's loop: a call in it would cost registers. */
+static kuw_port_reader int kuw_port_read_stack(u64 addr, u64 *word)
+{
+	if (kuw_port_inject(addr))
+		return -EFAULT;
+	if (unlikely(addr - kuw_port_window.lo >= kuw_port_window.starts))
+		return -EFAULT;
+	*word = *(const u64 *)(addr + kuw_port_window.bias);
+	return 0;
+}
+
 /* In the kernel, reads in a row are cheaper than single ones. */
 static inline void kuw_port_open(void)
 {
@@ -209,7 +220,7 @@ static inline void kuw_port_close(void)
 }
 
 #define kuw_port_read_open(addr, user_end, word) \
-	((void)(user_end), kuw_port_read(addr, word))
+	((void)(user_end), kuw_port_read_stack(addr, word))
 
 /* The first word of the process's stack, where the kernel put argc; here, if a test says so. */
 extern __thread u64 kuw_port_stack_first;	/* 0: nowhere */
