@@ -2,15 +2,15 @@
 /*
  * makecontext() and swapcontext(): a stack of the program's own ends at libc's
  * __start_context. No call led there, and the byte before it is padding, which has
- * no FDE: nobody can tell what its caller would be. It has none, and no frame may be
- * made up. Back on the first stack, that is as it was.
+ * no FDE. It has no caller: rbx says so, where makecontext() leaves the stack's
+ * beginning. Back on the first stack, that is as it was.
  *
  * stack: @ask fiber_work fiber ...
- * stop: NO_RULE, all proven
+ * stop: COMPLETE, all proven
  * stack: @ask after switch_over main ... _start
  * stop: COMPLETE, all proven
  * stack: @ask fiber ...
- * stop: NO_RULE, all proven
+ * stop: COMPLETE, all proven
  */
 #include "hard.h"
 
