@@ -25,6 +25,19 @@ bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how)
 	return true;
 }
 
+/*
+ * Return: whether the stack begins at the current frame, which a call left: unwind
+ * information has led to it, and the return address at @slot is null. No call leaves
+ * that; makers of fibers do (Ruby, D), and libgcc, libunwind and gdb end there as well.
+ */
+static bool begins_with_null(const struct kuw_state *w, u64 slot)
+{
+	u64 ra;
+
+	return !w->inner && !w->guessed && !kuw_read_word(slot, w->regs.word, &ra) &&
+	       !ra;
+}
+
 /* Apply a frequent rule, and follow the callee-saved registers as well. */
 u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 		   struct kuw_rule rule)
@@ -48,6 +61,8 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 	if (!kuw_may_move(w, cfa, by_rsp ? KUW_BY_RSP : KUW_BY_OTHER))
 		return KUNWIND_STOP_CFA_BACK;
 	ret = kuw_apply(cfa, kuw_rule_rbp(rule, word), word, &f);
+	if (ret == KUNWIND_STOP_RA_BAD && begins_with_null(w, cfa - word))
+		return KUNWIND_STOP_COMPLETE;
 	if (ret != KUW_STEPPED)
 		return ret;
 	kuw_store_frame(w, &f);

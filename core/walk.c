@@ -284,8 +284,8 @@ static u32 walk_fast(struct fast *w)
 		if (kuw_memo_is_last(*entry))
 			return KUNWIND_STOP_COMPLETE;
 		ret = follow(w, &entry);
-		/* kuw_may_move() knows whether it is another stack. */
-		if (ret == KUNWIND_STOP_CFA_BACK)
+		/* kuw_step() knows whether it is another stack, or its beginning. */
+		if (ret == KUNWIND_STOP_CFA_BACK || ret == KUNWIND_STOP_RA_BAD)
 			return KUW_STEPPED;
 		if (ret != KUW_STEPPED)
 			return ret;

@@ -491,6 +491,29 @@ static void test_bad_ra(void **state)
 	}
 }
 
+/* A fiber's first function has a null where a return address would be. */
+static void test_null_ra(void **state)
+{
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_RSP), 0);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP));
+	assert_int_equal(s->result.proven, 2);
+	/* An interrupted function need not have CFI for each of its instructions. */
+	begin(P_RSP);
+	program_push(s, 0, 0);
+	program_check(s, RA_BAD, P_RA(P_RSP));
+	/* Nor is a guess a proof of where it leads. */
+	begin(P_RSP);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 0, P_RA(P_NO_FDE));
+	program_push(s, 10, SYNTH_SP(20), P_RA(P_RSP), 0);
+	program_check(s, RA_BAD, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_RSP));
+	/* No other address that is bad is one that a maker of stacks leaves. */
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_RSP), ~0ULL);
+	program_check(s, RA_BAD, P_RA(P_RSP), P_RA(P_RSP));
+}
+
 static void test_faults(void **state)
 {
 	/* The return address is just outside; the saved rbp is. */
@@ -1083,6 +1106,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_mended),
 	TEST(test_loop),
 	TEST(test_bad_ra),
+	TEST(test_null_ra),
 	TEST(test_faults),
 	TEST(test_expression_faults),
 	TEST(test_nowhere),
