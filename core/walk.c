@@ -284,11 +284,11 @@ static u32 walk_fast(struct fast *w)
 		if (kuw_memo_is_last(*entry))
 			return KUNWIND_STOP_COMPLETE;
 		ret = follow(w, &entry);
-		/* kuw_step() knows whether it is another stack, or its beginning. */
-		if (ret == KUNWIND_STOP_CFA_BACK || ret == KUNWIND_STOP_RA_BAD)
-			return KUW_STEPPED;
-		if (ret != KUW_STEPPED)
+		if (ret == KUNWIND_STOP_CAPACITY)
 			return ret;
+		/* Why the loop stops kuw_step() knows: another stack, or its beginning. */
+		if (ret != KUW_STEPPED)
+			return KUW_STEPPED;
 	}
 }
 
