@@ -12,7 +12,7 @@ grep -q " T $POINT\$" /proc/kallsyms || skip_all "this kernel has no $POINT()"
 
 session() {
 	lttng create protected --output="$SCRATCH/trace" &&
-		lttng enable-event --kernel --session=protected --probe="$POINT" changing --filter="\$ctx.procname == \"protected\"" &&
+		lttng enable-event --kernel --session=protected --probe="$POINT" changing &&
 		lttng add-context --kernel --session=protected --type=procname --type=callstack-user &&
 		lttng start protected
 }
