@@ -12,10 +12,12 @@ import struct
 import sys
 import time
 
-IOC_STACK = 0xbe01
+# KUNWIND_IOC_STACK: it reads and writes 32 bytes, and behind them the frames, of 16 bytes each.
+IOC_STACK = 3 << 30 | 32 << 16 | 0xBE << 8 | 1
 HEAD = struct.Struct("=8I")
+FRAME_BYTES = 16
 CAPACITY = 256
-COMPLETE = 0
+COMPLETE = 1
 
 whole = other = 0
 while not os.path.exists(sys.argv[1]):
@@ -28,7 +30,7 @@ while not os.path.exists(sys.argv[1]):
             raise
         continue
     for _ in range(5):
-        answer = bytearray(HEAD.pack(HEAD.size, 0, CAPACITY, 0, 0, 0, 0, 0) + bytes(8 * CAPACITY))
+        answer = bytearray(HEAD.pack(HEAD.size, 0, CAPACITY, 0, 0, 0, 0, 0) + bytes(FRAME_BYTES * CAPACITY))
         fcntl.ioctl(device, IOC_STACK, answer)
         if HEAD.unpack_from(answer)[6] == COMPLETE:
             whole += 1
