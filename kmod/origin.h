@@ -22,8 +22,7 @@ struct kw_name {
 };
 
 /*
- * Part of a snapshot, which holds the references, or is cut from one that does;
- * immutable with it.
+ * Part of a snapshot, which holds the references; immutable with it.
  */
 struct kw_origin {
 	/* NULL without a file, or if none could be made. */

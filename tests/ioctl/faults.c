@@ -294,7 +294,7 @@ static int call_through(void *handle, bool must_be_whole)
 	return called_status;
 }
 
-/* What could not be made for want of memory is, a second later (kmod/retry.c). */
+/* What could not be made for want of memory is, a second later (kmod/times.h). */
 static int call_when_whole(void *handle)
 {
 	unsigned int round;
@@ -379,7 +379,7 @@ static int do_retry(unsigned int nth)
 	handle = load_without_table();
 	if (!handle)
 		return WRONG;
-	/* FIRST_DELAY of kmod/retry.c, and some more. */
+	/* KW_RETRY_FIRST of kmod/times.h, and some more. */
 	usleep(1100000);
 	arm(nth);
 	return call_and_unload(handle);
