@@ -76,21 +76,31 @@ removals() {
 	grep -cx "removed $2" "$SCRATCH/$1"
 }
 
-# cycles PHASE LOAD: both modules, until each was removed often enough, by whomever. What is in use stays, and says so; where it goes while
-# rmmod looks at it, rmmod may say nothing, or, if its refcnt is gone already, that unloading is not supported; and delete_module() of one that
-# somebody else is loading or removing is EBUSY. Everything else must work.
+# remove PHASE: both modules. What is in use stays, and says so; where it goes while rmmod looks at it, rmmod may say nothing, or, if its refcnt
+# is gone already, that unloading is not supported; and delete_module() of one that somebody else is loading or removing is EBUSY. Everything else
+# must work.
+remove() {
+	local module said
+	for module in kunwind_lttng kunwind; do
+		if said=$(rmmod "$module" 2>&1); then
+			echo "removed $module"
+		elif grep -qE 'is in use|temporarily unavailable|is not currently loaded' <<<"$said" ||
+			[[ $1 == by-two && (! $said || $said =~ 'No such file'|'resource busy'|'unloading is not supported') ]]; then
+			echo refused
+		else
+			echo "strange: $said"
+		fi
+	done
+}
+
+# cycles PHASE LOAD: until each module was removed often enough, by whomever. Programs have the device open most of the time: ten attempts find a
+# moment when none has, on a busy machine, too.
 cycles() {
-	local module said begun=$SECONDS
+	local said attempt begun=$SECONDS
 	while (($(removals "$1" kunwind) < enough || $(removals "$1" kunwind_lttng) < enough)) && ((SECONDS - begun < limit)); do
-		for module in kunwind_lttng kunwind; do
-			if said=$(rmmod "$module" 2>&1); then
-				echo "removed $module"
-			elif grep -qE 'is in use|temporarily unavailable|is not currently loaded' <<<"$said" ||
-				[[ $1 == by-two && (! $said || $said =~ 'No such file'|'resource busy'|'unloading is not supported') ]]; then
-				echo refused
-			else
-				echo "strange: $said"
-			fi
+		for ((attempt = 0; attempt < 10; attempt++)); do
+			remove "$1"
+			[[ -d /sys/module/kunwind ]] || break
 		done
 		said=$("$2" 2>&1) || echo "strange: $said"
 		# For sessions to begin in.
