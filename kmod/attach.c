@@ -4,6 +4,7 @@
  * and would not do it themselves for long. It is one pass in one budget of time: what
  * is missing then, each process does when it returns to user mode.
  */
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -39,15 +40,23 @@ static struct mm_struct *grab_mm(struct task_struct *process)
 	return mm;
 }
 
-/* Whom to cover: an mm, by mmgrab(), a process that has it, and whose that is. */
+/*
+ * Whom to cover: an mm, by mmgrab(), a process that has it, its real user, and whose
+ * doing it is.
+ */
 struct subject {
 	struct mm_struct *mm;
 	pid_t pid;
-	uid_t uid;
+	kuid_t uid;
+	uid_t owner;
 };
 
-/* Return: how many there are; at most @capacity are in @subjects. */
-static unsigned int list_subjects(struct subject *subjects, unsigned int capacity)
+/*
+ * The processes of @uid, or of all (KW_EVERYBODY).
+ * Return: how many there are; at most @capacity are in @subjects.
+ */
+static unsigned int list_subjects(struct subject *subjects, unsigned int capacity,
+				  kuid_t uid)
 {
 	struct task_struct *process;
 	unsigned int count = 0;
@@ -56,13 +65,16 @@ static unsigned int list_subjects(struct subject *subjects, unsigned int capacit
 	for_each_process(process) {
 		struct mm_struct *mm = NULL;
 
+		if (uid_valid(uid) && !uid_eq(uid, task_uid(process)))
+			continue;
 		if (count < capacity)
 			mm = grab_mm(process);
 		if (mm)
 			subjects[count] = (struct subject){
 				.mm = mm,
 				.pid = process->tgid,
-				.uid = __kuid_val(kw_owner_uid(process)),
+				.uid = task_uid(process),
+				.owner = __kuid_val(kw_owner_uid(process)),
 			};
 		if (mm || count >= capacity)
 			count++;
@@ -71,17 +83,17 @@ static unsigned int list_subjects(struct subject *subjects, unsigned int capacit
 	return count;
 }
 
-static int by_user(const void *a, const void *b)
+static int by_owner(const void *a, const void *b)
 {
 	const struct subject *s = a, *t = b;
 
-	if (s->uid != t->uid)
-		return s->uid < t->uid ? -1 : 1;
+	if (s->owner != t->owner)
+		return s->owner < t->owner ? -1 : 1;
 	return s->pid < t->pid ? -1 : s->pid > t->pid;
 }
 
-/* Of all processes, sorted by user; to be freed by kvfree(). Return: NULL for want of memory. */
-static struct subject *list_all(unsigned int *count)
+/* Sorted by owner; to be freed by kvfree(). Return: NULL for want of memory. */
+static struct subject *list_all(unsigned int *count, kuid_t uid)
 {
 	unsigned int capacity = 1024, i;
 	struct subject *subjects;
@@ -91,14 +103,14 @@ static struct subject *list_all(unsigned int *count)
 					  GFP_KERNEL);
 		if (!subjects)
 			return NULL;
-		*count = list_subjects(subjects, capacity);
+		*count = list_subjects(subjects, capacity, uid);
 		if (*count <= capacity)
 			break;
 		for (i = 0; i < capacity; i++)
 			mmdrop(subjects[i].mm);
 		kvfree(subjects);
 	}
-	sort(subjects, *count, sizeof(*subjects), by_user, NULL);
+	sort(subjects, *count, sizeof(*subjects), by_owner, NULL);
 	return subjects;
 }
 
@@ -108,14 +120,14 @@ static int cover(const struct subject *subject, unsigned long deadline)
 
 	if (!mmget_not_zero(subject->mm))
 		return 0;
-	ret = kw_space_cover(subject->mm, subject->pid, deadline);
+	ret = kw_space_cover(subject->mm, subject->pid, subject->uid, deadline);
 	/* What the end of an mm waits for is its user's business: exit_aio(). */
 	mmput_async(subject->mm);
 	return ret;
 }
 
 /*
- * Cover all processes. Root's come first. Each other user has half of the time that is
+ * Cover the processes of @uid, or all (KW_EVERYBODY). Root's come first. Each other user has half of the time that is
  * left, as its files decide how long compiling them takes. Those that appear meanwhile
  * are the hooks' business: a child is on the list of processes before
  * sched_process_fork comes, and a new program's mm is the task's before anything of the
@@ -124,20 +136,20 @@ static int cover(const struct subject *subject, unsigned long deadline)
  * Context: process context, sleeps.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM.
  */
-int kw_attach_all(void)
+int kw_attach(kuid_t uid)
 {
 	unsigned long end = jiffies + kw_attach_work, deadline = end;
 	struct subject *subjects;
 	unsigned int count, i;
 	int ret = 0;
 
-	subjects = list_all(&count);
+	subjects = list_all(&count, uid);
 	if (!subjects)
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
-		uid_t uid = subjects[i].uid;
+		uid_t owner = subjects[i].owner;
 
-		if (uid && (!i || uid != subjects[i - 1].uid))
+		if (owner && (!i || owner != subjects[i - 1].owner))
 			deadline = jiffies + max_t(long, end - jiffies, 0) / 2;
 		if (!ret)
 			ret = cover(&subjects[i], deadline);

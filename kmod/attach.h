@@ -3,9 +3,11 @@
 #ifndef KW_ATTACH_H
 #define KW_ATTACH_H
 
+#include <linux/uidgid.h>
+
 /* How long an attaching tracer compiles tables, in jiffies; see times.h. */
 extern unsigned long kw_attach_work;
 
-int kw_attach_all(void);
+int kw_attach(kuid_t uid);
 
 #endif /* KW_ATTACH_H */

@@ -20,6 +20,7 @@
 #include "spares.h"
 #include "stats.h"
 #include "walks.h"
+#include "wanted.h"
 #include "work.h"
 
 unsigned long kw_hooks_stay __read_mostly;
@@ -28,7 +29,6 @@ static DEFINE_MUTEX(consumers_lock);
 /* Under consumers_lock: */
 static bool is_up;
 static unsigned int nr_consumers;
-static unsigned int nr_system;
 
 static int bring_up(void)
 {
@@ -71,16 +71,16 @@ static int enlist(const struct kunwind_consumer *c)
 	if (mutex_lock_killable(&consumers_lock))
 		return -EINTR;
 	ret = bring_up();
+	if (!ret && !c->mm)
+		ret = kw_wanted_add(c->uid);
 	if (ret)
 		goto unlock;
 	if (!nr_consumers++)
 		kw_tables_open();
 	kw_gauge_add(consumers, 1);
-	if (!c->mm && !nr_system++) {
-		/* The next process may be forked at once. */
+	/* The next process may be forked at once. */
+	if (!c->mm)
 		kw_spares_fill();
-		kw_spaces_set_system(true);
-	}
 unlock:
 	mutex_unlock(&consumers_lock);
 	return ret;
@@ -91,8 +91,10 @@ static void delist(const struct kunwind_consumer *c)
 	bool last;
 
 	mutex_lock(&consumers_lock);
-	if (!c->mm && !--nr_system)
-		kw_spaces_set_system(false);
+	if (!c->mm) {
+		kw_wanted_del(c->uid);
+		kw_spaces_prune();
+	}
 	kw_gauge_sub(consumers, 1);
 	last = !--nr_consumers;
 	if (last) {
@@ -119,10 +121,11 @@ static int cover_own(struct kunwind_consumer *c)
 }
 
 /*
- * Begin to consume the stacks of current->mm, or of the whole system (NULL).
+ * Begin to consume the stacks of current->mm; without an mm, those of @uid's processes, or
+ * of all (KW_EVERYBODY).
  * Context: process context, sleeps. Return: as kunwind_attach().
  */
-struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm)
+struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, kuid_t uid)
 {
 	struct kunwind_consumer *c;
 	int ret;
@@ -132,12 +135,13 @@ struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm)
 	if (!c)
 		return ERR_PTR(-ENOMEM);
 	c->mm = mm;
+	c->uid = uid;
 	ret = enlist(c);
 	if (ret)
 		goto free;
 	if (mm)
 		mmgrab(mm);
-	ret = mm ? cover_own(c) : kw_attach_all();
+	ret = mm ? cover_own(c) : kw_attach(uid);
 	if (!ret)
 		return c;
 	kw_consumer_close(c);
@@ -160,9 +164,15 @@ void kw_consumer_close(struct kunwind_consumer *c)
 
 struct kunwind_consumer *kunwind_attach(void)
 {
-	return kw_consumer_open(NULL);
+	return kw_consumer_open(NULL, KW_EVERYBODY);
 }
 EXPORT_SYMBOL_GPL(kunwind_attach);
+
+struct kunwind_consumer *kunwind_attach_user(kuid_t uid)
+{
+	return uid_valid(uid) ? kw_consumer_open(NULL, uid) : ERR_PTR(-EINVAL);
+}
+EXPORT_SYMBOL_GPL(kunwind_attach_user);
 
 void kunwind_detach(struct kunwind_consumer *consumer)
 {

@@ -9,19 +9,21 @@ struct kw_space;
 struct mm_struct;
 
 /*
- * Made by kunwind_attach() or by open() of the device; used by its owner alone;
+ * Made by kunwind_attach(), kunwind_attach_user() or by open() of the device; used by its owner alone;
  * freed by kunwind_detach(), or by the last close.
  */
 struct kunwind_consumer {
-	/* NULL for the whole system; else held by mmgrab(). */
+	/* NULL for one that covers other processes, too; else held by mmgrab(). */
 	struct mm_struct *mm;
 	struct kw_space *space;
+	/* Without @mm: whose processes, or KW_EVERYBODY. */
+	kuid_t uid;
 };
 
 /* How long hooks stay after the last consumer, in jiffies; see times.h. */
 extern unsigned long kw_hooks_stay;
 
-struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm);
+struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, kuid_t uid);
 void kw_consumer_close(struct kunwind_consumer *consumer);
 void kw_consumers_exit(void);
 

@@ -36,7 +36,7 @@ void kw_space_failed(struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		      const struct kw_range *mapped);
 int kw_space_refresh(struct kw_space *space, struct mm_struct *mm);
-int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline);
+int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline);
 void kw_space_describe(const struct kw_space *space,
 		       const struct kw_snapshot *snap, u32 i,
 		       struct kunwind_mapping *m);

@@ -28,7 +28,7 @@ static int device_open(struct inode *inode, struct file *file)
 
 	if (!current->mm || (current->flags & PF_KTHREAD))
 		return -EINVAL;
-	c = kw_consumer_open(current->mm);
+	c = kw_consumer_open(current->mm, current_uid());
 	if (IS_ERR(c))
 		return PTR_ERR(c);
 	file->private_data = c;

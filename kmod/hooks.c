@@ -9,16 +9,17 @@
  * preemption, so that unregister_ftrace_function() waits for callbacks that run.
  */
 #include <linux/ftrace.h>
-#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <kunwind/redirect.h>
 #include "coverage.h"
 #include "hooks.h"
 #include "spares.h"
+#include "wanted.h"
 #include "work.h"
 
 /* Whether current->mm's snapshot may say something about these addresses. */
@@ -57,7 +58,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 
 	if (!is_relevant(vma, start, end))
 		return;
-	space = kw_space_obtain_spare(vma->vm_mm, current->tgid);
+	space = kw_space_obtain_spare(vma->vm_mm, current);
 	if (!space)
 		return;
 	kw_space_event(space, vma, start, end, moved);
@@ -140,9 +141,9 @@ static void on_fork(void *data, struct task_struct *parent,
 	bool whole;
 
 	if (!mm || mm == parent->mm || (child->flags & PF_KTHREAD) ||
-	    !kw_spaces_system())
+	    !kw_is_any_wanted())
 		return;
-	space = kw_space_obtain_spare(mm, child->tgid);
+	space = kw_space_obtain_spare(mm, child);
 	if (!space)
 		return;
 	rcu_read_lock();
@@ -178,29 +179,9 @@ static void match_fork_point(struct tracepoint *tp, void *unused)
 		fork_point = tp;
 }
 
-/*
- * Where a function of the kernel is: kprobes can look that up. By name, ftrace
- * would look up the names of all that it can trace, for seconds if there are
- * modules with large symbol tables. Return: 0 if there is none.
- */
-static unsigned long address_of(const char *function)
-{
-	struct kprobe probe = {
-		.symbol_name = function,
-		.flags = KPROBE_FLAG_DISABLED,
-	};
-	unsigned long addr;
-
-	if (register_kprobe(&probe))
-		return 0;
-	addr = (unsigned long)probe.addr;
-	unregister_kprobe(&probe);
-	return addr;
-}
-
 static int hook_register(struct hook *hook)
 {
-	unsigned long addr = address_of(hook->function);
+	unsigned long addr = kunwind_function(hook->function);
 	int ret = -EOPNOTSUPP;
 
 	/*

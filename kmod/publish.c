@@ -200,12 +200,12 @@ int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 }
 
 /*
- * Cover a process that an attaching tracer finds: @pid has @mm, whose users the caller
- * holds. No table is compiled after @deadline, in jiffies. What the tracer cannot have
+ * Cover a process that an attaching tracer finds: @pid, of @uid, has @mm, whose users the
+ * caller holds. No table is compiled after @deadline, in jiffies. What the tracer cannot have
  * without waiting, the process does itself when it returns to user mode.
  * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.
  */
-int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline)
+int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline)
 {
 	struct kw_taker taker = { .own = mm == current->mm, .deadline = deadline };
 	struct kw_basis basis = {};
@@ -214,7 +214,7 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, unsigned long deadline)
 	int ret;
 
 	ret = kw_payer_begin(&payer, mm);
-	space = ret ? NULL : kw_space_obtain(mm, pid);
+	space = ret ? NULL : kw_space_obtain(mm, pid, uid);
 	kw_payer_end(&payer);
 	if (IS_ERR_OR_NULL(space))
 		return 0;

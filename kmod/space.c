@@ -7,6 +7,7 @@
  * context takes it, so that interrupts may stay on. Walks do not take it, nor do
  * hooks for an mm that nobody covers.
  */
+#include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
@@ -20,13 +21,12 @@
 #include "space.h"
 #include "spares.h"
 #include "stats.h"
+#include "wanted.h"
 
 /* Processes of a busy machine: thousands. */
 #define HASH_BITS	12
 static DEFINE_RAW_SPINLOCK(spaces_lock);
 static struct hlist_head spaces[1 << HASH_BITS];
-/* Every mm is to be covered; written under spaces_lock. */
-static bool cover_system;
 static struct kmem_cache *cache;
 
 /*
@@ -102,11 +102,12 @@ static void drop(struct kw_space *space)
 }
 
 /* Put @space, new, into the hash, with a reference of the hash's own. */
-static void add(struct kw_space *space, struct mm_struct *mm, pid_t pid)
+static void add(struct kw_space *space, struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	lockdep_assert_held(&spaces_lock);
 	space->mm = mm;
 	space->pid = pid;
+	space->uid = uid;
 	space->number = atomic64_inc_return(&last_number);
 	/* What is announced from now on, a dump that has begun need not tell. */
 	atomic64_set(&space->told, atomic64_read(&last_dump));
@@ -129,7 +130,7 @@ static struct kw_space *get_existing(const struct mm_struct *mm)
 }
 
 /* Find @mm's space, or add @fresh if @mm is to be covered. */
-static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid,
+static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 				    struct kw_space *fresh, bool hold)
 {
 	struct kw_space *space;
@@ -138,9 +139,9 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid,
 	space = kw_space_find(mm);
 	if (space) {
 		refcount_inc(&space->refs);
-	} else if (cover_system || hold) {
+	} else if (hold || kw_is_wanted(uid)) {
 		space = fresh;
-		add(space, mm, pid);
+		add(space, mm, pid, uid);
 	}
 	if (space && hold)
 		space->consumers++;
@@ -151,18 +152,19 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid,
 }
 
 /*
- * The space of an mm that has users, made if it is to be covered; @pid has the mm.
+ * The space of an mm that has users, made if it is to be covered; @pid, a process of
+ * @uid, has the mm.
  * Context: process context, sleeps.
  * Return: a reference; NULL if nobody wants @mm covered; ERR_PTR(-ENOMEM).
  */
-struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid)
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	struct kw_space *space = get_existing(mm);
 
-	if (space || !kw_spaces_system())
+	if (space || !kw_is_wanted(uid))
 		return space;
 	space = kw_space_alloc();
-	return space ? find_or_add(mm, pid, space, false) : ERR_PTR(-ENOMEM);
+	return space ? find_or_add(mm, pid, uid, space, false) : ERR_PTR(-ENOMEM);
 }
 
 /* The same for a consumer of current->mm alone, until kw_space_unhold(). */
@@ -170,29 +172,33 @@ struct kw_space *kw_space_hold(struct mm_struct *mm)
 {
 	struct kw_space *space = kw_space_alloc();
 
-	return space ? find_or_add(mm, current->tgid, space, true) :
-		       ERR_PTR(-ENOMEM);
+	if (!space)
+		return ERR_PTR(-ENOMEM);
+	return find_or_add(mm, current->tgid, current_uid(), space, true);
 }
 
 /*
- * The same for hooks, without an allocation: preemption may be off.
+ * The same for hooks, without an allocation: preemption may be off. @task has the mm, and
+ * is current, or does not run yet.
  * Return: a reference; NULL if nobody wants @mm covered, or no spare is left: then
  * walks say NOT_COVERED until the process maps something.
  */
-struct kw_space *kw_space_obtain_spare(struct mm_struct *mm, pid_t pid)
+struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
+				       const struct task_struct *task)
 {
 	struct kw_space *space = get_existing(mm);
+	kuid_t uid = task_uid(task);
 
-	if (space || !kw_spaces_system())
+	if (space || !kw_is_wanted(uid))
 		return space;
 	raw_spin_lock(&spaces_lock);
 	space = kw_space_find(mm);
 	if (space) {
 		refcount_inc(&space->refs);
-	} else if (cover_system) {
+	} else if (kw_is_wanted(uid)) {
 		space = kw_spare_take();
 		if (space)
-			add(space, mm, pid);
+			add(space, mm, task->tgid, uid);
 	}
 	raw_spin_unlock(&spaces_lock);
 	return space;
@@ -203,7 +209,7 @@ void kw_space_unhold(struct kw_space *space)
 	bool last = false;
 
 	raw_spin_lock(&spaces_lock);
-	if (!--space->consumers && !cover_system &&
+	if (!--space->consumers && !kw_is_wanted(space->uid) &&
 	    !hlist_unhashed(&space->node)) {
 		unhash(space);
 		last = true;
@@ -234,19 +240,14 @@ void kw_space_exit(const struct mm_struct *mm)
 		drop(space);
 }
 
-bool kw_spaces_system(void)
-{
-	return READ_ONCE(cover_system);
-}
-
-/* Drop one of a bucket's spaces that no consumer of their own holds. */
+/* Drop one of a bucket's spaces that nobody wants any more. */
 static bool prune(struct hlist_head *head)
 {
 	struct kw_space *space, *victim = NULL;
 
 	raw_spin_lock(&spaces_lock);
 	hlist_for_each_entry(space, head, node) {
-		if (!space->consumers) {
+		if (!space->consumers && !kw_is_wanted(space->uid)) {
 			victim = space;
 			unhash(victim);
 			break;
@@ -258,17 +259,16 @@ static bool prune(struct hlist_head *head)
 	return victim;
 }
 
-/* Whether every mm is to be covered. If not, those that were for that reason go. */
-void kw_spaces_set_system(bool on)
+/*
+ * Drop what nobody wants any more. A space that is added meanwhile is still wanted: that
+ * is looked at under spaces_lock.
+ */
+void kw_spaces_prune(void)
 {
 	unsigned int i;
 
-	raw_spin_lock(&spaces_lock);
-	WRITE_ONCE(cover_system, on);
-	raw_spin_unlock(&spaces_lock);
-	if (on)
-		return;
-	kw_spares_free();
+	if (!kw_is_any_wanted())
+		kw_spares_free();
 	for (i = 0; i < ARRAY_SIZE(spaces); i++)
 		while (prune(&spaces[i]))
 			;

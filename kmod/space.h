@@ -11,6 +11,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct kunwind_mapping;
 struct kw_snapshot;
@@ -61,6 +62,8 @@ struct kw_space {
 	u64 number;
 	/* The process that it was made for; a vfork() child's is its parent's. */
 	pid_t pid;
+	/* The real user of that process then. */
+	kuid_t uid;
 	/* The last dump that told of it, or that it need not be in; see dump.c. */
 	atomic64_t told;
 	/*
@@ -103,8 +106,9 @@ enum kw_state {
 
 struct kw_space *kw_space_find(const struct mm_struct *mm);
 struct kw_space *kw_space_alloc(void);
-struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid);
-struct kw_space *kw_space_obtain_spare(struct mm_struct *mm, pid_t pid);
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid);
+struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
+				       const struct task_struct *task);
 void kw_space_put(struct kw_space *space);
 void kw_space_exit(const struct mm_struct *mm);
 struct kw_space *kw_space_hold(struct mm_struct *mm);
@@ -112,8 +116,7 @@ void kw_space_unhold(struct kw_space *space);
 
 s64 kw_spaces_dump(void);
 struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket);
-bool kw_spaces_system(void);
-void kw_spaces_set_system(bool on);
+void kw_spaces_prune(void);
 int kw_spaces_init(void);
 void kw_spaces_exit(void);
 

@@ -32,6 +32,7 @@
 #include "spares.h"
 #include "stats.h"
 #include "times.h"
+#include "wanted.h"
 #include "work.h"
 
 static DECLARE_WAIT_QUEUE_HEAD(drained);
@@ -64,10 +65,10 @@ static void run(struct callback_head *work)
 	mapped = slot->mapped;
 	slot->task = NULL;
 	raw_spin_unlock(&space->lock);
-	if (kw_spaces_system() && kw_spares_are_low()) {
+	if (kw_is_any_wanted() && kw_spares_are_low()) {
 		kw_spares_fill();
 		/* The last consumer may have freed them meanwhile. */
-		if (!kw_spaces_system())
+		if (!kw_is_any_wanted())
 			kw_spares_free();
 	}
 	/* If it is killed or has another mm, a walk has another task of this one do it. */

@@ -12,11 +12,13 @@
  * that the synchronize_rcu_tasks() at the exit waits for who is about to enter and
  * for who is about to leave.
  */
-#include <linux/ftrace.h>
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <lttng/events.h>
 #include <lttng/events-internal.h>
+#include <kunwind/redirect.h>
 #include "context.h"
 #include "probes.h"
 #include "statedump.h"
@@ -27,64 +29,28 @@ static bool is_user_callstack(struct ftrace_regs *fregs)
 	       LTTNG_KERNEL_ABI_CONTEXT_CALLSTACK_USER;
 }
 
-static bool always(struct ftrace_regs *fregs)
-{
-	return true;
-}
-
-/* Made at init, immutable while registered. */
-struct redirection {
-	unsigned long from;
-	unsigned long to;
-	bool (*applies)(struct ftrace_regs *fregs);
-	struct ftrace_ops ops;
+static struct kunwind_redirect redirects[] = {
+	{
+		.from = "lttng_add_callstack_to_ctx",
+		.to = context_add,
+		.owner = THIS_MODULE,
+		.sleeps = true,
+		.applies = is_user_callstack,
+	},
+	{
+		.from = "lttng_statedump_start",
+		.to = statedump_start,
+		.owner = THIS_MODULE,
+		.sleeps = true,
+	},
 };
 
-static void redirect(unsigned long ip, unsigned long parent_ip,
-		     struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static void redirects_end(void)
 {
-	const struct redirection *r = container_of(ops, struct redirection, ops);
+	unsigned int i;
 
-	if (!within_module(parent_ip, THIS_MODULE) && r->applies(fregs) &&
-	    try_module_get(THIS_MODULE))
-		ftrace_regs_set_instruction_pointer(fregs, r->to);
-}
-
-#define REDIRECTION(function, replacement, condition) {			\
-	.from = (unsigned long)(function),				\
-	.to = (unsigned long)(replacement),				\
-	.applies = (condition),						\
-	.ops = {							\
-		.func = redirect,					\
-		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION | \
-			 FTRACE_OPS_FL_PERMANENT,			\
-	},								\
-}
-
-static struct redirection redirections[] = {
-	REDIRECTION(lttng_add_callstack_to_ctx, context_add, is_user_callstack),
-	REDIRECTION(lttng_statedump_start, statedump_start, always),
-};
-
-static int redirection_register(struct redirection *r)
-{
-	int ret;
-
-	ret = ftrace_set_filter_ip(&r->ops, r->from, 0, 0);
-	if (ret)
-		return ret;
-	ret = register_ftrace_function(&r->ops);
-	if (ret)
-		ftrace_free_filter(&r->ops);
-	return ret;
-}
-
-static void redirections_unregister(unsigned int count)
-{
-	while (count--) {
-		unregister_ftrace_function(&redirections[count].ops);
-		ftrace_free_filter(&redirections[count].ops);
-	}
+	for (i = 0; i < ARRAY_SIZE(redirects); i++)
+		kunwind_redirect_end(&redirects[i]);
 	synchronize_rcu_tasks();
 }
 
@@ -99,15 +65,17 @@ static int __init kunwind_lttng_init(void)
 	ret = statedump_probes_register();
 	if (ret)
 		goto unregister_map;
-	for (i = 0; i < ARRAY_SIZE(redirections); i++) {
-		ret = redirection_register(&redirections[i]);
+	for (i = 0; i < ARRAY_SIZE(redirects); i++) {
+		ret = kunwind_redirect_begin(&redirects[i]);
 		if (ret)
-			goto unregister_redirections;
+			goto end_redirects;
 	}
 	return 0;
 
-unregister_redirections:
-	redirections_unregister(i);
+end_redirects:
+	pr_err("%s() cannot be replaced: error %d%s\n", redirects[i].from, ret,
+	       ret == -EBUSY ? "; another module or a livepatch replaces it" : "");
+	redirects_end();
 	statedump_probes_unregister();
 unregister_map:
 	map_probes_unregister();
@@ -116,7 +84,7 @@ unregister_map:
 
 static void __exit kunwind_lttng_exit(void)
 {
-	redirections_unregister(ARRAY_SIZE(redirections));
+	redirects_end();
 	statedump_probes_unregister();
 	map_probes_unregister();
 }

@@ -4,6 +4,7 @@
 #define KUNWIND_KUNWIND_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct kunwind_consumer;
 struct pt_regs;
@@ -73,8 +74,20 @@ struct kunwind_mapping {
 struct kunwind_consumer *kunwind_attach(void);
 
 /**
- * kunwind_detach() - end what kunwind_attach() began
- * @consumer: what kunwind_attach() returned
+ * kunwind_attach_user() - begin to consume stacks of one user's processes
+ * @uid: their real user ID
+ *
+ * As kunwind_attach(), but nothing is done for, or by, processes of others: for a tracer
+ * that may not see the whole system.
+ *
+ * Context: as of kunwind_attach().
+ * Return: as kunwind_attach(); -EINVAL if @uid is not valid.
+ */
+struct kunwind_consumer *kunwind_attach_user(kuid_t uid);
+
+/**
+ * kunwind_detach() - end what kunwind_attach() or kunwind_attach_user() began
+ * @consumer: what it returned
  *
  * With the last consumer all tables go at once, and the hooks minutes later.
  *

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* <kunwind/redirect.h>, for the modules that put stacks into tracers. */
+#include <linux/export.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <kunwind/redirect.h>
+#include <asm/ibt.h>
+
+/*
+ * Where a function has a landing pad for indirect calls, and where the kernel has
+ * overwritten that, a kprobe comes behind it (arch_adjust_kprobe_addr()).
+ */
+static unsigned long before_landing_pad(unsigned long addr)
+{
+	if (HAS_KERNEL_IBT && addr % CONFIG_FUNCTION_ALIGNMENT == ENDBR_INSN_SIZE)
+		addr -= ENDBR_INSN_SIZE;
+	return addr;
+}
+
+/*
+ * kprobes can look a name up. By name, ftrace would look up the names of all that it can
+ * trace, for seconds if there are modules with large symbol tables.
+ */
+unsigned long kunwind_function(const char *name)
+{
+	struct kprobe probe = {
+		.symbol_name = name,
+		.flags = KPROBE_FLAG_DISABLED,
+	};
+	unsigned long addr;
+
+	if (register_kprobe(&probe))
+		return 0;
+	addr = before_landing_pad((unsigned long)probe.addr);
+	unregister_kprobe(&probe);
+	return addr;
+}
+EXPORT_SYMBOL_GPL(kunwind_function);
+
+static void redirect(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		     struct ftrace_regs *fregs)
+{
+	const struct kunwind_redirect *r =
+		container_of(ops, struct kunwind_redirect, ops);
+
+	if (within_module(parent_ip, r->owner) || (r->applies && !r->applies(fregs)))
+		return;
+	if (r->sleeps && !try_module_get(r->owner))
+		return;
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)r->to);
+}
+
+int kunwind_redirect_begin(struct kunwind_redirect *r)
+{
+	unsigned long addr = kunwind_function(r->from);
+	int ret;
+
+	if (!addr)
+		return -ENOENT;
+	/*
+	 * ftrace_free_filter() leaves pointers to what it freed. Permanent: the sysctl
+	 * kernel.ftrace_enabled must not give a tracer other stacks in the middle.
+	 */
+	r->ops = (struct ftrace_ops){
+		.func = redirect,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION |
+			 FTRACE_OPS_FL_PERMANENT,
+	};
+	ret = ftrace_set_filter_ip(&r->ops, addr, 0, 1);
+	if (!ret)
+		ret = register_ftrace_function(&r->ops);
+	if (ret) {
+		ftrace_free_filter(&r->ops);
+		r->ops.func = NULL;
+	}
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kunwind_redirect_begin);
+
+void kunwind_redirect_end(struct kunwind_redirect *r)
+{
+	if (!r->ops.func)
+		return;
+	unregister_ftrace_function(&r->ops);
+	ftrace_free_filter(&r->ops);
+	r->ops.func = NULL;
+}
+EXPORT_SYMBOL_GPL(kunwind_redirect_end);

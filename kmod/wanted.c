@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Whose processes are to be covered. A consumer that may see the whole system wants
+ * everybody's; one without that privilege wants those of its own user. The user of a
+ * process is its real one, as that is whose perf may trace it.
+ *
+ * Hooks ask for each new mapping of an mm that is not covered, so asking takes no lock.
+ */
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include "wanted.h"
+
+/*
+ * A user whose processes are wanted. Made by kw_wanted_add(); found under
+ * rcu_read_lock(); freed after a grace period by the last kw_wanted_del().
+ */
+struct wish {
+	struct hlist_node node;
+	kuid_t uid;
+	/* Under wishes_lock. */
+	unsigned int consumers;
+	struct rcu_head rcu;
+};
+
+static DEFINE_SPINLOCK(wishes_lock);
+static HLIST_HEAD(wishes);
+/* Consumers that want everybody's; written under wishes_lock. */
+static unsigned int everybody;
+
+static struct wish *find(kuid_t uid)
+{
+	struct wish *wish;
+
+	hlist_for_each_entry_rcu(wish, &wishes, node, lockdep_is_held(&wishes_lock))
+		if (uid_eq(wish->uid, uid))
+			return wish;
+	return NULL;
+}
+
+/* Context: process context, sleeps. Return: 0, -ENOMEM. */
+int kw_wanted_add(kuid_t uid)
+{
+	struct wish *fresh, *wish;
+
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		return -ENOMEM;
+	fresh->uid = uid;
+	spin_lock(&wishes_lock);
+	wish = find(uid);
+	if (!wish && uid_valid(uid)) {
+		wish = fresh;
+		hlist_add_head_rcu(&wish->node, &wishes);
+	}
+	if (wish)
+		wish->consumers++;
+	else
+		WRITE_ONCE(everybody, everybody + 1);
+	spin_unlock(&wishes_lock);
+	if (wish != fresh)
+		kfree(fresh);
+	return 0;
+}
+
+void kw_wanted_del(kuid_t uid)
+{
+	struct wish *wish;
+
+	spin_lock(&wishes_lock);
+	wish = find(uid);
+	if (!wish) {
+		WRITE_ONCE(everybody, everybody - 1);
+	} else if (!--wish->consumers) {
+		hlist_del_rcu(&wish->node);
+		kfree_rcu(wish, rcu);
+	}
+	spin_unlock(&wishes_lock);
+}
+
+/* Whether the processes of a user are to be covered. Context: any but NMI. */
+bool kw_is_wanted(kuid_t uid)
+{
+	bool wanted = READ_ONCE(everybody);
+
+	if (wanted || likely(hlist_empty(&wishes)))
+		return wanted;
+	rcu_read_lock();
+	wanted = find(uid);
+	rcu_read_unlock();
+	return wanted;
+}
+
+bool kw_is_any_wanted(void)
+{
+	return READ_ONCE(everybody) || !hlist_empty(&wishes);
+}

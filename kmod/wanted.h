@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Whose processes are to be covered: everybody's, or those of some users. */
+#ifndef KW_WANTED_H
+#define KW_WANTED_H
+
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+/* In the place of a user: all of them. */
+#define KW_EVERYBODY	INVALID_UID
+
+int kw_wanted_add(kuid_t uid);
+void kw_wanted_del(kuid_t uid);
+bool kw_is_wanted(kuid_t uid);
+bool kw_is_any_wanted(void);
+
+#endif /* KW_WANTED_H */
