@@ -23,7 +23,7 @@ lttng_make() {
 
 # Which files kunwind's modules are made from.
 module_sources() {
-	(cd "$KUW_TOP" && find Kbuild core kmod include lttng-integration tests/module -type f \
+	(cd "$KUW_TOP" && find Kbuild core kmod include lttng-integration tracing-integration tests/module -type f \
 		\( -name '*.[chS]' -o -name Kbuild -o -name Makefile -o -name 'Module*' \) | LC_ALL=C sort)
 }
 
@@ -43,7 +43,7 @@ module_farm() {
 		LC_ALL=C comm -23 - "$dir.list" | (cd "$dir" && xargs -r -d '\n' rm -v --)
 }
 
-# module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-test.ko, and the index files of /lib/modules that know them. What the compiler
+# module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-tracing.ko, kunwind-test.ko, and the index files of /lib/modules that know them. What the compiler
 # said stays in $KUW_MODULE/said.
 module_make() {
 	local dir=$KUW_MODULE updates=$KUW_MODULE/updates
@@ -59,10 +59,11 @@ module_make() {
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
 		if [[ -e lttng-integration/Kbuild ]]; then
 			# modpost does not look at the age of KBUILD_EXTRA_SYMBOLS, and kunwind may have other checksums now.
-			rm -f {lttng-integration,tests/module}/{Module.symvers,*.mod.c}
+			rm -f {lttng-integration,tracing-integration,tests/module}/{Module.symvers,*.mod.c}
 			make -C "$kernel" M="$PWD/lttng-integration" -j"$(nproc)" LTTNG_MODULES=/usr/src/lttng-modules \
 				KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers /usr/src/lttng-modules/src/Module.symvers" modules
 		fi
+		make -C "$kernel" M="$PWD/tracing-integration" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
 		make -C "$kernel" M="$PWD/tests/module" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
 		find . -name "*.ko" -exec cp -v -t "/lib/modules/$0/updates/kunwind" {} +
 		depmod -o /mnt "$0"

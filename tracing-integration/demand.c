@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The kernel calls get_callchain_buffers() when somebody begins to want callchains, before
+ * the perf event, the stack map or the BPF program exists, and put_callchain_buffers()
+ * when that has gone. Both are replaced as long as the module is loaded, and nothing else
+ * is while nobody wants callchains.
+ *
+ * Who may have the whole system traced (CAP_PERFMON) has it covered. Anybody else has the
+ * processes of their own user covered: perf lets them trace no others.
+ *
+ * A put does not say whose get it ends. So all coverage stays until nobody wants any
+ * callchains, and then for some seconds, as one tool often follows another.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/capability.h>
+#include <linux/compiler.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include <linux/workqueue.h>
+#include <kunwind/kunwind.h>
+#include <kunwind/redirect.h>
+#include "callchain.h"
+#include "demand.h"
+
+/* How long coverage stays when nobody wants callchains any more. */
+#define LINGER	(5 * HZ)
+
+/*
+ * What is covered. Made by the first get of a user, or of anybody with CAP_PERFMON
+ * (INVALID_UID); on the list, and freed, under covers_lock.
+ */
+struct cover {
+	struct list_head node;
+	kuid_t uid;
+	struct kunwind_consumer *consumer;
+};
+
+static DEFINE_MUTEX(covers_lock);
+static LIST_HEAD(covers);
+/* Calls of get_callchain_buffers() under way: what they cover is wanted soon. */
+static unsigned int nr_getting;
+
+DEFINE_STATIC_CALL_NULL(stock_get, get_callchain_buffers);
+DEFINE_STATIC_CALL_NULL(stock_put, put_callchain_buffers);
+DEFINE_STATIC_CALL_NULL(stock_get_entry, get_callchain_entry);
+DEFINE_STATIC_CALL_NULL(stock_put_entry, put_callchain_entry);
+
+/*
+ * Whether anybody wants callchains, also since before the module was loaded: only then is
+ * there a buffer for them.
+ */
+static bool is_wanted(void)
+{
+	struct perf_callchain_entry *entry;
+	int context;
+
+	preempt_disable();
+	entry = static_call(stock_get_entry)(&context);
+	if (entry)
+		static_call(stock_put_entry)(context);
+	preempt_enable();
+	return entry;
+}
+
+static bool is_covered(kuid_t uid)
+{
+	const struct cover *cover;
+
+	lockdep_assert_held(&covers_lock);
+	list_for_each_entry(cover, &covers, node)
+		if (!uid_valid(cover->uid) || uid_eq(cover->uid, uid))
+			return true;
+	return false;
+}
+
+/* Return: 0; it has been added to the list. */
+static int add(struct cover *cover)
+{
+	int ret = 0;
+
+	mutex_lock(&covers_lock);
+	if (list_empty(&covers))
+		ret = callchain_begin();
+	if (!ret)
+		list_add(&cover->node, &covers);
+	mutex_unlock(&covers_lock);
+	return ret;
+}
+
+/*
+ * Cover the processes of a user, or all (INVALID_UID). It can take seconds, during which
+ * nobody else waits: two that do it at once both do it.
+ */
+static int cover(kuid_t uid)
+{
+	struct cover *cover;
+	int ret;
+
+	cover = kzalloc(sizeof(*cover), GFP_KERNEL_ACCOUNT);
+	if (!cover)
+		return -ENOMEM;
+	cover->uid = uid;
+	cover->consumer = uid_valid(uid) ? kunwind_attach_user(uid) : kunwind_attach();
+	ret = PTR_ERR_OR_ZERO(cover->consumer);
+	if (ret)
+		goto free;
+	ret = add(cover);
+	if (!ret)
+		return 0;
+	kunwind_detach(cover->consumer);
+free:
+	kfree(cover);
+	return ret;
+}
+
+static void uncover(void)
+{
+	struct cover *cover, *next;
+
+	lockdep_assert_held(&covers_lock);
+	if (list_empty(&covers))
+		return;
+	callchain_end();
+	list_for_each_entry_safe(cover, next, &covers, node) {
+		list_del(&cover->node);
+		kunwind_detach(cover->consumer);
+		kfree(cover);
+	}
+}
+
+static void uncover_unwanted(struct work_struct *work)
+{
+	mutex_lock(&covers_lock);
+	if (!nr_getting && !is_wanted())
+		uncover();
+	mutex_unlock(&covers_lock);
+}
+
+static DECLARE_DELAYED_WORK(end, uncover_unwanted);
+
+/* int get_callchain_buffers(max_stack): it gives back the reference to the module. */
+static int get(int max_stack)
+{
+	kuid_t uid = perfmon_capable() ? INVALID_UID : current_uid();
+	bool covered;
+	int ret;
+
+	mutex_lock(&covers_lock);
+	nr_getting++;
+	covered = is_covered(uid);
+	mutex_unlock(&covers_lock);
+	ret = covered ? 0 : cover(uid);
+	/* perf works without, too: its stacks are the kernel's own then. */
+	if (ret && ret != -EINTR)
+		pr_warn_ratelimited("%s[%d] gets the kernel's own user stacks: error %d\n",
+				    current->comm, current->pid, ret);
+	ret = static_call(stock_get)(max_stack);
+	mutex_lock(&covers_lock);
+	nr_getting--;
+	mutex_unlock(&covers_lock);
+	if (!is_wanted())
+		mod_delayed_work(system_long_wq, &end, LINGER);
+	module_put(THIS_MODULE);
+	return ret;
+}
+
+/* void put_callchain_buffers(void): it gives back the reference to the module. */
+static void put(void)
+{
+	static_call(stock_put)();
+	if (!is_wanted())
+		mod_delayed_work(system_long_wq, &end, LINGER);
+	module_put(THIS_MODULE);
+}
+
+static struct kunwind_redirect redirects[] = {
+	{
+		.from = "get_callchain_buffers",
+		.to = get,
+		.owner = THIS_MODULE,
+		.sleeps = true,
+	},
+	{
+		.from = "put_callchain_buffers",
+		.to = put,
+		.owner = THIS_MODULE,
+		.sleeps = true,
+	},
+};
+
+static void end_redirects(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(redirects); i++)
+		kunwind_redirect_end(&redirects[i]);
+	/* They give back the module, and then have some instructions left. */
+	synchronize_rcu_tasks();
+	cancel_delayed_work_sync(&end);
+}
+
+static int begin_redirects(void)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < ARRAY_SIZE(redirects); i++) {
+		ret = kunwind_redirect_begin(&redirects[i]);
+		if (ret)
+			pr_err("%s() cannot be replaced: error %d%s\n",
+			       redirects[i].from, ret, ret == -EBUSY ?
+			       "; another module or a livepatch replaces it" : "");
+	}
+	if (ret)
+		end_redirects();
+	return ret;
+}
+
+static int find_stock(void)
+{
+	unsigned long get = kunwind_function("get_callchain_buffers");
+	unsigned long put = kunwind_function("put_callchain_buffers");
+	unsigned long get_entry = kunwind_function("get_callchain_entry");
+	unsigned long put_entry = kunwind_function("put_callchain_entry");
+
+	if (!get || !put || !get_entry || !put_entry)
+		return -ENOENT;
+	static_call_update(stock_get, (typeof(&get_callchain_buffers))get);
+	static_call_update(stock_put, (typeof(&put_callchain_buffers))put);
+	static_call_update(stock_get_entry, (typeof(&get_callchain_entry))get_entry);
+	static_call_update(stock_put_entry, (typeof(&put_callchain_entry))put_entry);
+	return 0;
+}
+
+int demand_init(void)
+{
+	int ret;
+
+	ret = find_stock();
+	if (!ret)
+		ret = begin_redirects();
+	if (ret)
+		return ret;
+	/* Of an event that is older than the module nobody knows whose it is. */
+	if (is_wanted())
+		ret = cover(INVALID_UID);
+	if (ret)
+		end_redirects();
+	return ret;
+}
+
+void demand_exit(void)
+{
+	end_redirects();
+	mutex_lock(&covers_lock);
+	uncover();
+	mutex_unlock(&covers_lock);
+}
