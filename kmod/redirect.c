@@ -55,8 +55,11 @@ int kunwind_redirect_begin(struct kunwind_redirect *r)
 	unsigned long addr = kunwind_function(r->from);
 	int ret;
 
-	if (!addr)
+	if (!addr) {
+		pr_err("%s: the kernel has no function %s()\n", module_name(r->owner),
+		       r->from);
 		return -ENOENT;
+	}
 	/*
 	 * ftrace_free_filter() leaves pointers to what it freed. Permanent: the sysctl
 	 * kernel.ftrace_enabled must not give a tracer other stacks in the middle.
@@ -69,10 +72,13 @@ int kunwind_redirect_begin(struct kunwind_redirect *r)
 	ret = ftrace_set_filter_ip(&r->ops, addr, 0, 1);
 	if (!ret)
 		ret = register_ftrace_function(&r->ops);
-	if (ret) {
-		ftrace_free_filter(&r->ops);
-		r->ops.func = NULL;
-	}
+	if (!ret)
+		return 0;
+	ftrace_free_filter(&r->ops);
+	r->ops.func = NULL;
+	pr_err("%s: %s() cannot be replaced: %s\n", module_name(r->owner), r->from,
+	       ret == -EBUSY ? "a livepatch or another module has done so" :
+			       "ftrace refuses");
 	return ret;
 }
 EXPORT_SYMBOL_GPL(kunwind_redirect_begin);

@@ -12,8 +12,6 @@
  * that the synchronize_rcu_tasks() at the exit waits for who is about to enter and
  * for who is about to leave.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <lttng/events.h>
@@ -73,8 +71,6 @@ static int __init kunwind_lttng_init(void)
 	return 0;
 
 end_redirects:
-	pr_err("%s() cannot be replaced: error %d%s\n", redirects[i].from, ret,
-	       ret == -EBUSY ? "; another module or a livepatch replaces it" : "");
 	redirects_end();
 	statedump_probes_unregister();
 unregister_map:

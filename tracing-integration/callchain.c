@@ -7,8 +7,6 @@
  * lost by it: where kunwind cannot reach the end of a stack, and the kernel's own walk
  * finds more frames, these are taken.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/compiler.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
@@ -24,11 +22,11 @@
  * The kernel's own. A call through a pointer would fault where the kernel has removed the
  * landing pad of a function whose address nobody takes (IBT).
  */
-DEFINE_STATIC_CALL_NULL(stock_walk, perf_callchain_user);
+DEFINE_STATIC_CALL_NULL(stock_callchain_user, perf_callchain_user);
 
 static void walk_stock(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
-	static_call(stock_walk)(ctx, regs);
+	static_call(stock_callchain_user)(ctx, regs);
 	/* So that it is no jump: the redirect knows this module by its return address. */
 	barrier();
 }
@@ -118,11 +116,8 @@ int callchain_init(void)
 
 	if (!addr)
 		return -ENOENT;
-	static_call_update(stock_walk, (typeof(&perf_callchain_user))addr);
+	static_call_update(stock_callchain_user, (typeof(&perf_callchain_user))addr);
 	ret = callchain_begin();
 	callchain_end();
-	if (ret)
-		pr_err("%s() cannot be replaced: error %d%s\n", redirect.from, ret,
-		       ret == -EBUSY ? "; another module or a livepatch replaces it" : "");
 	return ret;
 }

@@ -212,13 +212,8 @@ static int begin_redirects(void)
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < ARRAY_SIZE(redirects); i++) {
+	for (i = 0; !ret && i < ARRAY_SIZE(redirects); i++)
 		ret = kunwind_redirect_begin(&redirects[i]);
-		if (ret)
-			pr_err("%s() cannot be replaced: error %d%s\n",
-			       redirects[i].from, ret, ret == -EBUSY ?
-			       "; another module or a livepatch replaces it" : "");
-	}
 	if (ret)
 		end_redirects();
 	return ret;

@@ -6,17 +6,27 @@
 #include <linux/module.h>
 #include "callchain.h"
 #include "demand.h"
+#include "user-stack.h"
 
 static int __init kunwind_tracing_init(void)
 {
 	int ret;
 
 	ret = callchain_init();
-	return ret ?: demand_init();
+	if (ret)
+		return ret;
+	ret = demand_init();
+	if (ret)
+		return ret;
+	ret = user_stack_init();
+	if (ret)
+		demand_exit();
+	return ret;
 }
 
 static void __exit kunwind_tracing_exit(void)
 {
+	user_stack_exit();
 	demand_exit();
 }
 

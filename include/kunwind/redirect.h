@@ -36,6 +36,8 @@ struct kunwind_redirect {
  * kunwind_redirect_begin() - call @r->to instead of @r->from from now on
  * @r: all but @ops is filled in
  *
+ * What fails is said in the kernel log.
+ *
  * Context: process context, sleeps.
  * Return: 0; -ENOENT if the kernel has no such function; -EBUSY if a livepatch or another
  *	module replaces it already; -EINVAL if ftrace cannot trace it; -ENOMEM.

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * kunwind's walk in the place of arch_stack_walk_user(), which follows frame pointers for
+ * ftrace's option userstacktrace. ftrace records eight frames of it. The event
+ * kunwind:user_stack has all.
+ *
+ * Nobody tells a module that the option is set. So the function is replaced while the
+ * event is enabled, or while root says so: the module's parameter userstacktrace.
+ */
+#include <linux/compiler.h>
+#include <linux/err.h>
+#include <linux/kstrtox.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/stacktrace.h>
+#include <linux/static_call.h>
+#include <linux/trace_events.h>
+#include <kunwind/kunwind.h>
+#include <kunwind/redirect.h>
+#include "user-stack.h"
+
+#define CREATE_TRACE_POINTS
+#include "user-stack-event.h"
+
+/* As many as one page of ftrace's ring buffer has room for: no event is larger. */
+#define MAX_FRAMES	500
+/* As many as are walked at first: most callers want eight, which this does not cost more. */
+#define FIRST_FRAMES	16
+/* A walk can be interrupted by softirqs, interrupts and NMIs, and each of them walk. */
+#define MAX_NESTING	4
+
+/* Of a CPU. Each walk has the next buffer, from enter() to leave(), with preemption off. */
+struct buffers {
+	unsigned int nesting;
+	u64 frames[MAX_NESTING][MAX_FRAMES];
+};
+
+static DEFINE_MUTEX(users_lock);
+/* Under users_lock: */
+static unsigned int nr_users;
+static bool is_up;
+static bool is_option_on;
+static struct kunwind_consumer *consumer;
+/* Made for the first user; freed for the last when no walk is under way any more. */
+static struct buffers __percpu *buffers;
+
+DEFINE_STATIC_CALL_NULL(stock_walk_user, arch_stack_walk_user);
+
+static void walk_stock(stack_trace_consume_fn consume, void *cookie,
+		       const struct pt_regs *regs)
+{
+	static_call(stock_walk_user)(consume, cookie, regs);
+	/* So that it is no jump: the redirect knows this module by its return address. */
+	barrier();
+}
+
+/* Return: room for MAX_FRAMES; NULL if all is taken. */
+static u64 *enter(void)
+{
+	struct buffers *own;
+
+	preempt_disable();
+	own = this_cpu_ptr(buffers);
+	if (own->nesting < MAX_NESTING)
+		return own->frames[own->nesting++];
+	preempt_enable();
+	return NULL;
+}
+
+static void leave(void)
+{
+	/* What interrupts has the next buffer until here. */
+	barrier();
+	this_cpu_ptr(buffers)->nesting--;
+	preempt_enable();
+}
+
+/* Count frames, up to one more than a limit, which @cookie begins with. */
+static bool count_down(void *cookie, unsigned long addr)
+{
+	int *left = cookie;
+
+	return --*left >= 0;
+}
+
+static bool is_stock_longer(u32 count, const struct pt_regs *regs)
+{
+	int left = count;
+
+	walk_stock(count_down, &left, regs);
+	return left < 0;
+}
+
+/* Return: whether @consume wants more. */
+static bool feed(stack_trace_consume_fn consume, void *cookie, const u64 *frames, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (!consume(cookie, frames[i]))
+			return false;
+	return true;
+}
+
+static void walk(u64 *frames, stack_trace_consume_fn consume, void *cookie,
+		 const struct pt_regs *regs)
+{
+	struct kunwind_result result;
+	u32 fed = 0;
+	bool more;
+
+	kunwind_walk(regs, frames, FIRST_FRAMES, &result);
+	if (result.stop == KUNWIND_STOP_CAPACITY) {
+		fed = result.count;
+		more = feed(consume, cookie, frames, fed);
+		if (!more && !trace_user_stack_enabled())
+			return;
+		kunwind_walk(regs, frames, MAX_FRAMES, &result);
+		if (more && result.count > fed)
+			feed(consume, cookie, frames + fed, result.count - fed);
+	} else if (result.stop != KUNWIND_STOP_COMPLETE &&
+		   is_stock_longer(result.count, regs)) {
+		walk_stock(consume, cookie, regs);
+	} else {
+		feed(consume, cookie, frames, result.count);
+	}
+	trace_user_stack(frames, &result);
+}
+
+/* void arch_stack_walk_user(consume, cookie, regs): @regs are current's user registers */
+static void walk_user(stack_trace_consume_fn consume, void *cookie,
+		      const struct pt_regs *regs)
+{
+	u64 *frames = enter();
+
+	if (!frames) {
+		walk_stock(consume, cookie, regs);
+		return;
+	}
+	walk(frames, consume, cookie, regs);
+	leave();
+}
+
+static struct kunwind_redirect redirect = {
+	.from = "arch_stack_walk_user",
+	.to = walk_user,
+	.owner = THIS_MODULE,
+};
+
+static void take_down(void)
+{
+	kunwind_redirect_end(&redirect);
+	synchronize_rcu_tasks();
+	kunwind_detach(consumer);
+	free_percpu(buffers);
+}
+
+static int bring_up(void)
+{
+	int ret;
+
+	buffers = alloc_percpu(struct buffers);
+	if (!buffers)
+		return -ENOMEM;
+	consumer = kunwind_attach();
+	ret = PTR_ERR_OR_ZERO(consumer);
+	if (!ret)
+		ret = kunwind_redirect_begin(&redirect);
+	if (!ret)
+		return 0;
+	if (!IS_ERR(consumer))
+		kunwind_detach(consumer);
+	free_percpu(buffers);
+	return ret;
+}
+
+static int begin(void)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&users_lock);
+	if (!nr_users)
+		ret = bring_up();
+	if (!ret)
+		nr_users++;
+	return ret;
+}
+
+static void end(void)
+{
+	lockdep_assert_held(&users_lock);
+	if (!--nr_users)
+		take_down();
+}
+
+static int event_begin(void)
+{
+	int ret;
+
+	mutex_lock(&users_lock);
+	ret = begin();
+	mutex_unlock(&users_lock);
+	return ret;
+}
+
+static void event_end(void)
+{
+	mutex_lock(&users_lock);
+	end();
+	mutex_unlock(&users_lock);
+}
+
+/*
+ * In the place of trace_event_reg(), which registers the event's probe. The tracepoint's
+ * own callbacks would not do: they run under a lock that attaching takes.
+ */
+static int event_reg(struct trace_event_call *call, enum trace_reg type, void *data)
+{
+	int ret;
+
+	switch (type) {
+	case TRACE_REG_REGISTER:
+	case TRACE_REG_PERF_REGISTER:
+		ret = event_begin();
+		if (ret)
+			return ret;
+		ret = trace_event_reg(call, type, data);
+		if (ret)
+			event_end();
+		return ret;
+	case TRACE_REG_UNREGISTER:
+	case TRACE_REG_PERF_UNREGISTER:
+		ret = trace_event_reg(call, type, data);
+		event_end();
+		return ret;
+	default:
+		return trace_event_reg(call, type, data);
+	}
+}
+
+/* While the module is loaded, or goes, it is only noted. */
+static int set_option(const char *value, const struct kernel_param *param)
+{
+	bool on;
+	int ret;
+
+	ret = kstrtobool(value, &on);
+	if (ret)
+		return ret;
+	mutex_lock(&users_lock);
+	if (is_up && on && !is_option_on)
+		ret = begin();
+	if (is_up && !on && is_option_on)
+		end();
+	if (!ret)
+		is_option_on = on;
+	mutex_unlock(&users_lock);
+	return ret;
+}
+
+static const struct kernel_param_ops option_ops = {
+	.flags = KERNEL_PARAM_OPS_FL_NOARG,
+	.set = set_option,
+	.get = param_get_bool,
+};
+module_param_cb(userstacktrace, &option_ops, &is_option_on, 0644);
+MODULE_PARM_DESC(userstacktrace,
+		 "Whether ftrace's option userstacktrace has kunwind's stacks (default: no, unless the event kunwind:user_stack is enabled)");
+
+int user_stack_init(void)
+{
+	unsigned long addr = kunwind_function(redirect.from);
+	int ret;
+
+	if (!addr)
+		return -ENOENT;
+	static_call_update(stock_walk_user, (typeof(&arch_stack_walk_user))addr);
+	/* If it will fail when it is wanted, it is said now. */
+	ret = kunwind_redirect_begin(&redirect);
+	kunwind_redirect_end(&redirect);
+	if (ret)
+		return ret;
+	mutex_lock(&users_lock);
+	event_class_user_stack.reg = event_reg;
+	if (is_option_on)
+		ret = begin();
+	is_up = !ret;
+	mutex_unlock(&users_lock);
+	return ret;
+}
+
+/*
+ * The parameter can still be written until the kernel frees the module. Before that, it
+ * disables the event.
+ */
+void user_stack_exit(void)
+{
+	mutex_lock(&users_lock);
+	if (is_option_on)
+		end();
+	is_up = false;
+	mutex_unlock(&users_lock);
+}

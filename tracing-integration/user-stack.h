@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* ftrace's user stacks. */
+#ifndef KT_USER_STACK_H
+#define KT_USER_STACK_H
+
+int user_stack_init(void);
+void user_stack_exit(void);
+
+#endif /* KT_USER_STACK_H */
