@@ -47,6 +47,8 @@ check "kmod includes core, uapi and include/kunwind" \
 check "lttng-integration includes include/kunwind alone" \
 	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"' |
 		grep -v '^lttng-integration/babeltrace/' || true)"
+check "tracing-integration includes include/kunwind and uapi" \
+	"$(includes tracing-integration '<|"[^/]*"')"
 check "the plugin of babeltrace2 includes its own headers alone" \
 	"$(includes lttng-integration/babeltrace '<|"[^/]*"')"
 check "of kunwind's it includes the uapi header alone" \
@@ -55,8 +57,8 @@ check "libkunwind includes the uapi header alone" \
 	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
 check "the command includes libkunwind, names of the plugin, core with the tests' port" \
 	"$(includes tools/kunwind '<|"(command|folders|load|module|notes|progress|salvage|session|table)\.h"')"
-check "neither lttng-integration nor libkunwind reaches into core or kmod" \
-	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration libkunwind 2>/dev/null || true)"
+check "neither lttng-integration, tracing-integration nor libkunwind reaches into core or kmod" \
+	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration tracing-integration libkunwind 2>/dev/null || true)"
 if (($#)); then
 	check "core calls memcpy, memset, memcmp, memmove and strlen alone" \
 		"$(calls "$@")"

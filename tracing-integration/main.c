@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include "callchain.h"
 #include "demand.h"
+#include "kfunc.h"
 #include "user-stack.h"
 
 static int __init kunwind_tracing_init(void)
@@ -20,12 +21,22 @@ static int __init kunwind_tracing_init(void)
 		return ret;
 	ret = user_stack_init();
 	if (ret)
-		demand_exit();
+		goto exit_demand;
+	ret = kfunc_init();
+	if (ret)
+		goto exit_user_stack;
+	return 0;
+
+exit_user_stack:
+	user_stack_exit();
+exit_demand:
+	demand_exit();
 	return ret;
 }
 
 static void __exit kunwind_tracing_exit(void)
 {
+	kfunc_exit();
 	user_stack_exit();
 	demand_exit();
 }

@@ -59,11 +59,10 @@ module_make() {
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
 		if [[ -e lttng-integration/Kbuild ]]; then
 			# modpost does not look at the age of KBUILD_EXTRA_SYMBOLS, and kunwind may have other checksums now.
-			rm -f {lttng-integration,tracing-integration,tests/module}/{Module.symvers,*.mod.c}
+			rm -f {lttng-integration,tests/module}/{Module.symvers,*.mod.c}
 			make -C "$kernel" M="$PWD/lttng-integration" -j"$(nproc)" LTTNG_MODULES=/usr/src/lttng-modules \
 				KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers /usr/src/lttng-modules/src/Module.symvers" modules
 		fi
-		make -C "$kernel" M="$PWD/tracing-integration" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
 		make -C "$kernel" M="$PWD/tests/module" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
 		find . -name "*.ko" -exec cp -v -t "/lib/modules/$0/updates/kunwind" {} +
 		depmod -o /mnt "$0"

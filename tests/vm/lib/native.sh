@@ -94,7 +94,7 @@ native_loaded() {
 }
 
 native_unload() {
-	local pid round
+	local pid round module
 	if [[ $KUW_NATIVE_SESSIOND && -e /run/lttng/lttng-sessiond.pid ]]; then
 		# It holds the modules until it is gone, and unloads LTTng's, each of which takes 4 s in a debug kernel.
 		pid=$(</run/lttng/lttng-sessiond.pid)
@@ -108,9 +108,11 @@ native_unload() {
 		KUW_NATIVE_SESSIOND=
 	fi
 	if [[ $KUW_NATIVE_LOADED ]]; then
-		[[ ! -e /sys/module/kunwind_lttng ]] || rmmod kunwind_lttng || true
+		for module in kunwind_lttng kunwind_tracing; do
+			[[ ! -e /sys/module/$module ]] || rmmod "$module" || true
+		done
 		! native_loaded || rmmod kunwind ||
-			say "kunwind's modules are still in use; remove them with: rmmod kunwind_lttng kunwind"
+			say "kunwind's modules are still in use; remove them with: rmmod kunwind_lttng kunwind_tracing kunwind"
 		KUW_NATIVE_LOADED=
 	fi
 }

@@ -100,6 +100,7 @@ vm_build() {
 			make -j"$(nproc)" -C "$folder"
 			make -j"$(nproc)" -C "$folder" check TESTS=
 		done
+		make -C tracing-integration/examples
 	' "$dir"
 }
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * bpf_kunwind_user_stack(), for BPF programs that want more than bpf_get_stack() gives:
+ * more frames than kernel.perf_event_max_stack, how many of them are proven, and why the
+ * walk ended.
+ *
+ * Nobody tells a module that a program calls its function. So the first call asks for
+ * coverage, and the stacks until it is there say NOT_COVERED. It stays until a minute has
+ * passed without a call. The program keeps the module.
+ */
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
+#include <linux/err.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sizes.h>
+#include <linux/workqueue.h>
+#include <kunwind/kunwind.h>
+#include <uapi/linux/kunwind.h>
+#include "kfunc.h"
+
+/* How long coverage stays after the last call. */
+#define IDLE	(60 * HZ)
+
+/**
+ * struct bpf_kunwind_result - how a walk ended
+ * @count: frames written
+ * @proven: how many of them follow from unwind tables alone
+ * @stop: enum kunwind_stop of <linux/kunwind.h>
+ */
+struct bpf_kunwind_result {
+	u32 count;
+	u32 proven;
+	u32 stop;
+};
+
+/* Written by attend() alone; read under rcu_read_lock(). */
+static struct kunwind_consumer *consumer;
+/* When the last call was, to a second, in jiffies: a store for each call is one too many. */
+static unsigned long last_call;
+static bool is_going;
+
+static void attend(struct work_struct *work);
+static DECLARE_DELAYED_WORK(attention, attend);
+
+static void detach(void)
+{
+	struct kunwind_consumer *old = consumer;
+
+	if (!old)
+		return;
+	WRITE_ONCE(consumer, NULL);
+	synchronize_rcu();
+	kunwind_detach(old);
+}
+
+/* Attach when there are calls, detach when there are none any more. */
+static void attend(struct work_struct *work)
+{
+	struct kunwind_consumer *fresh;
+
+	if (time_after(jiffies, READ_ONCE(last_call) + IDLE)) {
+		detach();
+		return;
+	}
+	if (!consumer) {
+		fresh = kunwind_attach();
+		/* Without memory, the next call asks again. */
+		if (IS_ERR(fresh))
+			return;
+		WRITE_ONCE(consumer, fresh);
+	}
+	queue_delayed_work(system_long_wq, &attention, IDLE);
+}
+
+/* A program may run where no work can be queued. */
+static void ask(struct irq_work *work)
+{
+	if (!READ_ONCE(is_going))
+		queue_delayed_work(system_long_wq, &attention, 0);
+}
+
+static DEFINE_IRQ_WORK(asking, ask);
+
+__bpf_kfunc_start_defs();
+
+/**
+ * bpf_kunwind_user_stack() - the user call stack of the current task
+ * @frames: where to write addresses, 8 bytes each, innermost first
+ * @frames__sz: bytes that @frames has room for; more than KUNWIND_MAX_FRAMES addresses are
+ *	never written
+ * @result: how it ended
+ *
+ * Context: any that a BPF program runs in.
+ * Return: the number of frames; -EINVAL if @frames is not aligned to 8 bytes.
+ */
+__bpf_kfunc int bpf_kunwind_user_stack(void *frames, u32 frames__sz,
+				       struct bpf_kunwind_result *result)
+{
+	struct kunwind_result r = { .stop = KUNWIND_STOP_NOT_COVERED };
+
+	if (!IS_ALIGNED((unsigned long)frames, sizeof(u64)))
+		return -EINVAL;
+	if (time_after(jiffies, READ_ONCE(last_call) + HZ))
+		WRITE_ONCE(last_call, jiffies);
+	rcu_read_lock();
+	if (likely(READ_ONCE(consumer)))
+		kunwind_walk(NULL, frames, frames__sz / sizeof(u64), &r);
+	else
+		irq_work_queue(&asking);
+	rcu_read_unlock();
+	result->count = r.count;
+	result->proven = r.proven;
+	result->stop = r.stop;
+	return r.count;
+}
+
+__bpf_kfunc_end_defs();
+
+BTF_KFUNCS_START(kfuncs)
+BTF_ID_FLAGS(func, bpf_kunwind_user_stack)
+BTF_KFUNCS_END(kfuncs)
+
+static const struct btf_kfunc_id_set kfunc_set = {
+	.owner = THIS_MODULE,
+	.set = &kfuncs,
+};
+
+/* Those that run on behalf of a task; a kernel may not offer kfuncs to all of them. */
+static const enum bpf_prog_type types[] = {
+	BPF_PROG_TYPE_TRACING,
+	BPF_PROG_TYPE_TRACEPOINT,
+	BPF_PROG_TYPE_RAW_TRACEPOINT,
+	BPF_PROG_TYPE_PERF_EVENT,
+	BPF_PROG_TYPE_KPROBE,
+};
+
+/* Without it the rest of the module works, so only want of memory is an error. */
+int kfunc_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	last_call = jiffies - IDLE;
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		ret = register_btf_kfunc_id_set(types[i], &kfunc_set);
+		if (ret == -ENOMEM)
+			return ret;
+	}
+	return 0;
+}
+
+/* No program is there any more that calls it. */
+void kfunc_exit(void)
+{
+	WRITE_ONCE(is_going, true);
+	irq_work_sync(&asking);
+	cancel_delayed_work_sync(&attention);
+	detach();
+}
