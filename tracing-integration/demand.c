@@ -235,6 +235,14 @@ static int find_stock(void)
 	return 0;
 }
 
+void demand_exit(void)
+{
+	end_redirects();
+	mutex_lock(&covers_lock);
+	uncover();
+	mutex_unlock(&covers_lock);
+}
+
 int demand_init(void)
 {
 	int ret;
@@ -248,14 +256,6 @@ int demand_init(void)
 	if (is_wanted())
 		ret = cover(INVALID_UID);
 	if (ret)
-		end_redirects();
+		demand_exit();
 	return ret;
-}
-
-void demand_exit(void)
-{
-	end_redirects();
-	mutex_lock(&covers_lock);
-	uncover();
-	mutex_unlock(&covers_lock);
 }

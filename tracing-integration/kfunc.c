@@ -129,12 +129,9 @@ static const struct btf_kfunc_id_set kfunc_set = {
 	.set = &kfuncs,
 };
 
-/* Those that run on behalf of a task; a kernel may not offer kfuncs to all of them. */
+/* For the kernel, programs on tracepoints and perf events are tracing programs, too. */
 static const enum bpf_prog_type types[] = {
 	BPF_PROG_TYPE_TRACING,
-	BPF_PROG_TYPE_TRACEPOINT,
-	BPF_PROG_TYPE_RAW_TRACEPOINT,
-	BPF_PROG_TYPE_PERF_EVENT,
 	BPF_PROG_TYPE_KPROBE,
 };
 

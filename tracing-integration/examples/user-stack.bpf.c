@@ -57,4 +57,4 @@ int on_openat(void *ctx)
 	return 0;
 }
 
-char license[] SEC("license") = "GPL";
+char LICENSE[] SEC("license") = "GPL";

@@ -23,8 +23,8 @@ lttng_make() {
 
 # Which files kunwind's modules are made from.
 module_sources() {
-	(cd "$KUW_TOP" && find Kbuild core kmod include lttng-integration tracing-integration tests/module -type f \
-		\( -name '*.[chS]' -o -name Kbuild -o -name Makefile -o -name 'Module*' \) | LC_ALL=C sort)
+	(cd "$KUW_TOP" && find Kbuild core kmod include lttng-integration tracing-integration tests/module -name examples -prune -o -type f \
+		\( -name '*.[chS]' -o -name Kbuild -o -name Makefile -o -name 'Module*' \) -print | LC_ALL=C sort)
 }
 
 # module_farm DIR: a copy of the sources there; untouched files keep their time, so that make builds what changed only.

@@ -112,6 +112,16 @@ main_flame() {
 	say "the flame graph, for any browser: $page"
 }
 
+# main_perf: what perf shows of a program without kunwind and with it, next to each other.
+main_perf() {
+	local page=$KUW_BUILD/perf.html
+	[[ ! $KUW_NATIVE ]] || return 0
+	say "perf record -g of a Python program, without kunwind and with it:"
+	run_batch "$KUW_TOP" "$KUW_TOP/tests/vm/lib/perf-flames" "$KUW_TOP/lttng-integration/babeltrace/page" >"$page.new"
+	mv -- "$page.new" "$page"
+	say "both flame graphs, for any browser: $page"
+}
+
 # main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
 main_job() {
 	local record=$KUW_TOP/tests/vm/lib/record folder
@@ -130,6 +140,7 @@ main_job() {
 	say "the last stack of ls, and all of them as a picture:"
 	main_stack "$folder/ls"
 	main_flame "$folder"
+	main_perf
 }
 
 # Where programs for the guest are built: its user space is the same with the debug kernel.
