@@ -127,11 +127,11 @@ static int cover(const struct subject *subject, unsigned long deadline)
 }
 
 /*
- * Cover the processes of @uid, or all (KW_EVERYBODY). Root's come first. Each other user has half of the time that is
- * left, as its files decide how long compiling them takes. Those that appear meanwhile
- * are the hooks' business: a child is on the list of processes before
- * sched_process_fork comes, and a new program's mm is the task's before anything of the
- * program is mapped.
+ * Cover the processes of @uid, or all (KW_EVERYBODY). Root's come first. Each other user
+ * has half of the time that is left, as its files decide how long compiling them takes.
+ * Those that appear meanwhile are the hooks' business: a child is on the list of processes
+ * before sched_process_fork comes, and a new program's mm is the task's before anything of
+ * the program is mapped.
  *
  * Context: process context, sleeps.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM.

@@ -9,8 +9,8 @@ struct kw_space;
 struct mm_struct;
 
 /*
- * Made by kunwind_attach(), kunwind_attach_user() or by open() of the device; used by its owner alone;
- * freed by kunwind_detach(), or by the last close.
+ * Made by kunwind_attach(), kunwind_attach_user() or by open() of the device; used by its
+ * owner alone; freed by kunwind_detach(), or by the last close.
  */
 struct kunwind_consumer {
 	/* NULL for one that covers other processes, too; else held by mmgrab(). */

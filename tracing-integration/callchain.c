@@ -116,7 +116,7 @@ int callchain_init(void)
 
 	if (!addr)
 		return -ENOENT;
-	static_call_update(stock_callchain_user, (typeof(&perf_callchain_user))addr);
+	static_call_update(stock_callchain_user, (typeof(perf_callchain_user) *)addr);
 	ret = callchain_begin();
 	callchain_end();
 	return ret;

@@ -121,16 +121,19 @@ free:
 	return ret;
 }
 
-static void uncover(void)
+/* End what nobody wants any more; or all (@always). Only the list is handled under the lock. */
+static void uncover(bool always)
 {
 	struct cover *cover, *next;
+	LIST_HEAD(old);
 
-	lockdep_assert_held(&covers_lock);
-	if (list_empty(&covers))
-		return;
-	callchain_end();
-	list_for_each_entry_safe(cover, next, &covers, node) {
-		list_del(&cover->node);
+	mutex_lock(&covers_lock);
+	if (always || (!nr_getting && !is_wanted()))
+		list_splice_init(&covers, &old);
+	if (!list_empty(&old))
+		callchain_end();
+	mutex_unlock(&covers_lock);
+	list_for_each_entry_safe(cover, next, &old, node) {
 		kunwind_detach(cover->consumer);
 		kfree(cover);
 	}
@@ -138,10 +141,7 @@ static void uncover(void)
 
 static void uncover_unwanted(struct work_struct *work)
 {
-	mutex_lock(&covers_lock);
-	if (!nr_getting && !is_wanted())
-		uncover();
-	mutex_unlock(&covers_lock);
+	uncover(false);
 }
 
 static DECLARE_DELAYED_WORK(end, uncover_unwanted);
@@ -228,19 +228,17 @@ static int find_stock(void)
 
 	if (!get || !put || !get_entry || !put_entry)
 		return -ENOENT;
-	static_call_update(stock_get, (typeof(&get_callchain_buffers))get);
-	static_call_update(stock_put, (typeof(&put_callchain_buffers))put);
-	static_call_update(stock_get_entry, (typeof(&get_callchain_entry))get_entry);
-	static_call_update(stock_put_entry, (typeof(&put_callchain_entry))put_entry);
+	static_call_update(stock_get, (typeof(get_callchain_buffers) *)get);
+	static_call_update(stock_put, (typeof(put_callchain_buffers) *)put);
+	static_call_update(stock_get_entry, (typeof(get_callchain_entry) *)get_entry);
+	static_call_update(stock_put_entry, (typeof(put_callchain_entry) *)put_entry);
 	return 0;
 }
 
 void demand_exit(void)
 {
 	end_redirects();
-	mutex_lock(&covers_lock);
-	uncover();
-	mutex_unlock(&covers_lock);
+	uncover(true);
 }
 
 int demand_init(void)

@@ -277,7 +277,7 @@ int user_stack_init(void)
 
 	if (!addr)
 		return -ENOENT;
-	static_call_update(stock_walk_user, (typeof(&arch_stack_walk_user))addr);
+	static_call_update(stock_walk_user, (typeof(arch_stack_walk_user) *)addr);
 	/* If it will fail when it is wanted, it is said now. */
 	ret = kunwind_redirect_begin(&redirect);
 	kunwind_redirect_end(&redirect);
