@@ -150,8 +150,8 @@ bench_vm_build() {
 	local dir=$1
 	mkdir -p "$dir/module"
 	cp -p -- "$KUW_TOP"/tests/bench/vm/module/* "$dir/module/"
-	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/bench:/usr/src/bench" "$KUW_MODULE/src:/usr/src/kunwind" "$dir:/mnt") in_root bash -euc '
-		make -C /usr/src/bench/vm OUT=/mnt
+	KUW_BINDS=$(printf '%s\n' "$KUW_TOP:/usr/src/tree" "$KUW_MODULE/src:/usr/src/kunwind" "$dir:/mnt") in_root bash -euc '
+		make -C /usr/src/tree/tests/bench/vm OUT=/mnt
 		rm -f /mnt/module/Module.symvers /mnt/module/*.mod.c
 		make -C "/lib/modules/$0/build" M=/mnt/module KUNWIND=/usr/src/kunwind \
 			KBUILD_EXTRA_SYMBOLS=/usr/src/kunwind/Module.symvers modules
