@@ -42,6 +42,8 @@ check "core includes its own headers and the port's" \
 	"$(includes core "\"(kunwind_port\.h|$(own core))\"")"
 check "core does not ask where it is compiled" \
 	"$(grep -rnE '__KERNEL__|MODULE|CONFIG_|__has_include' core || true)"
+check "port includes core's and the uapi header alone" \
+	"$(includes port/kernel '<|"kunwind_port\.h"'; includes port/host '<|"(kunwind_port|load|compile|elf|map|memo|table)\.h"|"\.\./\.\./include/uapi/[^"]*"')"
 check "kmod includes core, uapi and include/kunwind" \
 	"$(includes kmod '<|"[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
 check "lttng-integration includes include/kunwind alone" \
@@ -55,7 +57,7 @@ check "of kunwind's it includes the uapi header alone" \
 	"$(grep -rnE 'include.*<kunwind/' lttng-integration/babeltrace || true)"
 check "libkunwind includes the uapi header alone" \
 	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
-check "the command includes libkunwind, names of the plugin, core with the tests' port" \
+check "the command includes libkunwind, names of the plugin, core with the host's port" \
 	"$(includes tools/kunwind '<|"(command|folders|load|module|notes|progress|salvage|session|table)\.h"')"
 check "neither lttng-integration, tracing-integration nor libkunwind reaches into core or kmod" \
 	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration tracing-integration libkunwind 2>/dev/null || true)"

@@ -23,8 +23,8 @@ lttng_make() {
 
 # Which files kunwind's modules are made from.
 module_sources() {
-	(cd "$KUW_TOP" && find Kbuild core kmod include lttng-integration tracing-integration tests/module -name examples -prune -o -type f \
-		\( -name '*.[chS]' -o -name Kbuild -o -name Makefile -o -name 'Module*' \) -print | LC_ALL=C sort)
+	(cd "$KUW_TOP" && find Kbuild core kmod port/kernel include lttng-integration tracing-integration tests/module -name examples -prune -o -type f \
+		\( -name '*.[chS]' -o -name Kbuild -o -name sources.am -o -name Makefile -o -name 'Module*' \) -print | LC_ALL=C sort)
 }
 
 # module_farm DIR: a copy of the sources there; untouched files keep their time, so that make builds what changed only.
@@ -39,7 +39,7 @@ module_farm() {
 		fi
 	done <"$dir.list"
 	# What is no source any more.
-	(cd "$dir" && find . -type f \( -name '*.[chS]' ! -name '*.mod.c' -o -name Kbuild \) | sed 's,^\./,,' | LC_ALL=C sort) |
+	(cd "$dir" && find . -type f \( -name '*.[chS]' ! -name '*.mod.c' -o -name Kbuild -o -name sources.am \) | sed 's,^\./,,' | LC_ALL=C sort) |
 		LC_ALL=C comm -23 - "$dir.list" | (cd "$dir" && xargs -r -d '\n' rm -v --)
 }
 

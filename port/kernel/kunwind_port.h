@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * What core/ needs, as the kernel has it. Its twin for host programs is
- * tests/host/kunwind_port.h; the list of needs is the same.
+ * port/host/kunwind_port.h; the list of needs is the same.
  */
 #ifndef KUNWIND_PORT_H
 #define KUNWIND_PORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * What core/ needs, as a host program has it. Its twin for the kernel is
- * kmod/kunwind_port.h; the list of needs is the same.
+ * port/kernel/kunwind_port.h; the list of needs is the same.
  *
  * "User memory" is a window of this program's own memory: its own stack, or a
  * copy of another process' stack, or words that a test made up.
