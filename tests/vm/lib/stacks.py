@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Reads babeltrace2's text, and resolves addresses with nm, readelf and a memory map: independent of kunwind."""
+"""Reads babeltrace2's text and perf's, and resolves addresses with nm, readelf and a memory map: independent of kunwind."""
 import bisect
 import re
 import subprocess
@@ -15,6 +15,8 @@ STACK = re.compile(r"_callstack_user_unwind_length = (\d+), callstack_user_unwin
 FRAME = re.compile(r"\] = 0x([0-9A-F]+)")
 PROCNAME = re.compile(r'procname = "((?:[^"\\]|\\.)*)"')
 NUMBER = {name: re.compile(r"\b%s = (\d+)" % name) for name in ("pid", "tid")}
+
+PERF_CALL = re.compile(r"^\s*(\S.*?)\s+(\d+)/(\d+)\s+raw_syscalls:sys_enter:\s+NR (\d+) ")
 
 
 class Event:
@@ -55,6 +57,35 @@ def read(lines):
             raise ValueError("not an event: " + line)
         if not match[1].startswith("kunwind_"):
             yield Event(match[1], match[2])
+
+
+class PerfEvent(Event):
+    """A system call that perf recorded; without the frames of the kernel."""
+
+    def __init__(self, name, comm, pid, tid):
+        self.name, self.procname, self.pid, self.tid = "syscall_entry_" + name, comm, int(pid), int(tid)
+        self.frames = []
+
+
+def read_perf(lines, header):
+    """
+    The events of `perf script -F comm,pid,tid,event,trace,ip` of raw_syscalls:sys_enter. The header is the C library's, with the
+    numbers of system calls.
+    """
+    with open(header, encoding="ascii") as file:
+        names = {int(number): name for name, number in re.findall(r"^#define __NR_(\w+?)(?:32)? (\d+)$", file.read(), re.M)}
+    event = None
+    for line in lines:
+        if match := PERF_CALL.match(line):
+            if event:
+                yield event
+            event = PerfEvent(names[int(match[4])], *match.groups()[:3])
+        elif line.strip():
+            address = int(line, 16)
+            if not address >> 63:
+                event.frames.append(address)
+    if event:
+        yield event
 
 
 def run(*command):
