@@ -392,6 +392,11 @@ test_live() {
 	KUW_TEST_LIMIT=7200 test_vm long/live.sh
 }
 
+# test_perf: perf's stacks of real programs.
+test_perf() {
+	KUW_TEST_LIMIT=7200 test_vm long/perf.sh
+}
+
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
 # And entry.sh where the CPU that is aimed at runs at the same time as the one that aims.
 test_nmi() {
@@ -408,7 +413,7 @@ test_smp() {
 	test_vm storms.sh nmi.sh
 }
 
-# test_check [host|vm|debug|live|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
+# test_check [host|vm|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -421,14 +426,14 @@ test_check() {
 	rows | soak | steps)
 		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		;;
-	host | live | names | nmi | peers | smp | all)
+	host | live | perf | names | nmi | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, names, nmi, smp, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|debug|live|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
+# test_job [host|vm|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -439,6 +444,7 @@ test_job() {
 	vm) test_vm "$@" ;;
 	debug) test_debug "$@" ;;
 	live) test_live ;;
+	perf) test_perf ;;
 	names) test_names ;;
 	peers) test_peers ;;
 	rows) test_rows "$@" ;;
