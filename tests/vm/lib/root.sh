@@ -9,6 +9,7 @@ KUW_PACKAGES=(
 	lttng-tools liblttng-ctl-dev babeltrace2 libbabeltrace2-dev
 	clang libbpf-dev bpfcc-tools
 	gcc g++ gcc-multilib make gdb strace elfutils libunwind-dev python3 perl linux-perf trace-cmd bpftrace
+	bpfcc-tools libdevel-nytprof-perl
 	autoconf automake libtool pkgconf libdw-dev libelf-dev libglib2.0-dev libiberty-dev libjansson-dev musl-tools openssl
 	kmod udev procps e2fsprogs zstd cpio xz-utils git iproute2
 )
