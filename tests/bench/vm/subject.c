@@ -4,6 +4,9 @@
  * ns, and so a number of instructions.
  *
  * subject getppid DEPTH COUNT		a call of getppid(), of COUNT
+ * subject turns DEPTH COUNT FIRST	the same in turns with another process, which
+ *					writes to fd 3 and reads from fd 4, or the
+ *					other way round; FIRST: who begins, 1 or 0
  * subject walk DEPTH COUNT		a walk, by both ways of kunwind-bench.ko
  * subject threads N COUNT		a walk of kunwind, the mean of N threads
  * subject spawn COUNT CMD...		start and end of a program, each of COUNT
@@ -29,6 +32,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +59,8 @@ extern char **environ;
 struct job {
 	long count;
 	int device;
+	/* Of two that take turns. */
+	bool first;
 	struct bench_walks walks;
 	double ns;
 };
@@ -96,6 +102,30 @@ static long leaf_getppid(void *arg)
 	for (i = 0; i < job->count; i++)
 		call(SYS_getppid, 0, 0, 0);
 	job->ns = (now() - start) / (double)job->count;
+	return 0;
+}
+
+/* Who is first reads what the other one writes to fd 4, and writes to fd 3. */
+static long leaf_turns(void *arg)
+{
+	struct job *job = arg;
+	long in = job->first ? 4 : 3, out = job->first ? 3 : 4, i;
+	double start = 0;
+	char c = 0;
+
+	for (i = 0; i < WARM_UP + job->count; i++) {
+		if (i == WARM_UP)
+			start = now();
+		if (job->first)
+			call(SYS_write, out, (long)&c, 1);
+		if (call(SYS_read, in, (long)&c, 1) != 1)
+			die("the other one");
+		call(SYS_getppid, 0, 0, 0);
+		if (!job->first)
+			call(SYS_write, out, (long)&c, 1);
+	}
+	/* Of both. */
+	job->ns = (now() - start) / (double)job->count / 2;
 	return 0;
 }
 
@@ -405,6 +435,12 @@ int main(int argc, char **argv)
 		job.count = atol(argv[3]);
 		SUBJECT[0](atol(argv[2]) - OUTER, 0, leaf_getppid, &job);
 		printf("%.1f\n", job.ns);
+	} else if (argc == 5 && !strcmp(what, "turns")) {
+		job.count = atol(argv[3]);
+		job.first = atoi(argv[4]);
+		SUBJECT[0](atol(argv[2]) - OUTER, 0, leaf_turns, &job);
+		if (job.first)
+			printf("%.1f\n", job.ns);
 	} else if (argc == 4 && !strcmp(what, "walk")) {
 		if (job.device < 0)
 			job.device = device();
