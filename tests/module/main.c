@@ -9,7 +9,7 @@
  *
  *	aim	a CPU, which gets as many NMIs as it takes, each with a walk; -1: none
  *
- * those of chains.c, the counters of judge.c and nested.c, and device.c.
+ * those of chains.c and replace.c, the counters of judge.c and nested.c, and device.c.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -219,6 +219,7 @@ static void __exit kunwind_test_exit(void)
 		nested_stop();
 	if (aim_at >= 0)
 		aim_stop();
+	replace_stop();
 	kunwind_detach(consumer);
 	interrupts_exit();
 	judge_exit();

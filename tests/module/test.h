@@ -56,4 +56,6 @@ void aim_stop(void);
 int nested_start(void);
 void nested_stop(void);
 
+void replace_stop(void);
+
 #endif /* KUNWIND_TEST_H */
