@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# An unprivileged user of perf gets whole stacks of his own programs, and has nothing done for processes of others.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/perf
+. "$TOP/tests/vm/lib/perf"
+
+chmod 755 "$SCRATCH"
+mkdir -m 777 "$SCRATCH/files"
+install -m 755 -t "$SCRATCH" "$TOP/tests/subjects/deep.py"
+paranoid=$(sysctl -n kernel.perf_event_paranoid)
+
+# as USER COMMAND...
+as() {
+	setpriv --reuid "$1" --regid "$1" --clear-groups env HOME="$SCRATCH/files" "${@:2}"
+}
+
+# level NUMBER
+level() {
+	sysctl -q kernel.perf_event_paranoid="$1"
+}
+
+# record FILE OPTION...: by one who may do little, a program of his own.
+record() {
+	as nobody-else perf record -F 997 -g -o "$SCRATCH/files/$1" "${@:2}" -- \
+		python3 -S "$SCRATCH/deep.py" "$SCRATCH/files/map" 0.2 </dev/null
+}
+
+# processes USER: how many he has; the user - has all that are not the kernel's.
+processes() {
+	ps -e -o ruid=,vsz= | awk -v user="$([[ $1 == - ]] || id -u "$1")" '$2 && (user == "" || user == $1)' | wc -l
+}
+
+# sleepers: three of each user.
+sleepers() {
+	local user number
+	for user in root tracer nobody-else; do
+		for number in 1 2 3; do
+			as "$user" sleep 1000 &
+			sleeping+=($!)
+		done
+	done
+	# Until each is the program.
+	sleep 1
+}
+sleeping=()
+
+# covers USER SLACK: exactly his processes are, except for so many that come and go: ps is one of them.
+covers() {
+	local spaces wanted
+	spaces=$(figure spaces) wanted=$(processes "$1")
+	echo "$spaces address spaces are covered, and $1 has $wanted processes of $(processes -)"
+	((spaces >= wanted - $2 && spaces <= wanted + $2))
+}
+
+# builds COMMAND...: for how many mappings it had something done.
+builds() {
+	local before number
+	before=$(figure map_builds)
+	for number in {1..20}; do
+		"$@" || return
+	done
+	echo $(($(figure map_builds) - before))
+}
+
+# works_for_own: programs that others start are none of kunwind's business while his perf records.
+works_for_own() {
+	local own other
+	own=$(builds as nobody-else true) other=$(builds as tracer true)
+	echo "20 programs of his own: $own maps; of another user: $other maps"
+	# His perf may do something meanwhile.
+	((own >= 20 && other < 10))
+}
+
+begin_his() {
+	level "$1" && begin as nobody-else perf record -e cpu-clock:u --user-callchains -F 97 -g -o "$SCRATCH/files/his" -- sleep 1000 && soon consumes 1 && sleep 1
+}
+
+# end_his: his perf ends with its program.
+end_his() {
+	pkill --parent "$(pgrep -u nobody-else -x perf)" -x sleep
+	wait "$begun"
+	soon idle
+}
+
+ok "kunwind is loaded, kunwind-tracing is not" fresh
+ok "stock, level 2: he records" eval 'level 2; record stock -e cpu-clock:u --user-callchains'
+judged "stock: nearly no stack is whole" "$SCRATCH/files/stock" --comm python3 --stacks 50 --most 30
+ok "kunwind-tracing is loaded" modprobe kunwind-tracing
+ok "level 1: he records" eval 'level 1; record one -e cpu-clock'
+judged "level 1: his stacks are whole" "$SCRATCH/files/one" --comm python3 --stacks 50 --least 99
+ok "level 2: he records" eval 'level 2; record two -e cpu-clock:u --user-callchains'
+judged "level 2: his stacks are whole" "$SCRATCH/files/two" --comm python3 --stacks 50 --least 99
+ok "soon after nothing is left" soon idle
+
+ok "three users sleep" sleepers
+ok "he records again" begin_his 1
+ok "his processes are covered, and no others" covers nobody-else 2
+ok "nothing is done for programs of others" works_for_own
+ok "he ends" end_his
+ok "root records everything" begin_perf -e cpu-clock -F 97 -g -o "$SCRATCH/all"
+ok "then all processes are covered" covers - 5
+ok "root ends" stop
+kill "${sleeping[@]}"
+ok "soon after nothing is left" soon idle
+
+ok "level 2: he may not record the whole system" fails as nobody-else perf record -a -e cpu-clock -g -o "$SCRATCH/files/no" -- true
+ok "nor a process of root" fails as nobody-else perf record -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/no" -p 1 -- true
+ok "soon after nothing is left" soon idle
+ok "level 3: he may not record at all" fails eval 'level 3; record no -e cpu-clock:u --user-callchains'
+ok "and nothing was done for him" idle
+sysctl -q kernel.perf_event_paranoid="$paranoid"
+ok "the modules are as before" restore
+done_testing
