@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Each recipe of Documentation/tracing.md works as it is pasted, and shows a stack that reaches _start. Those of bcc have a test of their own.
+# Each recipe of Documentation/tracing.md works as it is pasted, and shows a stack that reaches _start, or says that it is whole. Those of bcc have a test of their own.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -9,7 +9,7 @@ set -uo pipefail
 
 page=$TOP/Documentation/tracing.md
 # What their headings match.
-recipes=${RECIPES-^(perf|bpftrace|A)[ :]}
+recipes=${RECIPES-^(perf|bpftrace|trace-cmd|A)[ :]}
 
 # extract: each block to a file of its own, after a line with its heading. How many there are on the page is in count.
 extract() {
@@ -29,7 +29,7 @@ try() {
 	timeout 170 bash -euo pipefail "$1" >"$1.said" 2>&1 </dev/null
 	local status=$?
 	cd "$TOP" || return
-	((status == 0)) && grep -qw _start "$1.said" && return
+	((status == 0)) && grep -qwE '_start|stop=COMPLETE' "$1.said" && return
 	echo "status $status"
 	tail -n 30 "$1.said"
 	return 1

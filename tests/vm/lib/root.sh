@@ -7,7 +7,7 @@
 KUW_PACKAGES=(
 	linux-image-amd64 linux-headers-amd64 busybox-static
 	lttng-tools liblttng-ctl-dev babeltrace2 libbabeltrace2-dev
-	clang libbpf-dev bpfcc-tools
+	clang libbpf-dev
 	gcc g++ gcc-multilib make gdb strace elfutils libunwind-dev python3 perl linux-perf trace-cmd bpftrace
 	bpfcc-tools libdevel-nytprof-perl
 	autoconf automake libtool pkgconf libdw-dev libelf-dev libglib2.0-dev libiberty-dev libjansson-dev musl-tools openssl
