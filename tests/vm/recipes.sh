@@ -27,10 +27,10 @@ try() {
 	mkdir "$1.d" && cd "$1.d" || return
 	# perf writes what it records to its stdout if that is a pipe.
 	timeout 170 bash -euo pipefail "$1" >"$1.said" 2>&1 </dev/null
-	local status=$?
+	local result=$?
 	cd "$TOP" || return
-	((status == 0)) && grep -qwE '_start|stop=COMPLETE' "$1.said" && return
-	echo "status $status"
+	((result == 0)) && grep -qwE '_start|stop=COMPLETE' "$1.said" && return
+	echo "status $result"
 	tail -n 30 "$1.said"
 	return 1
 }
