@@ -19,14 +19,14 @@ busy() {
 # held FUNCTION: another module replaces it.
 held() {
 	local status
-	echo "$1" >$replace || return
+	echo "$1" >"$replace" || return
 	echo "kunwind-test: $1 is held" >/dev/kmsg
 	! modprobe kunwind-tracing || return
 	[[ ! -d /sys/module/kunwind_tracing && $(replaced) == "$1" ]]
 	status=$?
 	((status == 0)) || echo "replaced: $(replaced)"
 	dmesg | sed "1,/kunwind-test: $1 is held/d"
-	echo >$replace
+	echo >"$replace"
 	((status == 0)) && [[ ! $(replaced) ]] &&
 		dmesg | sed "1,/kunwind-test: $1 is held/d" |
 		grep -qF "kunwind_tracing: $1() cannot be replaced: error -16; another module or a livepatch replaces it"

@@ -35,9 +35,9 @@ processes() {
 
 # sleepers: three of each user.
 sleepers() {
-	local user number
+	local user
 	for user in root tracer nobody-else; do
-		for number in 1 2 3; do
+		for _ in 1 2 3; do
 			as "$user" sleep 1000 &
 			sleeping+=($!)
 		done
@@ -57,9 +57,9 @@ covers() {
 
 # builds COMMAND...: for how many mappings it had something done.
 builds() {
-	local before number
+	local before
 	before=$(figure map_builds)
-	for number in {1..20}; do
+	for _ in {1..20}; do
 		"$@" || return
 	done
 	echo $(($(figure map_builds) - before))

@@ -52,8 +52,8 @@ older() {
 # without_stacks: perf that wants none.
 without_stacks() {
 	begin_perf -e cpu-clock -F 97 -o "$SCRATCH/flat" && idle
-	local status=$?
-	stop && return "$status"
+	local verdict=$?
+	stop && return "$verdict"
 }
 
 ok "kunwind is loaded, kunwind-tracing is not" fresh
@@ -62,7 +62,7 @@ judged "stock: nearly no stack is whole" "$SCRATCH/stock" --comm python3 --stack
 ok "stock: the demo is recorded" calls "$SCRATCH/demo" "$BUILT/demo" "$SCRATCH/map"
 ok "stock: its functions are not on its stacks" fails compare_demo "$BUILT/demo" "$SCRATCH/demo" "$SCRATCH/map" "$header"
 ok "stock: a program with code of its own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
-perf script -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.stock"
+perf script -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.stock" 2>"$SCRATCH/said"
 
 ok "a program sleeps deep in its calls" asleep
 ok "kunwind-tracing is loaded" modprobe kunwind-tracing

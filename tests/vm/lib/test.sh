@@ -392,9 +392,9 @@ test_live() {
 	KUW_TEST_LIMIT=7200 test_vm long/live.sh
 }
 
-# test_perf: perf's stacks of real programs.
+# test_perf: the recipes of Documentation/tracing.md.
 test_perf() {
-	KUW_TEST_LIMIT=7200 test_vm long/perf.sh
+	KUW_TEST_LIMIT=3600 test_vm long/recipes.sh long/recipes-bcc.sh
 }
 
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
