@@ -60,7 +60,7 @@ usage: ./run.sh                         trace the demo program and a stripped /b
        ./run.sh test  rows [N]          tables of all files of this machine and of the guest beside libdwarf (or 1 in N FDEs)
        ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
        ./run.sh test  live              LTTng's stacks of real programs next to strace's and eu-stack's (30 min)
-       ./run.sh test  perf              the recipes of Documentation/tracing.md: perf, bpftrace, bcc, trace-cmd
+       ./run.sh test  perf              perf, bpftrace and LTTng at the same time, and the recipes of Documentation/tracing.md (30 min)
        ./run.sh test  names             the names that stacks get beside gdb's: 1,000 stacks of eight programs and more
        ./run.sh test  nmi               walks in 10,000 NMIs a second, by a clock that counts instructions; NMIs at each instruction of the entry code
        ./run.sh test  smp               storms and NMIs in a guest whose CPUs run at the same time

@@ -59,11 +59,6 @@ without_stacks() {
 ok "kunwind is loaded, kunwind-tracing is not" fresh
 ok "stock: python3 is recorded" cpu_clock "$SCRATCH/stock" "${deep[@]}" "$SCRATCH/map" 0.2
 judged "stock: nearly no stack is whole" "$SCRATCH/stock" --comm python3 --stacks 100 --most 30
-ok "stock: the demo is recorded" calls "$SCRATCH/demo" "$BUILT/demo" "$SCRATCH/map"
-ok "stock: its functions are not on its stacks" fails compare_demo "$BUILT/demo" "$SCRATCH/demo" "$SCRATCH/map" "$header"
-ok "stock: a program with code of its own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
-perf script -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.stock" 2>"$SCRATCH/said"
-
 ok "a program sleeps deep in its calls" asleep
 ok "kunwind-tracing is loaded" modprobe kunwind-tracing
 ok "two functions are replaced, and none is hooked" idle
@@ -77,24 +72,6 @@ ok "no table, and no address space" nothing_left
 
 ok "python3 is recorded" cpu_clock "$SCRATCH/whole" "${deep[@]}" "$SCRATCH/map" 0.2
 judged "its stacks are whole" "$SCRATCH/whole" --comm python3 --stacks 100 --least 99
-for name in demo demo32; do
-	if [[ $name == demo32 && ! -x $BUILT/$name ]]; then
-		skip "$name" "the compiler has no libraries for i386"
-		continue
-	fi
-	[[ $name == demo ]] || header=$header32
-	ok "$name is recorded" calls "$SCRATCH/demo" "$BUILT/$name" "$SCRATCH/map"
-	ok "$name: its functions are on its stacks, in order" compare_demo "$BUILT/$name" "$SCRATCH/demo" "$SCRATCH/map" "$header"
-done
-
-# Frame pointers lead through code without tables: nothing of that may be lost.
-never_fewer() {
-	perf script -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.now"
-	"$TOP/tests/vm/lib/check-never-fewer" made /usr/include/x86_64-linux-gnu/asm/unistd_64.h "$SCRATCH/made.stock" "$SCRATCH/made.now"
-}
-ok "code of a program's own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
-ok "no stack has fewer frames than stock" never_fewer
-
 ok "the module goes" modprobe -r kunwind-tracing
 ok "nothing is replaced" says "" replaced
 ok "it comes while perf records" older
