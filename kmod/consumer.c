@@ -64,6 +64,14 @@ static void take_down(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(hooks_go, take_down);
 
+/* Not at once, and not if there is a consumer then. */
+static void hooks_may_go(void)
+{
+	lockdep_assert_held(&consumers_lock);
+	if (!nr_consumers)
+		mod_delayed_work(system_long_wq, &hooks_go, kw_hooks_stay);
+}
+
 static int enlist(const struct kunwind_consumer *c)
 {
 	int ret;
@@ -73,8 +81,10 @@ static int enlist(const struct kunwind_consumer *c)
 	ret = bring_up();
 	if (!ret && !c->mm)
 		ret = kw_wanted_add(c->uid);
-	if (ret)
+	if (ret) {
+		hooks_may_go();
 		goto unlock;
+	}
 	if (!nr_consumers++)
 		kw_tables_open();
 	kw_gauge_add(consumers, 1);
@@ -99,7 +109,7 @@ static void delist(const struct kunwind_consumer *c)
 	last = !--nr_consumers;
 	if (last) {
 		kw_tables_close();
-		mod_delayed_work(system_long_wq, &hooks_go, kw_hooks_stay);
+		hooks_may_go();
 	}
 	mutex_unlock(&consumers_lock);
 	if (last)
