@@ -66,7 +66,8 @@ demo() {
 # same STACKS: each tracer saw the same stacks, as often as the demo ran meanwhile; and they are deep.
 same() {
 	local each want
-	want=$(head -n 1 "$SCRATCH/stacks.lttng")
+	# Shells make the call, too. The demo's libc lies where it does in a process whose addresses are not randomised.
+	want=$(grep -m 1 ^7ffff7 "$SCRATCH/stacks.lttng")
 	for each in lttng:$1 perf:$2 bpftrace:$3; do
 		[[ $(grep -cxF "$want" "$SCRATCH/stacks.${each%:*}") == "${each#*:}" ]] || {
 			head "$SCRATCH"/stacks.*

@@ -29,7 +29,7 @@ held() {
 	echo >"$replace"
 	((status == 0)) && [[ ! $(replaced) ]] &&
 		dmesg | sed "1,/kunwind-test: $1 is held/d" |
-		grep -qF "kunwind_tracing: $1() cannot be replaced: error -16; another module or a livepatch replaces it"
+		grep -qF "kunwind_tracing: $1() cannot be replaced: a livepatch or another module has done so"
 }
 
 # goes: rmmod while perf records all processes.
