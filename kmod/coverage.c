@@ -21,15 +21,23 @@
 #include "stats.h"
 #include "times.h"
 
+/*
+ * The last event that a snapshot knows of which is read from now on, or an earlier one.
+ * Context: any, under rcu_read_lock().
+ */
+s64 kw_space_known(const struct kw_space *space)
+{
+	/* Pairs with replace(). */
+	return smp_load_acquire(&space->known);
+}
+
 /* Context: any, under rcu_read_lock(); look before using the snapshot. */
 enum kw_state kw_space_state(const struct kw_space *space)
 {
 	s64 events = READ_ONCE(space->events);
 	s64 wrong = READ_ONCE(space->wrong);
-	s64 known;
+	s64 known = kw_space_known(space);
 
-	/* Pairs with replace(): a snapshot read from now on knows of @known. */
-	known = smp_load_acquire(&space->known);
 	if (!rcu_access_pointer(space->snap))
 		return KW_EMPTY;
 	if (wrong > known)
@@ -107,27 +115,32 @@ bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 
 }
 
 /*
- * Which addresses were mapped since the snapshot, that is, where it may be wrong.
- * Context: any, under rcu_read_lock(); look before using the snapshot.
- * Return: how many ranges; -1 if they are too many to tell.
+ * How many of these frames, from the innermost, are in code that was there at event
+ * @known, and has not been mapped over since.
+ * Context: any, under rcu_read_lock().
+ * Return: at most @count; 0 if more was mapped since than the space remembers.
  */
-int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG])
+u32 kw_space_unchanged(const struct kw_space *space, s64 known, const u64 *frames,
+		       u32 count)
 {
-	s64 known, events, event;
-	int count = 0;
+	s64 events, event;
+	u32 i;
 
-	/* As in kw_space_state(): a snapshot read from now on knows of @known. */
-	known = smp_load_acquire(&space->known);
 	/* Pairs with number(). */
 	events = smp_load_acquire(&space->events);
-
 	if (events - known >= KW_LOG)
-		return -1;
-	for (event = known + 1; event <= events; event++)
-		ranges[count++] = space->log[event % KW_LOG];
-	/* Has a hook begun to write over them? */
+		return 0;
+	for (event = known + 1; event <= events; event++) {
+		const struct kw_range *r = &space->log[event % KW_LOG];
+
+		/* A return address, or the instruction itself. */
+		for (i = 0; i < count; i++)
+			if (frames[i] - 1 < r->end && frames[i] >= r->start)
+				count = i;
+	}
+	/* Has a hook begun to write over what was read? */
 	smp_rmb();
-	return READ_ONCE(space->events) - known < KW_LOG ? count : -1;
+	return READ_ONCE(space->events) - known < KW_LOG ? count : 0;
 }
 
 /* Number an event. The caller has @space->lock. */
@@ -135,12 +148,12 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 {
 	s64 event = space->events + 1;
 
-	/* Pairs with kw_space_replaced(): the event before shows before this one's place. */
+	/* Pairs with kw_space_unchanged(): the event before shows before this one's place. */
 	smp_wmb();
 	space->log[event % KW_LOG] = (struct kw_range) { start, end };
 	if (wrong)
 		WRITE_ONCE(space->wrong, event);
-	/* Pairs with kw_space_replaced(): the event's place shows before the event. */
+	/* Pairs with kw_space_unchanged(): the event's place shows before the event. */
 	smp_store_release(&space->events, event);
 	/* If the task that is to catch up cannot, a walk has another one do it. */
 	if (!space->retry_at)

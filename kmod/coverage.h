@@ -17,6 +17,16 @@ struct kw_basis {
 	s64 version;
 };
 
+/*
+ * What a task that takes a snapshot goes by: what was published when it began, and what it
+ * found itself in an attempt that came to nothing, or nothing. Each may have a file that
+ * the other one left to somebody else.
+ */
+struct kw_bases {
+	struct kw_basis published;
+	struct kw_basis own;
+};
+
 /* The published snapshot, or NULL; the caller has @space->lock. */
 static inline struct kw_snapshot *kw_space_published(struct kw_space *space)
 {
@@ -24,11 +34,13 @@ static inline struct kw_snapshot *kw_space_published(struct kw_space *space)
 					 lockdep_is_held(&space->lock));
 }
 
+s64 kw_space_known(const struct kw_space *space);
 enum kw_state kw_space_state(const struct kw_space *space);
 bool kw_space_is_due(const struct kw_space *space);
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end);
 bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end);
-int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG]);
+u32 kw_space_unchanged(const struct kw_space *space, s64 known, const u64 *frames,
+		       u32 count);
 void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		    u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone);

@@ -27,25 +27,17 @@ static bool is_special(struct vm_area_struct *vma, const char *expected)
 	return name && !strcmp(name, expected);
 }
 
-/* What the basis says of a mapping that has these addresses, of the same inode. */
-static const struct kw_origin *find_old(struct kw_listing *l,
+/* What @old says of a mapping that has these addresses, of the same inode. */
+static const struct kw_origin *find_old(const struct kw_snapshot *old,
 					const struct vm_area_struct *vma)
 {
 	const struct inode *inode = file_user_inode(vma->vm_file);
-	const struct kw_snapshot *old = l->basis->snap;
-	const struct kw_origin *origin;
-	const struct kuw_mapping *m;
+	u32 i = kw_snapshot_behind(old, vma->vm_start);
+	const struct kw_origin *origin = &old->origins[i];
+	const struct kuw_mapping *m = &old->map.mappings[i];
 
-	if (!old)
-		return NULL;
-	while (l->passed < old->map.count &&
-	       old->map.mappings[l->passed].end <= vma->vm_start)
-		l->passed++;
-	if (l->passed == old->map.count)
-		return NULL;
-	m = &old->map.mappings[l->passed];
-	origin = &old->origins[l->passed];
-	if (m->start > vma->vm_start || m->end < vma->vm_end ||
+	if (i == old->map.count || m->start > vma->vm_start ||
+	    m->end < vma->vm_end ||
 	    origin->off + (vma->vm_start - m->start) !=
 		    (u64)vma->vm_pgoff << PAGE_SHIFT ||
 	    origin->inode != inode->i_ino || origin->dev != inode->i_sb->s_dev)
@@ -58,21 +50,33 @@ static const struct kw_origin *find_old(struct kw_listing *l,
  * system it is on. The identity tells of bytes that were changed in place.
  * Return: with a reference to the table; NULL.
  */
-static const struct kw_origin *find_known(struct kw_listing *l,
-					  const struct vm_area_struct *vma)
+static const struct kw_origin *find_in(const struct kw_basis *basis,
+				       const struct kw_space *space,
+				       const struct vm_area_struct *vma)
 {
-	const struct kw_origin *origin = find_old(l, vma);
+	const struct kw_origin *origin;
 	struct kw_identity now;
 
+	if (!basis->snap)
+		return NULL;
+	origin = find_old(basis->snap, vma);
 	if (!origin || !origin->table ||
-	    kw_space_changed(l->space, l->basis->version, vma->vm_start,
-			     vma->vm_end))
+	    kw_space_changed(space, basis->version, vma->vm_start, vma->vm_end))
 		return NULL;
 	kw_identity_of(vma->vm_file, &now);
 	if (memcmp(&now, &origin->table->id, sizeof(now)))
 		return NULL;
 	kw_table_hold(origin->table);
 	return origin;
+}
+
+static const struct kw_origin *find_known(const struct kw_listing *l,
+					  const struct vm_area_struct *vma)
+{
+	const struct kw_origin *origin;
+
+	origin = find_in(&l->bases->published, l->space, vma);
+	return origin ?: find_in(&l->bases->own, l->space, vma);
 }
 
 /*
@@ -122,7 +126,6 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 	mmap_assert_locked(mm);
 	vma_iter_init(&vmi, mm, 0);
 	l->count = 0;
-	l->passed = 0;
 	l->overflow = false;
 	/* No event can come while mmap_lock is held. */
 	l->version = READ_ONCE(l->space->events);
@@ -163,14 +166,14 @@ static int lock_mm(struct mm_struct *mm, bool own)
 
 /*
  * List the executable VMAs of an mm whose users the caller holds. @l has its space,
- * taker and basis; if it is made, kw_listing_clear() gives it up.
+ * taker and bases; if it is made, kw_listing_clear() gives it up.
  * Context: process context, sleeps; no lock of memory management may be held.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EBUSY if another process's
  * mmap_lock is taken.
  */
 int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 {
-	const struct kw_snapshot *old = l->basis->snap;
+	const struct kw_snapshot *old = l->bases->published.snap;
 	u32 capacity = FIRST_CAPACITY + (old ? old->map.count : 0);
 	int ret;
 

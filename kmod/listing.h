@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 struct file;
-struct kw_basis;
+struct kw_bases;
 struct kw_origin;
 struct kw_space;
 struct kw_taker;
@@ -31,9 +31,8 @@ struct kw_found {
 struct kw_listing {
 	const struct kw_space *space;
 	const struct kw_taker *taker;
-	/* What may be known; and how many of its mappings are at lower addresses. */
-	const struct kw_basis *basis;
-	u32 passed;
+	/* What may be known. */
+	const struct kw_bases *bases;
 	/* The last event that the list knows of. */
 	s64 version;
 	struct kw_found *found;

@@ -78,18 +78,26 @@ static void take_back(struct kw_space *space, struct kw_snapshot *snap, s64 vers
 	kw_snapshot_put(now.snap);
 }
 
+/* Whether what another thread has published since may have a file that @bases->own lacks. */
+static bool is_outdone(const struct kw_bases *bases, const struct kw_basis *now)
+{
+	return bases->own.snap->lacking && now->snap != bases->published.snap &&
+	       (now->version < bases->own.version || now->snap->lacking);
+}
+
 /*
- * Announce a snapshot, and publish it: the reader of a trace knows of its mappings
+ * Announce what was found, and publish it: the reader of a trace knows of its mappings
  * before any walk does. If another thread has published one that is as good, that stays.
  */
-static int announce_and_publish(struct kw_space *space, struct kw_snapshot *snap,
-				s64 version)
+static int announce_and_publish(struct kw_space *space, const struct kw_bases *bases)
 {
+	struct kw_snapshot *snap = bases->own.snap;
 	struct kw_basis old = get_published(space);
+	s64 version = bases->own.version;
 	int ret = 0;
 
 	lockdep_assert_held(&space->publishing);
-	if (READ_ONCE(space->events) != version) {
+	if (READ_ONCE(space->events) != version || is_outdone(bases, &old)) {
 		ret = -EAGAIN;
 	} else if (old.version < version || is_better(snap, old.snap)) {
 		kw_announce_maps(space, &old, snap);
@@ -104,8 +112,7 @@ static int announce_and_publish(struct kw_space *space, struct kw_snapshot *snap
 }
 
 /* The threads of a process wait for one another here; others try and leave it. */
-static int publish(struct kw_space *space, struct kw_snapshot *snap, s64 version,
-		   bool own)
+static int publish(struct kw_space *space, const struct kw_bases *bases, bool own)
 {
 	int ret;
 
@@ -113,43 +120,47 @@ static int publish(struct kw_space *space, struct kw_snapshot *snap, s64 version
 		mutex_lock(&space->publishing);
 	else if (!mutex_trylock(&space->publishing))
 		return -EAGAIN;
-	ret = announce_and_publish(space, snap, version);
+	ret = announce_and_publish(space, bases);
 	mutex_unlock(&space->publishing);
 	return ret;
 }
 
 /*
- * Take one snapshot, and publish it. What it has found is in @basis then, for another
- * attempt. Return: 0; -EAGAIN if something was mapped meanwhile; -EINTR, -ENOMEM, -EBUSY.
+ * Take one snapshot, and publish it. What it has found is in @bases then, for another
+ * attempt. Return: 0; -EAGAIN if something was mapped meanwhile, or found; -EINTR, -ENOMEM,
+ * -EBUSY.
  */
 static int attempt(struct kw_space *space, struct mm_struct *mm,
-		   const struct kw_taker *taker, struct kw_basis *basis)
+		   const struct kw_taker *taker, struct kw_bases *bases)
 {
 	struct kw_basis fresh;
 
-	fresh.snap = kw_snapshot_take(space, mm, basis, taker, &fresh.version);
+	fresh.snap = kw_snapshot_take(space, mm, bases, taker, &fresh.version);
 	if (IS_ERR(fresh.snap)) {
 		kw_count(map_failures);
 		return PTR_ERR(fresh.snap);
 	}
 	kw_count(map_builds);
-	kw_snapshot_put(basis->snap);
-	*basis = fresh;
-	return publish(space, fresh.snap, fresh.version, taker->own);
+	kw_snapshot_put(bases->own.snap);
+	bases->own = fresh;
+	return publish(space, bases, taker->own);
 }
 
-/* Whether a snapshot is to be taken. If @basis has none, the published one becomes it. */
-static bool needs_snapshot(struct kw_space *space, struct kw_basis *basis)
+/* Whether a snapshot is to be taken. What is published goes into @bases. */
+static bool needs_snapshot(struct kw_space *space, struct kw_bases *bases)
 {
 	struct kw_basis now = get_published(space);
-	bool needs = !now.snap || now.snap->lacking ||
-		     READ_ONCE(space->events) > now.version;
 
-	if (basis->snap)
-		kw_snapshot_put(now.snap);
-	else
-		*basis = now;
-	return needs;
+	kw_snapshot_put(bases->published.snap);
+	bases->published = now;
+	return !now.snap || now.snap->lacking ||
+	       READ_ONCE(space->events) > now.version;
+}
+
+static void put_bases(struct kw_bases *bases)
+{
+	kw_snapshot_put(bases->published.snap);
+	kw_snapshot_put(bases->own.snap);
 }
 
 /*
@@ -167,20 +178,20 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		.mapped = *mapped,
 		.deadline = jiffies + MAX_JIFFY_OFFSET,
 	};
-	struct kw_basis basis = {};
+	struct kw_bases bases = {};
 	int round, ret = 0;
 
 	might_sleep();
 	atomic_inc(&space->takers);
 	for (round = 0; round < KW_TAKE_ROUNDS; round++) {
-		if (!needs_snapshot(space, &basis))
+		if (!needs_snapshot(space, &bases))
 			break;
-		ret = attempt(space, mm, &taker, &basis);
+		ret = attempt(space, mm, &taker, &bases);
 		if (ret != -EAGAIN)
 			break;
 		cond_resched();
 	}
-	kw_snapshot_put(basis.snap);
+	put_bases(&bases);
 	atomic_dec_return_release(&space->takers);
 	if (ret)
 		kw_space_failed(space);
@@ -208,7 +219,7 @@ int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline)
 {
 	struct kw_taker taker = { .own = mm == current->mm, .deadline = deadline };
-	struct kw_basis basis = {};
+	struct kw_bases bases = {};
 	struct kw_space *space;
 	struct kw_payer payer;
 	int ret;
@@ -222,10 +233,10 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		taker.mapped.end = U64_MAX;
 	atomic_inc(&space->takers);
 	/* In the middle of execve() its own task is about to take a snapshot of all. */
-	if (needs_snapshot(space, &basis) &&
-	    (basis.snap || !READ_ONCE(space->events)))
-		ret = attempt(space, mm, &taker, &basis);
-	kw_snapshot_put(basis.snap);
+	if (needs_snapshot(space, &bases) &&
+	    (bases.published.snap || !READ_ONCE(space->events)))
+		ret = attempt(space, mm, &taker, &bases);
+	put_bases(&bases);
 	atomic_dec_return_release(&space->takers);
 	if (ret)
 		kw_space_failed(space);

@@ -9,7 +9,7 @@
 #include "origin.h"
 #include "space.h"
 
-struct kw_basis;
+struct kw_bases;
 struct mm_struct;
 struct vm_area_struct;
 
@@ -47,7 +47,7 @@ struct kw_taker {
 
 struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 				     struct mm_struct *mm,
-				     const struct kw_basis *basis,
+				     const struct kw_bases *bases,
 				     const struct kw_taker *taker, s64 *version);
 struct kw_snapshot *kw_snapshot_alloc(u32 count);
 void kw_snapshot_put(struct kw_snapshot *snap);

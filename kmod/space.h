@@ -42,8 +42,12 @@ struct kw_slot {
 	struct kw_range mapped;
 };
 
-/* Mapping events whose addresses a space remembers; seen between two snapshots: 4. */
-#define KW_LOG		8
+/*
+ * Mapping events whose addresses a space remembers. Threads that map at the same time each
+ * have up to two on the way, those of mprotect(), before the first of them catches up: 24
+ * threads have 48.
+ */
+#define KW_LOG		64
 
 /*
  * One covered mm. Documentation/design.md has its states.

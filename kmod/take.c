@@ -143,7 +143,7 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
 
 /*
  * The executable mappings of an mm as they are now, and in @version the last event that
- * the snapshot knows of. @basis is an earlier one of the same space. What is allocated is
+ * the snapshot knows of. @bases are earlier ones of the same space. What is allocated is
  * charged to the cgroup and the user of the mm's process, also if an attaching tracer
  * takes the snapshot.
  * Context: process context, sleeps, builds tables; no lock of memory management may be
@@ -152,10 +152,10 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
  */
 struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 				     struct mm_struct *mm,
-				     const struct kw_basis *basis,
+				     const struct kw_bases *bases,
 				     const struct kw_taker *taker, s64 *version)
 {
-	struct kw_listing l = { .space = space, .taker = taker, .basis = basis };
+	struct kw_listing l = { .space = space, .taker = taker, .bases = bases };
 	struct kw_snapshot *snap;
 	struct kw_payer payer;
 	int ret;

@@ -76,32 +76,21 @@ static void stop_early(const struct walk *w, u32 stop)
 	w->result->proven = !(w->pieces && w->pieces->guessed);
 }
 
-static bool is_replaced(u64 address, const struct kw_range *ranges, int count)
-{
-	/* A return address, or the instruction itself. */
-	while (count--)
-		if (address - 1 < ranges[count].end && address >= ranges[count].start)
-			return true;
-	return false;
-}
-
 /*
  * Some of what the snapshot says was replaced: the stack is right up to the first frame
  * there. That frame's caller was found by what was there before.
  */
-static void cut(const struct kw_range *ranges, int count, const u64 *frames,
+static void cut(const struct kw_space *space, s64 known, const u64 *frames,
 		struct kuw_result *result)
 {
-	u32 i;
+	u32 right = kw_space_unchanged(space, known, frames, result->count);
 
-	for (i = 0; i < result->count && !is_replaced(frames[i], ranges, count); i++)
-		;
-	if (i == result->count)
+	if (right == result->count)
 		return;
-	result->count = i + 1;
+	result->count = right + 1;
 	result->proven = min(result->proven, result->count);
 	while (result->nr_interrupted &&
-	       result->interrupted[result->nr_interrupted - 1] > i)
+	       result->interrupted[result->nr_interrupted - 1] > right)
 		result->nr_interrupted--;
 	result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
@@ -110,17 +99,13 @@ static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 		       const struct walk *w)
 {
+	/* In this order: the state and the snapshot are no older than what is known. */
+	s64 known = kw_space_known(space);
 	enum kw_state state = kw_space_state(space);
-	struct kw_range ranges[KW_LOG];
-	int replaced = state == KW_WRONG ? kw_space_replaced(space, ranges) : 0;
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
 
 	if (!snap) {
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
-		return;
-	}
-	if (replaced < 0) {
-		stop_early(w, KUNWIND_STOP_INCOMPLETE_MAP);
 		return;
 	}
 	if (!may_read_user(w->regs)) {
@@ -135,8 +120,8 @@ static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 			 w->result);
 	else
 		kuw_walk_i386(&snap->map, w->regs, w->frames, w->capacity, w->result);
-	if (replaced)
-		cut(ranges, replaced, w->frames, w->result);
+	if (state == KW_WRONG)
+		cut(space, known, w->frames, w->result);
 	if (w->result->stop == KUNWIND_STOP_NO_MAPPING && state != KW_CURRENT)
 		w->result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """A FUSE file system in which every name is a file with the bytes of FILE. Says "mounted", and serves until it is unmounted.
 
+Whoever reads "held" waits until somebody looks up "release". "waiting" is there while one waits.
+
 usage: fuse-files.py FOLDER FILE
 """
 import ctypes
@@ -12,7 +14,7 @@ import sys
 
 LOOKUP, FORGET, GETATTR, OPEN, READ, RELEASE, FLUSH, INIT, INTERRUPT, BATCH_FORGET = 1, 2, 3, 14, 15, 18, 25, 26, 36, 42
 SILENT = FORGET, INTERRUPT, BATCH_FORGET
-ENOSYS = 38
+ENOENT, ENOSYS = 2, 38
 HOUR = 3600
 
 folder, name = sys.argv[1:]
@@ -24,6 +26,8 @@ options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other"
 if libc.mount(b"files", folder.encode(), b"fuse", 0, options.encode()):
     sys.exit(os.strerror(ctypes.get_errno()))
 nodes = {}
+held = []
+released = False
 
 
 def attributes(node):
@@ -52,16 +56,31 @@ def reply(opcode, node, body):
     return None
 
 
+def serve(request):
+    opcode, unique, node = struct.unpack_from("<4xIQQ", request)
+    if opcode in SILENT:
+        return
+    if opcode == LOOKUP and request[40:] == b"waiting\0" and not held:
+        answer, error = b"", -ENOENT
+    else:
+        answer = reply(opcode, node, request[40:])
+        error = -ENOSYS if answer is None else 0
+        answer = answer or b""
+    os.write(device, struct.pack("<IiQ", 16 + len(answer), error, unique) + answer)
+
+
 print("mounted", flush=True)
 while True:
     try:
         request = os.read(device, 1 << 20)
     except OSError:
         break
-    opcode, unique, node = struct.unpack_from("<4xIQQ", request)
-    if opcode in SILENT:
+    opcode, node = struct.unpack_from("<4xI8xQ", request)
+    if opcode == READ and node == nodes.get(b"held") and not released:
+        held.append(request)
         continue
-    answer = reply(opcode, node, request[40:])
-    error = -ENOSYS if answer is None else 0
-    answer = answer or b""
-    os.write(device, struct.pack("<IiQ", 16 + len(answer), error, unique) + answer)
+    serve(request)
+    if opcode == LOOKUP and request[40:] == b"release\0":
+        released = True
+        while held:
+            serve(held.pop())

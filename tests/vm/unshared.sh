@@ -14,20 +14,6 @@ COUNT=100
 modprobe --quiet fuse
 [[ -e /dev/fuse ]] || skip_all "this kernel has no FUSE"
 
-mount_files() {
-	local round
-	mkdir "$SCRATCH/fuse"
-	python3 -S "$TOP/tests/subjects/fuse-files.py" "$SCRATCH/fuse" "$small" >"$SCRATCH/fuse.said" 2>&1 </dev/null &
-	# end_mapping waits for all children: this one is not to be waited for.
-	disown
-	for ((round = 0; round < 100; round++)); do
-		! grep -q mounted "$SCRATCH/fuse.said" || return 0
-		sleep 0.1
-	done
-	cat "$SCRATCH/fuse.said"
-	return 1
-}
-
 # builds_of COUNT FOLDER: $builds is how many tables are compiled for a process that maps so many of its files, one after the other.
 builds_of() {
 	local before

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# Threads of one process that map code at the same time: none of it is missing, and none of their stacks is cut.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/mappers
+. "$TOP/tests/vm/lib/mappers"
+
+THREADS=24
+LONG=10
+
+# tables_of OPTION...: $tables is how many there are when both threads have mapped what they map.
+tables_of() {
+	begin_mapping together python3 -S "$TOP/tests/subjects/map-together.py" "$@" "$SCRATCH/fuse" "$crypto" || return
+	# Those that no snapshot has are gone by then.
+	sleep 1
+	tables=$(figure tables)
+	end_mapping
+}
+
+modprobe --quiet fuse
+if [[ -e /dev/fuse ]]; then
+	ok "a FUSE file system is mounted" mount_files
+	ok "two threads map files, and one waits for the other's" tables_of
+	together=$tables
+	ok "the same, one after the other" tables_of --one-by-one
+	echo "# $together tables, $tables one after the other"
+	ok "there are as many tables" [ "$together" = "$tables" ]
+	ok "it is unmounted" umount "$SCRATCH/fuse"
+fi
+
+stops() {
+	echo "$(<"$figures/stops/$1")"
+}
+
+session() {
+	lttng create protect --snapshot --output="$SCRATCH/protect" &&
+		lttng enable-channel --kernel --session=protect --overwrite --subbuf-size=256K --num-subbuf=4 protect &&
+		lttng enable-event --kernel --session=protect --channel=protect --syscall mprotect &&
+		lttng add-context --kernel --session=protect --channel=protect --type=callstack-user &&
+		lttng start protect
+}
+
+ok "a session with user callstacks begins" session
+whole=$(stops COMPLETE)
+cut=$(stops INCOMPLETE_MAP)
+ok "$THREADS threads make code executable" "$BUILT/protect" "$THREADS" "$LONG"
+whole=$(($(stops COMPLETE) - whole))
+cut=$(($(stops INCOMPLETE_MAP) - cut))
+echo "# COMPLETE $whole, INCOMPLETE_MAP $cut"
+ok "their stacks are whole" [ "$whole" -gt 1000 ]
+ok "none is cut" [ "$cut" = 0 ]
+ok "the session ends" lttng destroy protect
+ok "nothing is left" nothing_left
+done_testing
