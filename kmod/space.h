@@ -43,11 +43,12 @@ struct kw_slot {
 };
 
 /*
- * Mapping events whose addresses a space remembers. Threads that map at the same time each
- * have up to two on the way, those of mprotect(), before the first of them catches up: 24
- * threads have 48.
+ * Mapping events whose addresses a space remembers. A thread can have two on the way, those
+ * of mprotect(), before it catches up. So this is enough for twice as many threads as there
+ * are slots. Beyond that a walk may say INCOMPLETE_MAP: 1 of 100,000 with 24 threads that do
+ * nothing else.
  */
-#define KW_LOG		64
+#define KW_LOG		(4 * KW_SLOTS)
 
 /*
  * One covered mm. Documentation/design.md has its states.

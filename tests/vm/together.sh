@@ -9,7 +9,8 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/mappers
 . "$TOP/tests/vm/lib/mappers"
 
-THREADS=24
+# As many as a space has slots for (kmod/space.h).
+THREADS=8
 LONG=10
 
 # tables_of OPTION...: $tables is how many there are when both threads have mapped what they map.
