@@ -12,14 +12,15 @@ struct pt_regs;
 /**
  * struct kunwind_result - how a walk ended
  * @count: frames written
- * @proven: how many of them follow from unwind tables alone; those behind rest
- *	on a guess: a step by frame pointer, or that nothing was pushed since a call
+ * @proven: how many of them follow from unwind tables alone. The frames after them
+ *	rest on a guess: the walk took a step by frame pointer, or assumed that the code
+ *	had pushed nothing since it was called
  * @stop: enum kunwind_stop of <uapi/linux/kunwind.h>
  * @space: the number of the address space that was walked, 0 if there was none;
  *	see struct kunwind_mapping
- * @interrupted: bit n says that the address of frame n, of the first 64, is the next
- *	instruction to execute; that of frame 0 always is. All others are return
- *	addresses, whose call is the instruction before
+ * @interrupted: for the first 64 frames: if bit n is set, the address of frame n is
+ *	that of the next instruction to execute. Bit 0 is set if there is a frame. All
+ *	other addresses are return addresses: the call is the instruction before
  */
 struct kunwind_result {
 	u32 count;
@@ -31,10 +32,10 @@ struct kunwind_result {
 
 /**
  * struct kunwind_mapping - an executable mapping of a covered address space
- * @space: the number of the address space; never that of another one, as long as
- *	the machine runs
+ * @space: the number of the address space; no other one gets the same number until
+ *	the machine reboots
  * @start: first address
- * @end: first address behind it
+ * @end: first address after the mapping
  * @offset: where in the file @start is, in bytes
  * @inode: the file's inode number, 0 if there is no file
  * @dev: the device of its file system, 0 if there is no file
@@ -42,8 +43,8 @@ struct kunwind_result {
  *	the initial PID namespace
  * @build_id_len: bytes of @build_id, 0 if it is not known
  * @build_id: NT_GNU_BUILD_ID
- * @path: the file, as who mapped it sees it; "[vdso]", "[uprobes]"; "" if it is
- *	not known
+ * @path: the file, as seen by the task that listed the mapping (usually one of the
+ *	process); "[vdso]", "[uprobes]"; "" if it is not known
  */
 struct kunwind_mapping {
 	u64 space;
@@ -59,26 +60,28 @@ struct kunwind_mapping {
 };
 
 /**
- * kunwind_attach() - begin to consume stacks of the whole system
+ * kunwind_attach() - start to consume stacks of the whole system
  *
  * On return, new mappings are covered before their code runs. Running processes are
- * covered, too, with three exceptions: what there was no memory for, or no time
- * (attach_work_ms); files of FUSE servers; files that are being written. These the
- * processes do themselves. Until then their walks say INCOMPLETE_MAP or NOT_COVERED.
+ * covered, too, except where the attaching task would run out of memory or of time
+ * (attach_work_ms), or could block: files of FUSE servers, files that are being
+ * written, an mmap_lock that is taken. Those processes catch up themselves. Until then
+ * their walks say INCOMPLETE_MAP or NOT_COVERED.
  *
- * Context: process context, may sleep, takes up to attach_work_ms the first time.
- *	The caller answers for the privilege: it covers all processes.
+ * Context: process context, may sleep. Compiles missing tables for up to
+ *	attach_work_ms. The caller must check privileges: the consumer covers all
+ *	processes.
  * Return: the consumer, or ERR_PTR(): -ENOMEM; -EINTR after a fatal signal;
  *	-EOPNOTSUPP if the kernel lacks a function that must be hooked.
  */
 struct kunwind_consumer *kunwind_attach(void);
 
 /**
- * kunwind_attach_user() - begin to consume stacks of one user's processes
+ * kunwind_attach_user() - start to consume stacks of one user's processes
  * @uid: their real user ID
  *
- * As kunwind_attach(), but nothing is done for, or by, processes of others: for a tracer
- * that may not see the whole system.
+ * As kunwind_attach(), for a tracer that may not see the whole system: processes of
+ * other users are not covered, and do no work.
  *
  * Context: as of kunwind_attach().
  * Return: as kunwind_attach(); -EINVAL if @uid is not valid.
@@ -86,10 +89,11 @@ struct kunwind_consumer *kunwind_attach(void);
 struct kunwind_consumer *kunwind_attach_user(kuid_t uid);
 
 /**
- * kunwind_detach() - end what kunwind_attach() or kunwind_attach_user() began
- * @consumer: what it returned
+ * kunwind_detach() - end what kunwind_attach() or kunwind_attach_user() started
+ * @consumer: the consumer that the function returned
  *
- * With the last consumer all tables go at once, and the hooks minutes later.
+ * When the last consumer detaches, the module frees all tables at once, and removes
+ * its hooks minutes later.
  *
  * Context: process context, may sleep.
  */
@@ -100,17 +104,18 @@ void kunwind_detach(struct kunwind_consumer *consumer);
  * @regs: the current task's user registers, if the caller has them; NULL for those that
  *	its last entry into the kernel saved (task_pt_regs())
  * @frames: where to write addresses, innermost first
- * @capacity: how many @frames has room for; more than KUNWIND_MAX_FRAMES are
- *	never written
+ * @capacity: how many addresses @frames has room for; the walk writes at most
+ *	KUNWIND_MAX_FRAMES
  * @result: how it ended
  *
  * A stack that could not be walked to its end is a result, with the reason in
- * @result->stop. There is no frame at all if the reason is KUNWIND_STOP_NO_USER, for a
- * kernel thread, or KUNWIND_STOP_CONTEXT where the user registers are not known: in an
- * NMI that came while they were being saved.
+ * @result->stop. Two reasons can come without any frame: KUNWIND_STOP_NO_USER, for a
+ * kernel thread, and KUNWIND_STOP_CONTEXT, if an NMI came while the kernel was saving
+ * the user registers, so that they are not known.
  *
- * Takes no lock, allocates nothing, faults nothing and is bounded in time. A walk that
- * interrupts another one at the same CPU and context level gets KUNWIND_STOP_CONTEXT.
+ * The walk waits for no lock, allocates nothing, faults in no page and is bounded in
+ * time. A walk that interrupts another one on the same CPU and context level gets
+ * KUNWIND_STOP_CONTEXT.
  *
  * Context: any, NMI included, while the caller holds a consumer.
  */
@@ -120,15 +125,15 @@ void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 typedef void (*kunwind_tell_fn)(const struct kunwind_mapping *m, void *data);
 
 /**
- * kunwind_for_each_mapping() - tell of all mappings that walks know of
- * @tell: called for each, with a spinlock held: must not sleep
+ * kunwind_for_each_mapping() - report all mappings that walks know of
+ * @tell: called for each mapping, with a spinlock held: must not sleep
  * @data: for @tell
  *
- * What is mapped meanwhile is not told, but traced: see <kunwind/trace.h>.
+ * What is mapped meanwhile goes to the tracepoints only: see <kunwind/trace.h>.
  *
  * Context: process context, sleeps.
- * Return: 0; -EAGAIN if processes were forked faster than they could be told of,
- *	so that some are missing; -EINTR after a fatal signal; -ENOMEM.
+ * Return: 0; -EAGAIN if processes forked faster than they could be reported, so that
+ *	some are missing; -EINTR after a fatal signal.
  */
 int kunwind_for_each_mapping(kunwind_tell_fn tell, void *data);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One of the kernel's functions is replaced by one of a module's, by ftrace. */
+/* Replace a function of the kernel by one of a module, by ftrace. */
 #ifndef KUNWIND_REDIRECT_H
 #define KUNWIND_REDIRECT_H
 
@@ -9,18 +9,19 @@
 struct module;
 
 /**
- * struct kunwind_redirect - a function instead of another one
- * @from: the name of the function that is replaced
- * @to: one of the same type. Calls of @from that come from @owner reach @from, but not a
- *	call that the compiler makes a jump, at the end of a function
+ * struct kunwind_redirect - one replaced function
+ * @from: the name of the function to replace
+ * @to: its replacement, of the same type. Calls of @from that come from @owner reach
+ *	@from. This does not hold for a tail call that the compiler makes a jump: its
+ *	return address is not in @owner
  * @owner: the module that @to is in
- * @sleeps: @to may sleep. Then each call has a reference to @owner, which @to gives back
- *	by module_put() in the end, and does not sleep after that. While the module
- *	goes, @from is called
- * @applies: whether this call is replaced; NULL: each one is. Called with preemption off
- * @ops: ftrace's
+ * @sleeps: @to may sleep. Then each call takes a reference to @owner. @to must give it
+ *	back by module_put() at its end, and must not sleep after that. While @owner is
+ *	being unloaded, calls reach @from
+ * @applies: whether to replace this call; NULL: replace all. Called with preemption off
+ * @ops: for ftrace
  *
- * Static in the module that owns it. Registered by kunwind_redirect_begin() until
+ * Static in the module that owns it. Registered from kunwind_redirect_begin() to
  * kunwind_redirect_end(); the fields do not change meanwhile.
  */
 struct kunwind_redirect {
@@ -34,9 +35,9 @@ struct kunwind_redirect {
 
 /**
  * kunwind_redirect_begin() - call @r->to instead of @r->from from now on
- * @r: all but @ops is filled in
+ * @r: with all fields except @ops filled in
  *
- * What fails is said in the kernel log.
+ * A failure is reported in the kernel log.
  *
  * Context: process context, sleeps.
  * Return: 0; -ENOENT if the kernel has no such function; -EBUSY if a livepatch or another
@@ -45,10 +46,10 @@ struct kunwind_redirect {
 int kunwind_redirect_begin(struct kunwind_redirect *r);
 
 /**
- * kunwind_redirect_end() - end what kunwind_redirect_begin() began
- * @r: one that may not have begun; then nothing happens
+ * kunwind_redirect_end() - end what kunwind_redirect_begin() started
+ * @r: nothing happens if kunwind_redirect_begin() was not called for it, or failed
  *
- * No call is replaced after that. Those that were replaced before may still be under way:
+ * No call is replaced after that. Earlier calls may still be running in @r->to:
  * synchronize_rcu_tasks() waits for those that do not sleep.
  *
  * Context: process context, sleeps.
@@ -56,8 +57,8 @@ int kunwind_redirect_begin(struct kunwind_redirect *r);
 void kunwind_redirect_end(struct kunwind_redirect *r);
 
 /**
- * kunwind_function() - where a function of the kernel, or of a module, is
- * @name: of one that kprobes can probe
+ * kunwind_function() - find a function of the kernel or of a module
+ * @name: the function's name; kprobes must be able to probe it
  *
  * Context: process context, sleeps.
  * Return: the address of its first instruction; 0 if there is none.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The tracepoints that let a reader of stacks turn addresses into names, later,
+ * Tracepoints with which a reader of stacks can turn addresses into names, later and
  * on another machine. Documentation/trace-format.md is their manual.
  */
 #undef TRACE_SYSTEM

@@ -7,22 +7,25 @@
  * returns, and those of later mappings before their code can run. The coverage
  * ends with the last close of the file.
  *
- * A process sees its own stack and nothing else: a file that was inherited or
- * received from another process answers -EXDEV.
+ * A process sees only its own stack. A request on a file that another process
+ * opened (inherited or received) fails with -EXDEV.
  *
- * open() gives what every open() can, and: -ENOMEM; -EINTR after a fatal signal;
- * -EOPNOTSUPP if the kernel lacks a function that must be hooked, or if the
- * sysctl kernel.ftrace_enabled is 0, so that none can be.
+ * Errors of open(), in addition to those that every open() can give:
+ *   -ENOMEM      no memory
+ *   -EINTR       a fatal signal came
+ *   -EOPNOTSUPP  the kernel lacks a function that the module must hook, or the
+ *                sysctl kernel.ftrace_enabled is 0, so that it can hook none
  *
- * How it grows: every structure that is an argument begins with its size, as the
- * caller knows it. A kernel that knows a longer one takes the rest as zero. A
- * kernel that knows a shorter one answers -E2BIG if what it does not know is not
- * zero, and leaves it alone otherwise. Zero is never a good result, so a field that
- * the kernel did not fill does not look like one. No structure holds a pointer or a
- * bit-field, and all layouts are the same for 32-bit callers.
+ * How the ABI grows: every structure that is an argument starts with its size, as
+ * the caller knows it. If the kernel's structure is longer, the kernel takes the
+ * rest as zero. If the kernel's structure is shorter and the excess is not zero,
+ * the kernel answers -E2BIG. If the excess is zero, the kernel leaves it alone. Zero
+ * is never a good result, so a field that the kernel did not fill does not look like
+ * one. No structure holds a pointer or a bit-field. All layouts are the same for
+ * 32-bit callers.
  *
- * The number of a request has its direction and the size of the structure's first
- * version, for strace and seccomp. It stays when the structure grows.
+ * For strace and seccomp, the number of a request encodes its direction and the size
+ * of the structure's first version. The number stays when the structure grows.
  *
  * Errors that every request can give:
  *   -EINVAL   size is smaller than the first version of the structure, or a flag
@@ -38,22 +41,22 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* Raised when a request is added; what exists never changes. */
+/* Raised when a request is added. Existing requests never change. */
 #define KUNWIND_ABI_VERSION	1
 
 /* The most frames that one request returns, whatever the capacity. */
 #define KUNWIND_MAX_FRAMES	1024
 
 /*
- * The most frames that one request leaves out. A return address takes 8 bytes, so
- * that this is what a stack of 8 MiB, the usual RLIMIT_STACK, can hold.
+ * The most frames that one request leaves out. A return address takes 8 bytes, so a
+ * stack of 8 MiB, the usual RLIMIT_STACK, holds at most this many.
  */
 #define KUNWIND_MAX_SKIP	(1 << 20)
 
 /*
- * Why a walk stopped: number, name, sentence. The numbers are for ever.
+ * Why a walk stopped: number, name, sentence. The numbers never change.
  * Only KUNWIND_STOP_COMPLETE means that the stack is whole. No walk ends with
- * KUNWIND_STOP_NONE: a result that nobody filled in is no good one.
+ * KUNWIND_STOP_NONE, so a result that was never filled in does not look like one.
  */
 #define KUNWIND_STOPS(X) \
 	X(0, NONE, "no walk was made") \
@@ -88,13 +91,13 @@ enum kunwind_stop {
 };
 
 /**
- * struct kunwind_version - what this module speaks
+ * struct kunwind_version - what this module supports
  * @size: in: sizeof(struct kunwind_version)
- * @abi: out: KUNWIND_ABI_VERSION of the module: it has all requests of that version
+ * @abi: out: KUNWIND_ABI_VERSION of the module, which has all requests of that version
  * @max_frames: out: KUNWIND_MAX_FRAMES of the module
  * @max_skip: out: KUNWIND_MAX_SKIP of the module
- * @nr_stops: out: the module's stop reasons are smaller than this
- * @stack_flags: out: the flags that the module takes in struct kunwind_stack
+ * @nr_stops: out: all stop reasons of the module are smaller than this
+ * @stack_flags: out: the flags that the module accepts in struct kunwind_stack
  * @frame_flags: out: the flags that the module sets in struct kunwind_frame
  * @reserved: in: must be zero; out: zero
  */
@@ -110,24 +113,25 @@ struct kunwind_version {
 };
 
 /*
- * The address is the next instruction that the frame executes: it made a system
- * call, or a signal interrupted it. Look up the address as it is. Without this flag
- * it is a return address, which may be the first byte behind the function: look up
- * the address minus 1.
+ * The address is that of the next instruction that the frame executes: the frame made
+ * a system call, or a signal interrupted it. Look up the address as it is. Without
+ * this flag, it is a return address, which may be the first byte after the function:
+ * look up the address minus 1.
  */
 #define KUNWIND_FRAME_INTERRUPTED	(1U << 0)
 
 /*
- * No unwind information proves this frame. It rests on a guess, its own or that of a
- * frame further in: a step by frame pointer, or that nothing was pushed since a call.
+ * No unwind information proves this frame. The walk guessed, at this frame or at one
+ * further in: it took a step by frame pointer, or it assumed that the code had pushed
+ * nothing since it was called.
  */
 #define KUNWIND_FRAME_GUESSED		(1U << 1)
 
 /**
  * struct kunwind_frame - one frame of a stack
- * @address: the user address that it executes or returns to
- * @flags: KUNWIND_FRAME_. A later module may set more; none changes what @address
- *	or another flag means
+ * @address: the user address that the frame executes or returns to
+ * @flags: KUNWIND_FRAME_. A later module may set more flags. No flag changes the
+ *	meaning of @address or of another flag
  * @reserved: zero
  */
 struct kunwind_frame {
@@ -138,24 +142,24 @@ struct kunwind_frame {
 
 /**
  * struct kunwind_stack - the caller's own user call stack
- * @size: in: sizeof(struct kunwind_stack); the frames, an array of struct
- *	kunwind_frame, begin at this many bytes behind the structure's address
+ * @size: in: sizeof(struct kunwind_stack). The module writes the frames, an array of
+ *	struct kunwind_frame, at the structure's address plus @size
  * @flags: in: must be zero
- * @capacity: in: how many frames there is room for; 1 to 2^20, of which at most
- *	KUNWIND_MAX_FRAMES are used
+ * @capacity: in: the number of frames that the array has room for; 1 to 2^20, of
+ *	which at most KUNWIND_MAX_FRAMES are used
  * @skip: in: how many innermost frames to leave out; 0 to KUNWIND_MAX_SKIP
- * @count: out: frames written, innermost first. The innermost of the whole stack is
- *	the one that made this request
- * @proven: out: how many of them follow from unwind information alone; those behind
- *	have KUNWIND_FRAME_GUESSED. At most @count
+ * @count: out: frames written, innermost first. The innermost frame of the whole
+ *	stack is the one that made this request
+ * @proven: out: how many of the @count frames follow from unwind information alone.
+ *	The frames after them have KUNWIND_FRAME_GUESSED
  * @stop: out: enum kunwind_stop
  * @reserved: in: must be zero; out: zero
  *
- * After KUNWIND_STOP_CAPACITY and KUNWIND_STOP_MAX_FRAMES the stack goes on: ask
- * again with @skip raised by @count. The walk begins at the innermost frame each
- * time.
+ * KUNWIND_STOP_CAPACITY and KUNWIND_STOP_MAX_FRAMES mean that the stack has more
+ * frames. To get them, ask again with @skip raised by @count. Each walk starts at the
+ * innermost frame.
  *
- * Errors besides the general ones:
+ * Errors in addition to the general ones:
  *   -EINVAL   capacity is 0 or more than 2^20, or skip is more than
  *             KUNWIND_MAX_SKIP
  *   -EXDEV    the caller's address space is not the one that opened the file
