@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The difference between two snapshots, as the events kunwind_map and
- * kunwind_unmap: what they cost is per mapping, not per stack.
+ * Announce the difference between two snapshots, as the events kunwind_map and
+ * kunwind_unmap. These cost per mapping, not per stack.
  *
- * For a reader a kunwind_map replaces whatever it knew of these addresses. So what
- * is new is announced before the snapshot is published, and what is gone after
- * that: whatever a walk finds in the published snapshot, the reader knows.
+ * The reader of a trace takes a kunwind_map as a replacement for what it knew of these
+ * addresses. New mappings are announced before the snapshot is published, and gone
+ * ones after that. So the reader knows every mapping that a walk can find.
  */
 #include <linux/minmax.h>
 #include <linux/sched.h>
@@ -16,7 +16,7 @@
 #define CREATE_TRACE_POINTS
 #include <kunwind/trace.h>
 
-/* Whether a hook has told the reader to forget some of it, since @old was taken. */
+/* Whether a hook has announced a kunwind_unmap of a part of @m since @old was taken. */
 static bool is_forgotten(struct kw_space *space, const struct kw_basis *old,
 			 const struct kuw_mapping *m)
 {
@@ -28,7 +28,7 @@ static bool is_forgotten(struct kw_space *space, const struct kw_basis *old,
 	return changed;
 }
 
-/* Whether all that mapping @j of @snap says follows from mapping @i of @old. */
+/* Whether a reader who knows mapping @i of @old knows all of mapping @j of @snap. */
 static bool is_known(const struct kw_snapshot *old, u32 i,
 		     const struct kw_snapshot *snap, u32 j)
 {
@@ -42,7 +42,7 @@ static bool is_known(const struct kw_snapshot *old, u32 i,
 }
 
 /*
- * Say what is in @snap that was not in what the reader knows, which may be no snapshot.
+ * Announce what is in @snap and not in @known, which may have no snapshot.
  * Context: process context, sleeps.
  */
 void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
@@ -68,7 +68,7 @@ void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 }
 
 /*
- * Say of which addresses of @old, or NULL, @snap, or NULL, says nothing more.
+ * Announce the addresses that @old has and @snap has not. Either may be NULL.
  * Context: process context, sleeps.
  */
 void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the trace is told when a space gets another snapshot. */
+/* The trace events that announce a new snapshot of a space. */
 #ifndef KW_ANNOUNCE_H
 #define KW_ANNOUNCE_H
 

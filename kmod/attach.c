@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A tracer attaches: the processes that run already are covered, also those that sleep
- * and would not do it themselves for long. It is one pass in one budget of time: what
- * is missing then, each process does when it returns to user mode.
+ * When a tracer attaches, it covers the processes that run already. It also covers
+ * sleeping ones, which would not catch up themselves for a long time. It makes one
+ * pass, with one budget of time. What is missing after that, each process does itself
+ * when it returns to user mode.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -21,7 +22,7 @@
 
 unsigned long kw_attach_work __read_mostly;
 
-/* The mm of a process, whose main thread may be gone; a reference to its struct. */
+/* Return: the mm of @process, by mmgrab(). The main thread may have exited. */
 static struct mm_struct *grab_mm(struct task_struct *process)
 {
 	struct mm_struct *mm = NULL;
@@ -41,8 +42,8 @@ static struct mm_struct *grab_mm(struct task_struct *process)
 }
 
 /*
- * Whom to cover: an mm, by mmgrab(), a process that has it, its real user, and whose
- * doing it is.
+ * An mm to cover, held by mmgrab(); a process that has the mm; the real user of that
+ * process; the user whose budget pays (kw_owner_uid()).
  */
 struct subject {
 	struct mm_struct *mm;
@@ -52,8 +53,8 @@ struct subject {
 };
 
 /*
- * The processes of @uid, or of all (KW_EVERYBODY).
- * Return: how many there are; at most @capacity are in @subjects.
+ * List the processes of @uid, or all (KW_EVERYBODY).
+ * Return: how many there are; at most @capacity of them are in @subjects.
  */
 static unsigned int list_subjects(struct subject *subjects, unsigned int capacity,
 				  kuid_t uid)
@@ -92,7 +93,7 @@ static int by_owner(const void *a, const void *b)
 	return s->pid < t->pid ? -1 : s->pid > t->pid;
 }
 
-/* Sorted by owner; to be freed by kvfree(). Return: NULL for want of memory. */
+/* Return: sorted by owner, to be freed by kvfree(); NULL if there is no memory. */
 static struct subject *list_all(unsigned int *count, kuid_t uid)
 {
 	unsigned int capacity = 1024, i;
@@ -121,17 +122,17 @@ static int cover(const struct subject *subject, unsigned long deadline)
 	if (!mmget_not_zero(subject->mm))
 		return 0;
 	ret = kw_space_cover(subject->mm, subject->pid, subject->uid, deadline);
-	/* What the end of an mm waits for is its user's business: exit_aio(). */
+	/* The end of an mm can wait for its user's I/O: exit_aio(). Not in this task. */
 	mmput_async(subject->mm);
 	return ret;
 }
 
 /*
  * Cover the processes of @uid, or all (KW_EVERYBODY). Root's come first. Each other user
- * has half of the time that is left, as its files decide how long compiling them takes.
- * Those that appear meanwhile are the hooks' business: a child is on the list of processes
- * before sched_process_fork comes, and a new program's mm is the task's before anything of
- * the program is mapped.
+ * gets half of the time that is left, as its files decide how long compiling them takes.
+ * The hooks cover processes that appear meanwhile: a child is on the list of processes
+ * before sched_process_fork comes, and a new program's mm is the task's mm before
+ * anything of the program is mapped.
  *
  * Context: process context, sleeps.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The processes that run already when a tracer attaches. */
+/* Cover the processes that run already when a tracer attaches. */
 #ifndef KW_ATTACH_H
 #define KW_ATTACH_H
 
 #include <linux/uidgid.h>
 
-/* How long an attaching tracer compiles tables, in jiffies; see times.h. */
+/* How long an attaching tracer may compile tables, in jiffies; see times.h. */
 extern unsigned long kw_attach_work;
 
 int kw_attach(kuid_t uid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What tables may cost: a budget of bytes, of which a user may have a part. Tables
- * that no snapshot uses are idle: the oldest go first, when the budget is used up or
- * when the kernel wants memory, for the system or for a memory cgroup.
+ * All tables together have a budget of bytes. Each user may have a part of it. A table
+ * that no snapshot uses is idle. Idle tables are evicted, oldest first, when the budget
+ * is full or when the kernel reclaims memory, for the system or for a memory cgroup.
  */
 #include <linux/list_lru.h>
 #include <linux/memcontrol.h>
@@ -18,12 +18,13 @@
 #include "stats.h"
 
 /*
- * What a table costs in addition to its own bytes. It takes less, but a file without unwind
- * information has no others, and a user can have one after another mapped: so many
- * as there are pages in the budget, and no more, are in the hash and in the lists.
+ * Each table is charged this in addition to its own bytes. It takes less, but a file
+ * without unwind information has no bytes of its own, and a user can map any number of
+ * such files. So the hash and the lists have at most as many tables as the budget has
+ * pages.
  */
 #define HEAD_COST	PAGE_SIZE
-/* Bytes that are evicted without a pause. */
+/* Bytes to evict under one hold of the lock. */
 #define EVICT_BATCH	SZ_4M
 
 unsigned long kw_table_budget __read_mostly;
@@ -35,8 +36,8 @@ static size_t lru_bytes;
 static struct kmem_cache *heads;
 /*
  * The same tables as in @lru, by the memory cgroup that they are charged to: a cgroup
- * that is at its limit gets back what it pays for, before it kills. Its lock nests
- * inside the cache's.
+ * at its limit reclaims the tables that it pays for, before it kills a process. This
+ * list's lock nests inside kw_cache_lock.
  */
 static struct list_lru idle;
 static struct shrinker *shrinker;
@@ -53,7 +54,7 @@ static void uncharge(struct kw_owner *owner, size_t bytes)
 		atomic_long_sub(bytes, &owner->table_bytes);
 }
 
-/* Out of the budget, and out of memory: nobody can find @t any more. */
+/* Uncharge and free @t, which is in no hash and on no list of idle tables. */
 void kw_table_free(struct kw_table *t)
 {
 	uncharge(t->owner, cost(t));
@@ -74,7 +75,7 @@ static void free_all(struct list_head *victims)
 	}
 }
 
-/* No snapshot uses it any more. */
+/* No snapshot uses @t any more. */
 void kw_idle_add(struct kw_table *t)
 {
 	lockdep_assert_held(&kw_cache_lock);
@@ -85,7 +86,7 @@ void kw_idle_add(struct kw_table *t)
 		t->owner->lru_bytes += cost(t);
 }
 
-/* Of all lists but @idle. */
+/* Remove @t from @lru; the caller has removed it from @idle. */
 static void lru_forget(struct kw_table *t)
 {
 	lockdep_assert_held(&kw_cache_lock);
@@ -95,14 +96,14 @@ static void lru_forget(struct kw_table *t)
 		t->owner->lru_bytes -= cost(t);
 }
 
-/* A snapshot uses it again. */
+/* A snapshot uses @t again. */
 void kw_idle_del(struct kw_table *t)
 {
 	list_lru_del_obj(&idle, &t->idle);
 	lru_forget(t);
 }
 
-/* Out of the cache, where nobody has found it. */
+/* Move @t from the cache to @victims. The caller has removed it from the idle lists. */
 static void take_out(struct kw_table *t, struct list_head *victims)
 {
 	lockdep_assert_held(&kw_cache_lock);
@@ -111,7 +112,7 @@ static void take_out(struct kw_table *t, struct list_head *victims)
 	kw_count(table_evictions);
 }
 
-/* Take the oldest ones, of one owner or of all (NULL), until @bytes are found. */
+/* Take the oldest idle tables, of one owner or of all (NULL), until they have @bytes. */
 static size_t evict(size_t bytes, struct kw_owner *owner,
 		    struct list_head *victims)
 {
@@ -132,8 +133,8 @@ static size_t evict(size_t bytes, struct kw_owner *owner,
 }
 
 /*
- * Evict what nobody uses until @used bytes are no more than @limit. What was evicted
- * is added to @evicted: it is uncharged only when it is freed. Return: whether they fit.
+ * Evict idle tables until @used bytes fit in @limit. Their bytes are added to @evicted,
+ * as they are uncharged only when they are freed. Return: whether @used fits.
  */
 static bool fit(size_t used, size_t limit, struct kw_owner *owner,
 		struct list_head *victims, size_t *evicted)
@@ -146,7 +147,10 @@ static bool fit(size_t used, size_t limit, struct kw_owner *owner,
 	return used - found <= limit;
 }
 
-/* What a user may have in all, with what nobody uses of it. */
+/*
+ * How many bytes of tables a user may have, with the user's idle ones. Idle tables of
+ * others do not reduce it.
+ */
 static size_t limit_of(const struct kw_owner *owner)
 {
 	size_t used = kw_gauge(table_bytes) - lru_bytes;
@@ -181,7 +185,7 @@ static bool charge(struct kw_owner *owner, size_t bytes)
 	return fits;
 }
 
-/* What is left for a table of @owner, if all idle ones are evicted. */
+/* Return: the bytes left for a table of @owner if all idle tables were evicted. */
 size_t kw_budget_room(const struct kw_owner *owner)
 {
 	size_t limit = kw_table_budget, used, left;
@@ -199,9 +203,10 @@ size_t kw_budget_room(const struct kw_owner *owner)
 }
 
 /*
- * A table that says nothing yet: it counts for the budget of @owner, or NULL; @memcg is
- * the cgroup that allocations are charged to now, or NULL if none is to be charged.
- * Context: process context, sleeps. Return: with a reference; NULL for want of memory.
+ * Make an empty table, charged to the budget of @owner unless that is NULL. @memcg is
+ * the active memory cgroup, or NULL to charge no cgroup.
+ * Context: process context, sleeps.
+ * Return: a reference; NULL if there is no memory or no room in the budget.
  */
 struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *owner,
 				struct mem_cgroup *memcg)
@@ -229,7 +234,7 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 	return t;
 }
 
-/* @t has so many bytes. Return: false if they are more than there is room for. */
+/* Charge @t with its bytes. Return: false if the budget has no room for them. */
 bool kw_table_charge(struct kw_table *t, size_t bytes)
 {
 	if (!charge(t->owner, bytes))
@@ -239,8 +244,8 @@ bool kw_table_charge(struct kw_table *t, size_t bytes)
 }
 
 /*
- * The kernel's list is of tables, and what reclaim wants are pages: a table is taken
- * for as many as it has on average.
+ * The list_lru counts tables, but reclaim wants pages. Convert by the average size of an
+ * idle table.
  */
 static unsigned long pages_of_one(void)
 {
@@ -265,7 +270,7 @@ static enum lru_status isolate(struct list_head *item, struct list_lru_one *list
 	struct kw_table *t = container_of(item, struct kw_table, idle);
 	struct found *found = data;
 
-	/* The other way round they nest. */
+	/* The caller holds the list's lock, which nests inside kw_cache_lock. */
 	if (!spin_trylock(&kw_cache_lock))
 		return LRU_SKIP;
 	list_lru_isolate(list, item);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What tables may cost, and which of them go when there is no more room. */
+/* The memory budget of tables, and the eviction of idle ones. */
 #ifndef KW_BUDGET_H
 #define KW_BUDGET_H
 
@@ -11,7 +11,7 @@ struct kw_owner;
 struct kw_table;
 struct mem_cgroup;
 
-/* Of the cache as a whole; nothing is allocated, read or freed under it. */
+/* For the whole cache. Nothing is allocated, read or freed under it. */
 extern spinlock_t kw_cache_lock;
 extern unsigned long kw_table_budget;
 

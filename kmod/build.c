@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One build: what core/elf.c wants is read, .eh_frame is copied, core/compile.c
- * runs in areas that grow as it asks. Everything is charged to the memory cgroup
- * of the process that maps the file, and to its user: all builds together have
- * kw_build_budget, and one user may map as many files as he likes at once.
+ * One build reads what core/elf.c asks for, copies .eh_frame, and runs core/compile.c
+ * in areas that grow on request. Everything is charged to the memory cgroup of the
+ * process that maps the file, and to its user. All builds together share
+ * kw_build_budget, as one user can map any number of files at the same time.
  */
 #include <linux/elf.h>
 #include <linux/fs.h>
@@ -20,20 +20,20 @@
 #include "owner.h"
 #include "stats.h"
 
-/* Bytes read or copied at a time: how long others, and a fatal signal, may have to wait. */
+/* Bytes read or copied at a time. Other tasks and a fatal signal wait for one chunk. */
 #define CHUNK	SZ_1M
 /* The smallest area, so that small files do not grow theirs step by step. */
 #define MIN_AREA	4096u
 /*
- * Tables are larger than this part of their .eh_frame: of 2,513 files, the smallest
- * is a twelfth. What would be refused in the end is not compiled.
+ * A table has more than this part of the bytes of its .eh_frame. In 2,513 files, the
+ * smallest table has a twelfth. A file whose table cannot fit is not compiled.
  */
 #define LEAST_PART	16
 
 unsigned long kw_build_budget __read_mostly;
 
 /*
- * The state of one build: made, used and freed by one task. Too large for its
+ * The state of one build. Made, used and freed by one task; too large for the task's
  * stack.
  */
 struct build {
@@ -52,7 +52,7 @@ static void uncharge(struct kw_owner *owner, size_t bytes)
 	kw_gauge_sub(build_bytes, bytes);
 }
 
-/* Return: false if there is no room for @bytes more in the budget. */
+/* Return: false if the budget has no room for @bytes more. */
 static bool charge(struct kw_owner *owner, size_t bytes)
 {
 	size_t own = 0, all;
@@ -73,7 +73,7 @@ static void *area_alloc(struct build *b, size_t bytes)
 {
 	void *mem;
 
-	/* What kvmalloc() cannot give it reports in the kernel log. */
+	/* Beyond INT_MAX, kvmalloc() prints a warning. */
 	if (bytes > INT_MAX || !charge(b->src->owner, bytes))
 		return NULL;
 	mem = kvmalloc(bytes, KW_GFP);
@@ -92,7 +92,7 @@ static void area_free(struct build *b, void *mem, size_t bytes)
 	uncharge(b->src->owner, bytes);
 }
 
-/* Return: whether to stop: 0, -EINTR, -ETIME. */
+/* Whether to stop. Return: 0; -EINTR after a fatal signal; -ETIME. */
 static int interrupted(const struct kw_source *src)
 {
 	if (fatal_signal_pending(current))
@@ -101,8 +101,9 @@ static int interrupted(const struct kw_source *src)
 }
 
 /*
- * What stays in the page cache is charged to the reader, as it always is: a cgroup that
- * has no room for it may have a process killed, and that must not come of a tracer.
+ * Charge page cache to the current task, as a read() would, and not to the active memory
+ * cgroup, which is that of the traced process. A cgroup without room for the pages may
+ * have a process killed, and a tracer must not cause that.
  */
 static ssize_t read_some(struct file *file, void *to, size_t len, loff_t pos)
 {
@@ -131,9 +132,9 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 			return ret;
 		n = read_some(src->file, to, min_t(u32, len, CHUNK), off);
 		/*
-		 * Whatever the reason, it says nothing about the bytes: another
-		 * opener of the file may be able to read it. (O_DIRECT: -EINVAL.)
-		 * A file server may answer -EINTR, too.
+		 * An error of the read is no verdict on the bytes: another opener
+		 * may be able to read them (with O_DIRECT, -EINVAL is an alignment
+		 * error). -EINTR can come from a file server, without a signal.
 		 */
 		if (n == -EINTR && fatal_signal_pending(current))
 			return -EINTR;
@@ -161,7 +162,7 @@ static int read_elf(struct build *b)
 	while (!ret && kuw_elf_want(&b->elf, &off, &len)) {
 		if (WARN_ON_ONCE(len > KUW_ELF_MAX_READ))
 			ret = -EINVAL;
-		/* A usual file has a page of headers, a strange one 256 KiB. */
+		/* Most files have a page of headers; a hostile file can have 256 KiB. */
 		if (!ret && len > room) {
 			area_free(b, piece, room);
 			room = max(len, MIN_AREA);
@@ -186,7 +187,7 @@ static int read_range(struct build *b, const struct kuw_range *range, u8 **bytes
 	return read_bytes(b->src, *bytes, range->off, range->len);
 }
 
-/* An area may have most of the budget. */
+/* In chunks, as an area can be almost as large as the budget. */
 static void copy_area(u8 *to, const u8 *from, u64 bytes)
 {
 	u64 done, n;
@@ -205,7 +206,7 @@ static int grow(struct build *b)
 	u64 bytes = c->grow_bytes;
 	void *mem;
 
-	/* The table's size is known when it is asked for, and it stays. */
+	/* Areas grow by doubling, except the table, whose size is final. */
 	if (c->grow != KUW_AREA_TABLE)
 		bytes = max3(bytes, 2 * area->bytes, (u64)MIN_AREA);
 	mem = area_alloc(b, bytes);
@@ -268,8 +269,8 @@ static int run(struct build *b)
 /*
  * Compile a table. Context: process context, sleeps, reads files; no lock of memory
  * management may be held.
- * Return: 0; -ENOEXEC, -EINVAL, -ENODATA, -E2BIG or -EFBIG: these bytes give no table,
- * and never will; anything else: another attempt may succeed.
+ * Return: 0; -ENOEXEC, -EINVAL, -ENODATA, -E2BIG or -EFBIG if these bytes never give a
+ * table; any other error if another attempt may succeed.
  */
 int kw_build(const struct kw_source *src, struct kw_built *built)
 {
@@ -279,7 +280,7 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 	int ret, i;
 
 	might_sleep();
-	/* JIT compilers map a lot of files that are no ELF files. */
+	/* JIT compilers map many files that are not ELF. Reject them before allocating. */
 	ret = read_bytes(src, magic, 0, sizeof(magic));
 	if (ret)
 		return ret;

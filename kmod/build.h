@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Bytes of a file, or of the vDSO, become a table. */
+/* Compile a file, or the vDSO, to a table. */
 #ifndef KW_BUILD_H
 #define KW_BUILD_H
 
@@ -15,15 +15,15 @@ struct kw_source {
 	struct file *file;
 	const void *mem;
 	u64 size;
-	/* On whose behalf, or NULL. */
+	/* The user whose budgets pay; NULL for the kernel. */
 	struct kw_owner *owner;
-	/* What the table may take. */
+	/* How many bytes the table may have. */
 	size_t room;
-	/* In jiffies: when to give up. */
+	/* When to give up, in jiffies. */
 	unsigned long deadline;
 };
 
-/* A finished table, to be freed by kvfree(); the build ID also without one. */
+/* A finished table, to be freed by kvfree(). A failed build, too, may find the build ID. */
 struct kw_built {
 	struct kuw_table *table;
 	size_t bytes;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The cache of tables: a hash by file identity. A table is put into it when it is
- * complete, so that no task waits for another one to compile: two tasks that need the
- * same new table at the same time each compile it, and one of them is dropped.
+ * The cache of tables: a hash by file identity. A table enters it when it is complete,
+ * so no task waits for another one to compile. If two tasks need the same new table at
+ * the same time, each compiles it, and one of the two tables is dropped.
  *
- * The cgroup of the process that has a table made is charged with it, as long as its
- * processes are the only ones that use the table. From the second cgroup on there is a
- * copy, which none is charged with and which the budget alone bounds: no cgroup pays
- * for what others use.
+ * A table is charged to the memory cgroup of the process that maps the file, as long as
+ * only processes of that cgroup use it. When a process of a second cgroup needs it, the
+ * cache makes a copy that no cgroup is charged for. Only the budget bounds the copy. So
+ * no cgroup pays for what others use.
  */
 #include <linux/fs.h>
 #include <linux/hash.h>
@@ -62,7 +62,7 @@ static struct kw_table *find(const struct kw_identity *id)
 	return t;
 }
 
-/* Another reference. @t: one that the caller has one to */
+/* Take another reference to @t. The caller has one already. */
 void kw_table_hold(struct kw_table *t)
 {
 	spin_lock(&kw_cache_lock);
@@ -78,7 +78,7 @@ void kw_table_put(struct kw_table *t)
 		return;
 	spin_lock(&kw_cache_lock);
 	if (!--t->refs) {
-		/* A container that has ended does not pay for what it may need again. */
+		/* A cgroup without processes, a container that has ended, keeps no idle table. */
 		gone = hlist_unhashed(&t->node) || !cache_open ||
 		       !kw_memcg_is_populated(t->memcg);
 		if (gone)
@@ -92,8 +92,9 @@ void kw_table_put(struct kw_table *t)
 }
 
 /*
- * Put @fresh into the cache, in the place of @old or NULL, so that others find it.
- * Return: @fresh; or what another task has put there meanwhile, and @fresh is gone.
+ * Put @fresh into the cache, in the place of @old unless that is NULL.
+ * Return: @fresh; or, if another task has added a table meanwhile, that one, with a
+ * reference; then @fresh is freed.
  */
 static struct kw_table *add(struct kw_table *fresh, const struct kw_table *old)
 {
@@ -102,7 +103,7 @@ static struct kw_table *add(struct kw_table *fresh, const struct kw_table *old)
 	spin_lock(&kw_cache_lock);
 	t = look_up(&fresh->id);
 	if (t && t == old) {
-		/* Its users keep it. The caller is one of them, so it is not idle. */
+		/* Its users keep it. It is not idle: the caller has a reference. */
 		hlist_del_init(&t->node);
 		t = NULL;
 	}
@@ -117,7 +118,7 @@ static struct kw_table *add(struct kw_table *fresh, const struct kw_table *old)
 	return t;
 }
 
-/* A copy of @t, which no cgroup is charged with. Return: NULL for want of memory. */
+/* Copy @t, charged to no cgroup. Return: NULL if there is no memory. */
 static struct kw_table *copy(const struct kw_table *t, struct kw_owner *owner)
 {
 	struct kw_table *shared = kw_table_alloc(&t->id, owner, NULL);
@@ -144,9 +145,9 @@ free:
 }
 
 /*
- * From now on, processes of several cgroups use @t, to which the caller has a
- * reference. Return: what they use, with a reference instead; without memory for a
- * copy it is @t.
+ * A process of a second cgroup needs @t, to which the caller has a reference. Put an
+ * uncharged copy in its place. Return: a reference to the copy, in exchange for that to
+ * @t; @t if there is no memory for a copy.
  */
 static struct kw_table *share(struct kw_table *t, const struct kw_payer *payer)
 {
@@ -162,7 +163,7 @@ static struct kw_table *share(struct kw_table *t, const struct kw_payer *payer)
 	return shared;
 }
 
-/* Errors that are a property of the bytes. */
+/* Whether an error is a verdict on the bytes, so that another attempt is in vain. */
 static bool is_final(int error)
 {
 	switch (error) {
@@ -176,7 +177,7 @@ static bool is_final(int error)
 	return false;
 }
 
-/* Compile the table of @t, which the caller has made. */
+/* Fill @t, which no other task can find yet. Return: 0 also if the bytes give no table. */
 static int compile(struct kw_table *t, struct kw_source *src)
 {
 	struct kw_built built = {};
@@ -198,7 +199,7 @@ static int compile(struct kw_table *t, struct kw_source *src)
 	return is_final(ret) ? 0 : ret;
 }
 
-/* Return: a new table, which nobody else finds yet; ERR_PTR(). */
+/* Return: a new table, which is not in the cache yet; ERR_PTR(). */
 static struct kw_table *make(struct kw_source *src, const struct kw_identity *id,
 			     struct mem_cgroup *memcg)
 {
@@ -231,7 +232,7 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
 		t = make(src, &id, payer->memcg);
 		if (IS_ERR(t))
 			return t;
-		/* If a writer came, what he writes from now on may go unnoticed. */
+		/* If the file was opened for writing, later changes may go unnoticed. */
 		shareable &= kw_identity_of(src->file, &now);
 		if (memcmp(&now, &id, sizeof(id))) {
 			kw_count(file_changes);
@@ -245,12 +246,13 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
 }
 
 /*
- * The table of a file that is open for reading, and mapped by the process that pays, to
- * be compiled before @deadline (in jiffies). Context: process context, sleeps, reads the
- * file; between kw_payer_begin() and kw_payer_end().
- * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES and the like if
- * the file is no regular file or cannot be read; -ENOMEM; -ESTALE if it does not stop
- * changing; -ETIME.
+ * Find or compile the table of @file. The file is open for reading and mapped by the
+ * process that pays. Compiling must end before @deadline, in jiffies.
+ * Context: process context, sleeps, reads the file; between kw_payer_begin() and
+ * kw_payer_end().
+ * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES, -EIO if the file
+ * is not a regular file or cannot be read; -ENOMEM; -ESTALE if the file keeps changing;
+ * -ETIME.
  */
 struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 			      unsigned long deadline)
@@ -263,7 +265,7 @@ struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 	struct kw_table *t = ERR_PTR(-ESTALE);
 	int tries;
 
-	/* kernel_read() complains about others in the kernel log. */
+	/* With other files, kernel_read() prints a warning. */
 	if (!S_ISREG(file_inode(file)->i_mode) ||
 	    !(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
 	    !file->f_op->read_iter || file->f_op->read)
@@ -273,7 +275,7 @@ struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 	return t;
 }
 
-/* The same for the vDSO: the bytes are the kernel's own, and never change. */
+/* The same for the vDSO, whose bytes are the kernel's and never change. */
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
 {
 	struct kw_source src = {
@@ -293,7 +295,7 @@ struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
 	return IS_ERR(t) ? t : add(t, NULL);
 }
 
-/* There is a consumer: what is built stays. */
+/* The first consumer has come: keep tables from now on. */
 void kw_tables_open(void)
 {
 	spin_lock(&kw_cache_lock);
@@ -301,7 +303,7 @@ void kw_tables_open(void)
 	spin_unlock(&kw_cache_lock);
 }
 
-/* There is none any more: idle tables go, the rest with its last user. */
+/* The last consumer has gone: free idle tables; each other one goes with its last user. */
 void kw_tables_close(void)
 {
 	spin_lock(&kw_cache_lock);

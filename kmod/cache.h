@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The tables of all files: made once, shared by all processes that map the file. */
+/* The tables of files. Processes that map the same file share its table; see cache.c. */
 #ifndef KW_CACHE_H
 #define KW_CACHE_H
 
@@ -17,12 +17,13 @@ struct vdso_image;
 /*
  * One file's table.
  *
- * Made by kw_table_get() of a task that maps the file, and complete before anybody
- * else can find it. Read by walks, through a snapshot that holds a reference; by nobody
- * else without one. Freed by the last kw_table_put() if it is not in the cache,
- * else by eviction: budget, shrinker, or the last consumer's end.
+ * Made by kw_table_get() or kw_table_get_vdso(), in a task that maps the file or in an
+ * attaching tracer. Complete before another task can find it. Walks read it through a
+ * snapshot, which holds a reference. All others need a reference of their own. The last
+ * kw_table_put() frees it, or leaves it in the cache as idle. Idle tables are evicted:
+ * by the budget, by the shrinker, or when the last consumer detaches.
  *
- * @refs, @node and the lists are under kw_cache_lock; the rest does not change.
+ * kw_cache_lock protects @refs, @node and the lists; the rest does not change.
  */
 struct kw_table {
 	struct hlist_node node;
@@ -33,11 +34,11 @@ struct kw_table {
 	/* NULL if the file has no usable unwind information. */
 	struct kuw_table *table;
 	size_t bytes;
-	/* Whose budget it counts for; NULL for the vDSO. Held. */
+	/* The user whose budget it counts for, by a reference; NULL for the vDSO. */
 	struct kw_owner *owner;
 	/*
-	 * The only cgroup whose processes use it, which is charged with it; NULL if
-	 * several do, and then none is. Held.
+	 * The cgroup that is charged for it, by a reference: only that cgroup's
+	 * processes use it. NULL if several cgroups use it; then none is charged.
 	 */
 	struct mem_cgroup *memcg;
 	/* For readers of traces; it says nothing about whether the table is right. */

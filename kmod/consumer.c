@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Consumers: the first one registers the hooks and opens the cache of tables. With the
- * last one all tables go, but the hooks stay for minutes: registering them patches the
- * kernel's text, and any user can open and close the device.
+ * The first consumer registers the hooks and opens the cache of tables. When the last
+ * one goes, all tables go at once, but the hooks stay for minutes: registering them
+ * patches the kernel's text, and any user can open and close the device.
  */
 #include <linux/export.h>
 #include <linux/jiffies.h>
@@ -54,7 +54,7 @@ static void take_down(struct work_struct *work)
 	mutex_lock(&consumers_lock);
 	if (is_up && !nr_consumers) {
 		kw_hooks_unregister();
-		/* A walk that began under a consumer may still be running. */
+		/* A walk that a consumer started may still be running. */
 		synchronize_rcu();
 		kw_walks_close();
 		is_up = false;
@@ -64,7 +64,7 @@ static void take_down(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(hooks_go, take_down);
 
-/* Not at once, and not if there is a consumer then. */
+/* Unless there is a consumer: take the hooks down later, if there is none then either. */
 static void hooks_may_go(void)
 {
 	lockdep_assert_held(&consumers_lock);
@@ -88,7 +88,7 @@ static int enlist(const struct kunwind_consumer *c)
 	if (!nr_consumers++)
 		kw_tables_open();
 	kw_gauge_add(consumers, 1);
-	/* The next process may be forked at once. */
+	/* Now, as the next fork may come at once. */
 	if (!c->mm)
 		kw_spares_fill();
 unlock:
@@ -118,7 +118,7 @@ static void delist(const struct kunwind_consumer *c)
 
 static int cover_own(struct kunwind_consumer *c)
 {
-	/* The caller reads all that it has mapped, also from file servers. */
+	/* The caller waits for all files that it has mapped, those of file servers, too. */
 	static const struct kw_range all = { 0, U64_MAX };
 	struct kw_space *space = kw_space_hold(c->mm);
 	int ret;
@@ -131,8 +131,8 @@ static int cover_own(struct kunwind_consumer *c)
 }
 
 /*
- * Begin to consume the stacks of current->mm; without an mm, those of @uid's processes, or
- * of all (KW_EVERYBODY).
+ * Start to consume stacks: those of @mm, which is current->mm; if @mm is NULL, those of
+ * @uid's processes, or of all (KW_EVERYBODY).
  * Context: process context, sleeps. Return: as kunwind_attach().
  */
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, kuid_t uid)
@@ -191,7 +191,7 @@ void kunwind_detach(struct kunwind_consumer *consumer)
 }
 EXPORT_SYMBOL_GPL(kunwind_detach);
 
-/* The module goes: there is no consumer, and there cannot be one. */
+/* The module is being unloaded: there is no consumer, and none can come. */
 void kw_consumers_exit(void)
 {
 	cancel_delayed_work_sync(&hooks_go);

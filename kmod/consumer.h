@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Consumers of stacks, and what is kept up for them. */
+/* Consumers of stacks, and the hooks and tables that the module keeps for them. */
 #ifndef KW_CONSUMER_H
 #define KW_CONSUMER_H
 
@@ -9,14 +9,14 @@ struct kw_space;
 struct mm_struct;
 
 /*
- * Made by kunwind_attach(), kunwind_attach_user() or by open() of the device; used by its
- * owner alone; freed by kunwind_detach(), or by the last close.
+ * Made by kunwind_attach(), kunwind_attach_user() or open() of the device. Used only by
+ * the caller, or the open file. Freed by kunwind_detach(), or by the last close.
  */
 struct kunwind_consumer {
-	/* NULL for one that covers other processes, too; else held by mmgrab(). */
+	/* The only mm that it covers, by mmgrab(); NULL if it covers all of @uid's. */
 	struct mm_struct *mm;
 	struct kw_space *space;
-	/* Without @mm: whose processes, or KW_EVERYBODY. */
+	/* If @mm is NULL: the user whose processes it covers, or KW_EVERYBODY. */
 	kuid_t uid;
 };
 

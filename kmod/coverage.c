@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * How a covered address space follows its mappings. Mapping events are numbered under
- * mmap_lock for writing, and VMAs are listed under mmap_lock for reading: a snapshot
- * knows of all events up to the last one before its listing. It is published only if
- * that is still the last one, so what is published is what was mapped at one moment.
+ * How a covered address space follows its mappings. Hooks number mapping events with
+ * mmap_lock held for writing. VMAs are listed with mmap_lock held for reading. So a
+ * snapshot knows exactly the events before its listing. It is published only if no event
+ * came since. So a published snapshot is what was mapped at one moment.
  *
  *	EMPTY --publish--> CURRENT --event--> BEHIND (what is new lies elsewhere)
  *	CURRENT, BEHIND --event--> WRONG (something was replaced)
  *	BEHIND, WRONG --publish--> CURRENT
  *
- * Hooks number events and say which state follows; publish.c takes snapshots.
+ * Hooks number events, and decide which state follows; publish.c publishes snapshots.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -22,7 +22,8 @@
 #include "times.h"
 
 /*
- * The last event that a snapshot knows of which is read from now on, or an earlier one.
+ * Return: the number of an event that every snapshot knows of which is read after this
+ * call.
  * Context: any, under rcu_read_lock().
  */
 s64 kw_space_known(const struct kw_space *space)
@@ -31,7 +32,7 @@ s64 kw_space_known(const struct kw_space *space)
 	return smp_load_acquire(&space->known);
 }
 
-/* Context: any, under rcu_read_lock(); look before using the snapshot. */
+/* Call it before reading the snapshot. Context: any, under rcu_read_lock(). */
 enum kw_state kw_space_state(const struct kw_space *space)
 {
 	s64 events = READ_ONCE(space->events);
@@ -45,7 +46,7 @@ enum kw_state kw_space_state(const struct kw_space *space)
 	return events > known ? KW_BEHIND : KW_CURRENT;
 }
 
-/* Whether a walk should have the space's task catch up. Context: any, NMI included. */
+/* Whether a walk should make its task catch up. Context: any, NMI included. */
 bool kw_space_is_due(const struct kw_space *space)
 {
 	unsigned long at = READ_ONCE(space->retry_at);
@@ -53,7 +54,7 @@ bool kw_space_is_due(const struct kw_space *space)
 	return unlikely(at) && time_after_eq(jiffies, at);
 }
 
-/* Something is missing: it is tried again, each time after a longer while. */
+/* Something is missing: set the time of the next attempt. The delay doubles each time. */
 void kw_space_failed(struct kw_space *space)
 {
 	unsigned long now = jiffies, at = READ_ONCE(space->retry_at), delay;
@@ -66,7 +67,7 @@ void kw_space_failed(struct kw_space *space)
 	WRITE_ONCE(space->retry_at, (now + delay) ?: 1);
 }
 
-/* What a trace says of a mapping, as long as the caller has the snapshot. */
+/* Describe mapping @i for a trace. @m is valid as long as the caller has the snapshot. */
 void kw_space_describe(const struct kw_space *space,
 		       const struct kw_snapshot *snap, u32 i,
 		       struct kunwind_mapping *m)
@@ -80,7 +81,7 @@ void kw_space_describe(const struct kw_space *space,
 
 /*
  * Whether anonymous memory that becomes executable matters: only if it replaces
- * something that the snapshot says, or one that is on its way may say.
+ * a mapping of the snapshot, or of one that is being taken.
  * Context: under rcu_read_lock(), mmap_lock held for writing.
  */
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
@@ -91,13 +92,13 @@ bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 	    kw_space_state(space) != KW_CURRENT)
 		return true;
 	snap = rcu_dereference(space->snap);
-	/* There is none any more if the last consumer goes. */
+	/* If the last consumer goes meanwhile, the snapshot is NULL. */
 	return snap && kw_snapshot_overlaps(snap, start, end);
 }
 
 /*
- * Whether something was mapped at these addresses since an event, or so many events came
- * that nobody can tell. Context: mmap_lock or @space->lock held.
+ * Whether something was mapped at these addresses since event @version, or may have been,
+ * as more events came than the space remembers. Context: mmap_lock or @space->lock held.
  */
 bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end)
 {
@@ -115,8 +116,8 @@ bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 
 }
 
 /*
- * How many of these frames, from the innermost, are in code that was there at event
- * @known, and has not been mapped over since.
+ * How many of these frames, from the innermost on, are in code that was mapped at event
+ * @known and has not been replaced since.
  * Context: any, under rcu_read_lock().
  * Return: at most @count; 0 if more was mapped since than the space remembers.
  */
@@ -133,12 +134,12 @@ u32 kw_space_unchanged(const struct kw_space *space, s64 known, const u64 *frame
 	for (event = known + 1; event <= events; event++) {
 		const struct kw_range *r = &space->log[event % KW_LOG];
 
-		/* A return address, or the instruction itself. */
+		/* A return address can be the first byte after the code. */
 		for (i = 0; i < count; i++)
 			if (frames[i] - 1 < r->end && frames[i] >= r->start)
 				count = i;
 	}
-	/* Has a hook begun to write over what was read? */
+	/* If a hook has started to overwrite the places that were read, trust none. */
 	smp_rmb();
 	return READ_ONCE(space->events) - known < KW_LOG ? count : 0;
 }
@@ -148,23 +149,23 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 {
 	s64 event = space->events + 1;
 
-	/* Pairs with kw_space_unchanged(): the event before shows before this one's place. */
+	/* Pairs with kw_space_unchanged(): the previous event shows before this log entry. */
 	smp_wmb();
 	space->log[event % KW_LOG] = (struct kw_range) { start, end };
 	if (wrong)
 		WRITE_ONCE(space->wrong, event);
-	/* Pairs with kw_space_unchanged(): the event's place shows before the event. */
+	/* Pairs with kw_space_unchanged(): the log entry shows before its event. */
 	smp_store_release(&space->events, event);
-	/* If the task that is to catch up cannot, a walk has another one do it. */
+	/* If the task that should catch up cannot, a walk makes another task do it. */
 	if (!space->retry_at)
 		WRITE_ONCE(space->retry_at, (jiffies + KW_RETRY_FIRST) ?: 1);
 }
 
 /*
- * Note a mapping event: @vma was mapped from @start to @end, or is about to be there
- * (@moved), and does not say what will lie there.
- * Context: mmap_lock held for writing, so that the new code cannot run yet, and there is
- * one event at a time; preemption may be off.
+ * Note a mapping event at [@start, @end). @vma has been mapped there; or, if @moved,
+ * memory is about to change there, and @vma does not describe the result.
+ * Context: mmap_lock held for writing, so that events come one at a time; preemption may
+ * be off.
  */
 void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		    u64 start, u64 end, bool moved)
@@ -184,13 +185,15 @@ void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 }
 
 /*
- * A child's mm shares the snapshot of @parent, the space of current->mm. @alone: nobody
- * else has current->mm. The child has a copy of the caller's stack, and the return
- * addresses in it are as good in the parent: what another thread of the parent may have
- * mapped or unmapped since the copy was made is not on it. But it may be in the snapshot.
+ * Let a child share the snapshot of @parent, the space of current->mm. @alone: no other
+ * task uses current->mm.
+ *
+ * Another thread of the parent may have mapped or unmapped something after the child's
+ * mm was copied. That may be in the snapshot, and is wrong for the child. But it cannot
+ * be on the child's stack, a copy of the caller's: a walk of that stack is right.
  *
  * Context: under rcu_read_lock(); preemption may be off.
- * Return: whether that is all that the child needs.
+ * Return: whether the child needs no snapshot of its own.
  */
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone)
 {
@@ -198,14 +201,17 @@ bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alon
 	struct kw_snapshot *snap = rcu_dereference(parent->snap), *spare;
 	bool whole = alone && state == KW_CURRENT;
 
-	/* If the last consumer goes, the parent's goes with it. */
+	/* If the last consumer goes meanwhile, the parent's snapshot goes, too. */
 	if (state < KW_BEHIND || !snap || !refcount_inc_not_zero(&snap->refs))
 		return false;
 	spare = snap;
 	raw_spin_lock(&child->lock);
-	/* An attaching tracer may have been faster. */
+	/* An attaching tracer may have published one already. */
 	if (!kw_space_published(child)) {
-		/* Before the event: what was told until now, the child has, too. */
+		/*
+		 * Before the trace event: if a dump had told of the parent by now, the
+		 * reader gets the child's mappings from the kunwind_fork.
+		 */
 		atomic64_set(&child->told, atomic64_read_acquire(&parent->told));
 		trace_kunwind_fork(parent->number, child->number, parent->pid,
 				   child->pid);

@@ -11,16 +11,16 @@ struct kw_snapshot;
 struct mm_struct;
 struct vm_area_struct;
 
-/* A snapshot that may say what has not changed, and the last event that it knows of. */
+/* A snapshot, or NULL, and the last event that it knows of: what may be unchanged. */
 struct kw_basis {
 	struct kw_snapshot *snap;
 	s64 version;
 };
 
 /*
- * What a task that takes a snapshot goes by: what was published when it began, and what it
- * found itself in an attempt that came to nothing, or nothing. Each may have a file that
- * the other one left to somebody else.
+ * Where a task that takes a snapshot looks for tables that it can keep: in the snapshot
+ * that was published when it started, and in its own snapshot of an earlier attempt that
+ * failed, if any. Each may have a file that the other one leaves out.
  */
 struct kw_bases {
 	struct kw_basis published;

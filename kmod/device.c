@@ -41,7 +41,7 @@ static int device_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* A request's argument: copied in, worked on, copied out up to the caller's size. */
+/* A request's argument: copied in, filled in, copied out up to the caller's size. */
 union argument {
 	__u32 size;
 	struct kunwind_version version;
@@ -64,7 +64,7 @@ static long do_version(struct kunwind_consumer *c, union argument *arg,
 	return 0;
 }
 
-/* Return: whether there are more frames behind those that were written. */
+/* Return: whether the stack has more frames than those that were written. */
 static bool goes_on(const struct kuw_result *result)
 {
 	return result->stop == KUNWIND_STOP_CAPACITY ||
@@ -72,8 +72,8 @@ static bool goes_on(const struct kuw_result *result)
 }
 
 /*
- * Walk without the @skip innermost frames, in pieces of KUNWIND_MAX_FRAMES, so that a
- * stack of a million frames keeps neither the CPU nor a process that is killed.
+ * Walk without the @skip innermost frames, in pieces of KUNWIND_MAX_FRAMES: in a stack
+ * of a million frames, the walk must yield the CPU, and stop if the process is killed.
  * Return: 0; -EINTR after a fatal signal.
  */
 static int walk_behind(u32 skip, u64 *frames, u32 capacity, struct kuw_result *result)
@@ -126,7 +126,7 @@ static int walk(u32 skip, u64 *frames, u32 capacity, struct kuw_result *result)
 	return 0;
 }
 
-/* @innermost: the first frame is that of the whole stack. Return: 0, -EFAULT. */
+/* @innermost: the first frame is the innermost of the whole stack. Return: 0, -EFAULT. */
 static int put_frames(struct kunwind_frame __user *to, const u64 *frames,
 		      const struct kuw_result *result, bool innermost)
 {
@@ -169,7 +169,7 @@ static long do_stack(struct kunwind_consumer *c, union argument *arg,
 		return -EINVAL;
 	if (c->mm != current->mm)
 		return -EXDEV;
-	/* A mapping whose recording was cut short by a signal, or by want of memory. */
+	/* A fatal signal or a failed allocation may have left a mapping out. */
 	ret = kw_space_refresh(c->space, c->mm);
 	if (ret)
 		return ret;
@@ -243,7 +243,7 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long para
 	ret = copy_struct_from_user(&arg, request->size, uarg, size);
 	if (ret)
 		return ret;
-	/* It may have changed between the two reads. */
+	/* Another thread may have changed it between the two reads. */
 	arg.size = size;
 	ret = request->run(file->private_data, &arg, uarg, size);
 	if (ret)

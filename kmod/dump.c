@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * All mappings of all covered spaces, for a trace that begins.
+ * A dump reports all mappings of all covered spaces, for a trace that starts.
  *
- * A child that is forked meanwhile shares its parent's snapshot, and its
- * kunwind_fork says so. If the parent has not been told of by then, the reader
- * knows nothing of the child either: space->told is inherited, and the child has its
- * turn in the next round. Children of those that were told of need none, so that
- * rounds soon end.
+ * A child that is forked during the dump shares its parent's snapshot. The event
+ * kunwind_fork tells the reader of the trace. If the parent has not been reported by
+ * then, the reader does not know the child's mappings either. So the child inherits
+ * space->told, and the next round reports it. Children of reported parents need no
+ * report, so rounds soon end.
  */
 #include <linux/export.h>
 #include <linux/jiffies.h>
@@ -30,8 +30,8 @@ struct teller {
 };
 
 /*
- * Tell of the first mapping after *@at. It is told while no hook can note that
- * it was replaced, so that the hook's kunwind_unmap follows it in the trace.
+ * Report the first mapping that ends after *@at. With the space's lock held, no hook can
+ * note that the mapping was replaced. So the hook's kunwind_unmap follows it in the trace.
  * Return: whether there was one.
  */
 static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
@@ -48,7 +48,7 @@ static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
 	if (found) {
 		kw_space_describe(space, snap, i, &m);
 		*at = m.end;
-		/* What was replaced meanwhile, the reader has been told to forget. */
+		/* If it was replaced, the reader has had its kunwind_unmap already. */
 		if (!kw_space_changed(space, space->known, m.start, m.end))
 			t->tell(&m, t->data);
 	}
@@ -57,8 +57,10 @@ static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
 }
 
 /*
- * While nothing new is announced, which what is told here would replace in the reader's
- * eyes. Announcing takes microseconds, but the task may be stopped in the middle.
+ * Report all mappings of @space, under its publishing mutex: a report of an old mapping
+ * must not follow the announcement of a new one, as the reader would take the old one.
+ * Announcing takes microseconds, but the task may be stopped in the middle. So after the
+ * deadline go on without the mutex.
  */
 static int tell_space(struct kw_space *space, const struct teller *t)
 {
@@ -73,14 +75,14 @@ static int tell_space(struct kw_space *space, const struct teller *t)
 	}
 	while (tell_next(space, t, &at))
 		cond_resched();
-	/* Children that are forked from now on need not be told of. */
+	/* Children that are forked from now on need no report. */
 	atomic64_set_release(&space->told, t->number);
 	if (locked)
 		mutex_unlock(&space->publishing);
 	return 0;
 }
 
-/* Return: how many spaces were told of, or a negative errno. */
+/* Return: how many spaces were reported, or a negative errno. */
 static int tell_round(const struct teller *t)
 {
 	struct kw_space *space;

@@ -4,9 +4,9 @@
  * vma_merge_extend() and exit_mmap(), and the tracepoint sched_process_fork. They only
  * mark what happened, and allocate nothing; the task itself does the work (work.c).
  *
- * All these places are reached in process context only. FTRACE_OPS_FL_RECURSION
+ * The kernel reaches these places in process context only. FTRACE_OPS_FL_RECURSION
  * makes ftrace call through its helper, which stops recursion and disables
- * preemption, so that unregister_ftrace_function() waits for callbacks that run.
+ * preemption, so that unregister_ftrace_function() waits for running callbacks.
  */
 #include <linux/ftrace.h>
 #include <linux/mm.h>
@@ -22,7 +22,7 @@
 #include "wanted.h"
 #include "work.h"
 
-/* Whether current->mm's snapshot may say something about these addresses. */
+/* Whether the snapshot of current->mm may have a mapping at these addresses. */
 static bool is_cared_for(struct mm_struct *mm, u64 start, u64 end)
 {
 	const struct kw_space *space;
@@ -36,15 +36,15 @@ static bool is_cared_for(struct mm_struct *mm, u64 start, u64 end)
 }
 
 /*
- * Anonymous executable memory (JIT code, mostly) has no table: it matters only
- * where it replaces something that has one. A file, or the kernel's special
- * mappings, which have operations, always matter.
+ * Anonymous executable memory (mostly JIT code) has no table. It matters only
+ * where it replaces something that has one. A file always matters, and so does a
+ * special mapping of the kernel, which has vm_ops.
  */
 static bool is_relevant(const struct vm_area_struct *vma, u64 start, u64 end)
 {
 	struct mm_struct *mm = vma->vm_mm;
 
-	/* Stacks of a new program are set up before its mm is the task's. */
+	/* During execve(), the kernel maps the new stack before the mm is the task's. */
 	if (mm != current->mm || (current->flags & PF_KTHREAD))
 		return false;
 	if (vma->vm_flags & VM_EXEC && (vma->vm_file || vma->vm_ops))
@@ -80,8 +80,8 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip,
  * int mprotect_fixup(struct vma_iterator *vmi, struct mmu_gather *tlb, struct
  * vm_area_struct *vma, struct vm_area_struct **pprev, unsigned long start, unsigned
  * long end, unsigned long newflags), mmap_lock held for writing; from mprotect().
- * Its perf_event_mmap() comes when the pages are executable already: if something
- * else was there before, the snapshot still has it.
+ * Its perf_event_mmap() comes when the pages are executable already. If the snapshot
+ * has something else at these addresses, it would be wrong in between.
  */
 static void on_protect(unsigned long ip, unsigned long parent_ip,
 		       struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -132,7 +132,7 @@ static void on_exit(unsigned long ip, unsigned long parent_ip,
 	kw_space_exit((void *)ftrace_regs_get_argument(fregs, 0));
 }
 
-/* The child does not run yet, so that its mm stays. */
+/* The child does not run yet, so its mm stays. */
 static void on_fork(void *data, struct task_struct *parent,
 		    struct task_struct *child)
 {
@@ -156,7 +156,7 @@ static void on_fork(void *data, struct task_struct *parent,
 	kw_space_put(space);
 }
 
-/* Without an @optional one, a rare way to get new code stays unseen. */
+/* Without an @optional hook, the module misses a rare way to map code. */
 static struct hook {
 	const char *function;
 	ftrace_func_t func;
@@ -185,8 +185,9 @@ static int hook_register(struct hook *hook)
 	int ret = -EOPNOTSUPP;
 
 	/*
-	 * ftrace_free_filter() leaves pointers to what it freed. Permanent: the sysctl
-	 * kernel.ftrace_enabled must not switch hooks off, or maps would be wrong.
+	 * Initialize it each time: ftrace_free_filter() leaves dangling pointers. With
+	 * FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot switch hooks
+	 * off: without them, snapshots would be wrong.
 	 */
 	hook->ops = (struct ftrace_ops){
 		.func = hook->func,
@@ -212,8 +213,8 @@ static void hook_unregister(struct hook *hook)
 }
 
 /*
- * Begin to learn of mappings. Return: 0; -EOPNOTSUPP if the kernel lacks a function that
- * must be hooked, or it cannot be hooked; -ENOMEM.
+ * Register all hooks. Return: 0; -EOPNOTSUPP if the kernel lacks a function that must be
+ * hooked, or ftrace cannot hook it; -ENOMEM.
  */
 int kw_hooks_register(void)
 {
@@ -238,7 +239,7 @@ unregister:
 	return ret == -ENOMEM ? ret : -EOPNOTSUPP;
 }
 
-/* When it returns, no hook runs any more. */
+/* On return, no hook is running. */
 void kw_hooks_unregister(void)
 {
 	int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The places in the kernel where the module learns of mappings. */
+/* Hooks, by which the module learns of mappings. */
 #ifndef KW_HOOKS_H
 #define KW_HOOKS_H
 

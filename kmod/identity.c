@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The identity of a file, from its inode: no file system is asked, so that a
- * server in user space cannot delay a look-up.
+ * The identity of a file. It is read from the inode, without a call of the file
+ * system, so that a file server in user space cannot delay a look-up.
  *
- * Change time alone would not do: its grain is a tick, and a store through a
- * shared mapping moves it only when the page was clean. So a file that is
- * open for writing shares nothing, and where the file system keeps a change
- * counter, the counter is part of the identity.
+ * The change time alone does not suffice: its grain is a tick, and a store through a
+ * shared mapping moves it only when the page was clean. So a file that is open for
+ * writing shares no table. If the file system keeps a change counter, the counter is
+ * part of the identity.
  */
 #include <linux/build_bug.h>
 #include <linux/fs.h>
@@ -16,9 +16,9 @@
 #include "identity.h"
 
 /*
- * A file system whose answers an unprivileged user makes up could give a file
- * the identity of another one: after it is unmounted, its device number and its
- * superblock's address are used again.
+ * An unprivileged user who provides a file system can give a file any identity. After
+ * the file system is unmounted, the kernel reuses its device number and the address of
+ * its superblock, so that the identity could be that of another file.
  */
 static bool is_trusted(const struct super_block *sb)
 {
@@ -28,9 +28,9 @@ static bool is_trusted(const struct super_block *sb)
 }
 
 /*
- * Who a regular file is now. Context: any.
- * Return: true if a table made from the file now may serve every file of the same
- * identity, false if only the one that is asked for.
+ * Get the identity of a regular file as it is now. Context: any.
+ * Return: true if all mappings of this identity may share a table made now; false if the
+ * table may serve only this mapping.
  */
 bool kw_identity_of(struct file *file, struct kw_identity *id)
 {
@@ -54,16 +54,17 @@ bool kw_identity_of(struct file *file, struct kw_identity *id)
 	return is_trusted(inode->i_sb) && !inode_is_open_for_write(inode);
 }
 
-/* Whether a user decides how long reading @file takes. */
+/* Whether a server in user space decides how long a read of @file takes. */
 bool kw_identity_may_hang(struct file *file)
 {
 	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC;
 }
 
 /*
- * Whether a read may have to wait for a writer, who can take the bytes from
- * memory that a file server is to fill. A buffered read of ext4 does not wait, one of
- * XFS does, and every direct one. A memfd is mostly open for writing, and needs no lock.
+ * Whether a read of @file may wait for a writer's lock. The writer may hold it for ever:
+ * its data can come from memory that a file server never fills. XFS takes the lock for a
+ * buffered read, ext4 does not; every direct read takes it. A memfd is usually open for
+ * writing, but tmpfs takes no lock.
  */
 bool kw_identity_may_block(struct file *file)
 {
@@ -73,7 +74,7 @@ bool kw_identity_may_block(struct file *file)
 					    inode->i_sb->s_magic != TMPFS_MAGIC);
 }
 
-/* Whether a mapping of @inode can be what @id was taken from. */
+/* Whether @id may have been taken from @inode. */
 bool kw_identity_is_inode(const struct kw_identity *id, const struct inode *inode)
 {
 	return id->sb == (uintptr_t)inode->i_sb && id->ino == inode->i_ino &&

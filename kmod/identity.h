@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Who a file is: what must be equal for two mappings to share a table.
+ * The identity of a file: what must be equal for two mappings to share a table.
  *
- * A build ID is not part of it: reading it costs more than looking a table up,
- * and a hostile file can carry any build ID.
+ * A build ID is not part of it. Reading one costs more than looking a table up, and a
+ * hostile file can carry any build ID.
  */
 #ifndef KW_IDENTITY_H
 #define KW_IDENTITY_H
@@ -13,9 +13,9 @@
 struct file;
 struct inode;
 
-/* Compared as bytes: every byte is set, padding there is none. */
+/* Compared as bytes, so it has no padding, and every byte is set. */
 struct kw_identity {
-	/* The superblock, not held; NULL for the vDSO, whose image is @ino. */
+	/* The superblock's address, without a reference. For the vDSO 0, and @ino is its image. */
 	u64 sb;
 	u64 ino;
 	u64 size;

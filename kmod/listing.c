@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The executable VMAs of an mm, with what an earlier snapshot knows of them. */
+/* List the executable VMAs of an mm, with what earlier snapshots know of them. */
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/minmax.h>
@@ -17,7 +17,7 @@
 /* Executable mappings of an ordinary process: tens. */
 #define FIRST_CAPACITY	64
 
-/* Whether it is the kernel's own mapping of that name. */
+/* Whether @vma is the kernel's special mapping of that name. */
 static bool is_special(struct vm_area_struct *vma, const char *expected)
 {
 	const char *name = NULL;
@@ -27,7 +27,7 @@ static bool is_special(struct vm_area_struct *vma, const char *expected)
 	return name && !strcmp(name, expected);
 }
 
-/* What @old says of a mapping that has these addresses, of the same inode. */
+/* The mapping of @old that has the addresses, offset and inode of @vma; NULL if none has. */
 static const struct kw_origin *find_old(const struct kw_snapshot *old,
 					const struct vm_area_struct *vma)
 {
@@ -46,8 +46,8 @@ static const struct kw_origin *find_old(const struct kw_snapshot *old,
 }
 
 /*
- * That, if the mapping has not changed since: then it keeps its table, whatever file
- * system it is on. The identity tells of bytes that were changed in place.
+ * The same, if the mapping has not changed since: then it keeps its table, on any file
+ * system. The identity shows whether the file's bytes have changed.
  * Return: with a reference to the table; NULL.
  */
 static const struct kw_origin *find_in(const struct kw_basis *basis,
@@ -80,10 +80,13 @@ static const struct kw_origin *find_known(const struct kw_listing *l,
 }
 
 /*
- * Whether the taker leaves a file to others. Their reader may have to wait for ever: a
- * file server's, for all but the task that has just mapped it, as that may be what the
- * server waits for; and what is being written, for an attaching tracer. No reference
- * is taken either: the last fput() waits for the server, too.
+ * Whether the taker leaves a file to others, as reading it may block for ever:
+ *
+ *  - A file of a file server, unless this task has just mapped it. The server may be
+ *    waiting for this task.
+ *  - For an attaching tracer, a file that is being written.
+ *
+ * The taker takes no reference to such a file: the last fput() waits for the server, too.
  */
 static bool is_left(const struct kw_taker *taker, const struct vm_area_struct *vma)
 {
@@ -93,7 +96,7 @@ static bool is_left(const struct kw_taker *taker, const struct vm_area_struct *v
 	return !taker->own && kw_identity_may_block(vma->vm_file);
 }
 
-/* What a map can say something about: not anonymous memory. */
+/* Describe @vma. Return: false for anonymous memory, which a snapshot leaves out. */
 static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 		     struct kw_found *f)
 {
@@ -108,7 +111,7 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 			f->file = get_file(vma->vm_file);
 		return true;
 	}
-	/* A program can unmap it, and have code of its own there. */
+	/* A program can unmap the vDSO and map its own code there. */
 	if (vma->vm_start == (unsigned long)mm->context.vdso &&
 	    is_special(vma, "[vdso]")) {
 		f->vdso = mm->context.vdso_image;
@@ -141,7 +144,7 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 	}
 }
 
-/* Give up what kw_listing_make() has taken references to. */
+/* Give up the references and the memory of kw_listing_make(). */
 void kw_listing_clear(struct kw_listing *l)
 {
 	while (l->count) {
@@ -156,7 +159,7 @@ void kw_listing_clear(struct kw_listing *l)
 	l->found = NULL;
 }
 
-/* A fault that waits for a file server may have another process's lock. */
+/* Never wait for another process's mmap_lock: a fault may hold it, waiting for a server. */
 static int lock_mm(struct mm_struct *mm, bool own)
 {
 	if (own)
@@ -165,8 +168,8 @@ static int lock_mm(struct mm_struct *mm, bool own)
 }
 
 /*
- * List the executable VMAs of an mm whose users the caller holds. @l has its space,
- * taker and bases; if it is made, kw_listing_clear() gives it up.
+ * List the executable VMAs of @mm, whose users the caller holds. The caller has set the
+ * space, taker and bases of @l. After success it calls kw_listing_clear().
  * Context: process context, sleeps; no lock of memory management may be held.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EBUSY if another process's
  * mmap_lock is taken.

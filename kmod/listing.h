@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The executable VMAs of an mm at one moment, of which a snapshot is made. */
+/* The executable VMAs of an mm at one moment, from which a snapshot is made. */
 #ifndef KW_LISTING_H
 #define KW_LISTING_H
 
@@ -18,27 +18,30 @@ struct kw_found {
 	u64 start;
 	u64 end;
 	u64 off;
-	/* One of these, with a reference to the file or to the known one's table. */
+	/*
+	 * One of the next four is set, unless the file is @skipped. With a reference to
+	 * @file, or to the table of @known.
+	 */
 	struct file *file;
 	const struct vdso_image *vdso;
 	const struct kw_origin *known;
 	bool uretprobe;
-	/* A file that this task does not wait for, and nothing is known of it. */
+	/* No table of this file is known, and this task must not wait for the file. */
 	bool skipped;
 };
 
-/* On the stack of the task that takes the snapshot; nobody else knows of it. */
+/* On the stack of the task that takes the snapshot; used by that task only. */
 struct kw_listing {
 	const struct kw_space *space;
 	const struct kw_taker *taker;
-	/* What may be known. */
+	/* Earlier snapshots, whose tables the new one may keep. */
 	const struct kw_bases *bases;
 	/* The last event that the list knows of. */
 	s64 version;
 	struct kw_found *found;
 	u32 count;
 	u32 capacity;
-	/* There are more than a map can have. */
+	/* The mm has more executable VMAs than @capacity. */
 	bool overflow;
 };
 

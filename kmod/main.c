@@ -61,7 +61,7 @@ static int __init kunwind_init(void)
 	ret = kw_stats_init();
 	if (ret)
 		goto exit_snapshots;
-	/* Last: from here on it can be opened. */
+	/* Last: from here on, processes can open the device. */
 	ret = kw_device_init();
 	if (ret)
 		goto exit_stats;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Names of mappings, and what else a trace says of their files. */
+/* Names of mappings, and what else a trace says about their files. */
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
@@ -12,7 +12,7 @@
 #include "owner.h"
 #include "stats.h"
 
-/* Return: a reference; NULL without memory. */
+/* Return: a reference; NULL if there is no memory. */
 struct kw_name *kw_name_make(const char *text)
 {
 	size_t bytes = strlen(text) + 1;
@@ -30,8 +30,9 @@ struct kw_name *kw_name_make(const char *text)
 }
 
 /*
- * As /proc/PID/maps says it to the current task: below its own root, and on an
+ * The path as the current task sees it in /proc/PID/maps: below its own root, and on an
  * overlay by the overlay's name.
+ * Return: a reference; NULL if there is no memory or the path is too long.
  */
 struct kw_name *kw_name_of_file(const struct file *file)
 {
@@ -61,7 +62,7 @@ static const char *text(const struct kw_origin *origin)
 	return origin->name ? origin->name->text : "";
 }
 
-/* Whether a reader of the trace would see no difference except the offset. */
+/* Whether a trace describes both in the same way, except for the offset. */
 bool kw_origin_equal(const struct kw_origin *a, const struct kw_origin *b)
 {
 	const struct kw_table *s = a->table, *t = b->table;
@@ -74,7 +75,7 @@ bool kw_origin_equal(const struct kw_origin *a, const struct kw_origin *b)
 	return a->name == b->name || !strcmp(text(a), text(b));
 }
 
-/* Fill in of @m what is known of the file. */
+/* Fill in the fields of @m that describe the file. */
 void kw_origin_describe(const struct kw_origin *origin, struct kunwind_mapping *m)
 {
 	m->offset = origin->off;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Where the code of a mapping comes from, for readers of traces; walks need none of it. */
+/* Where the code of a mapping comes from. Only readers of traces need this; walks do not. */
 #ifndef KW_ORIGIN_H
 #define KW_ORIGIN_H
 
@@ -11,9 +11,9 @@ struct kunwind_mapping;
 struct kw_table;
 
 /*
- * A path, or what stands for one. Made by the task that lists a mapping, in
- * process context; immutable; shared by the snapshots that have the mapping, of
- * which each holds a reference. Freed by the last kw_name_put().
+ * A path, or a name in brackets such as "[vdso]". Made in process context by the task
+ * that takes the snapshot. Immutable. Later snapshots that have the mapping share it;
+ * each holds a reference. Freed by the last kw_name_put().
  */
 struct kw_name {
 	refcount_t refs;
@@ -21,11 +21,9 @@ struct kw_name {
 	char text[];
 };
 
-/*
- * Part of a snapshot, which holds the references; immutable with it.
- */
+/* Part of a snapshot, which holds the references and is immutable. */
 struct kw_origin {
-	/* NULL without a file, or if none could be made. */
+	/* NULL if the mapping has no file and is not the vDSO, or if no table could be made. */
 	struct kw_table *table;
 	/* NULL if there was no memory for it. */
 	struct kw_name *name;

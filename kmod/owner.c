@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Users, by the ID that the system knows them by. Who makes a user namespace can
- * have many IDs in it, and shares one limit between them: that of its maker, or of
- * the container that it is if that is root.
+ * Users, by their ID in the initial user namespace. A user namespace can have many IDs.
+ * All of them share one limit: that of the user who made the namespace. If root made it,
+ * it is a container with a limit of its own.
  */
 #include <linux/cgroup.h>
 #include <linux/cred.h>
@@ -25,9 +25,9 @@ static DEFINE_SPINLOCK(owners_lock);
 static struct hlist_head owners[1 << HASH_BITS];
 
 /*
- * Whose doing a task is. Who manages containers makes their user namespaces as root,
- * but does not trust who is in them: such a container is the user that its own root is,
- * unless that is the system's.
+ * The user who is accountable for a task. A container manager runs as root and makes the
+ * user namespaces of its containers, but the processes in them are not trusted. So such a
+ * container counts as the user that its own root maps to, unless that is the real root.
  * Context: under rcu_read_lock().
  */
 kuid_t kw_owner_uid(const struct task_struct *task)
@@ -48,7 +48,7 @@ kuid_t kw_owner_uid(const struct task_struct *task)
 	return root;
 }
 
-/* Of the process that has an mm: another one than current when a tracer attaches. */
+/* The user of the process that has @mm. When a tracer attaches, that is not current. */
 static kuid_t uid_of_mm(const struct mm_struct *mm)
 {
 	const struct task_struct *task = current;
@@ -83,21 +83,22 @@ found:
 	return owner;
 }
 
-/* Of what several users share: together they have what one more user may have. */
+/* Owns what several users share. It has the limit of one more user. */
 static struct kw_owner everyone = {
 	.uid = { (uid_t)-1 },
 	.refs = 1,
 };
 
-/* Not a new reference: it is always there. */
+/* Return: without a reference, as the object is never freed. */
 struct kw_owner *kw_owner_everyone(void)
 {
 	return &everyone;
 }
 
 /*
- * Who causes what is made for an mm: the real user, as a set-user-ID program is its
- * caller's doing. Return: a reference; NULL for want of memory.
+ * The user who pays for what is made for @mm: the real one, as the caller of a
+ * set-user-ID program is accountable for it. Return: a reference; NULL if there is no
+ * memory.
  */
 static struct kw_owner *owner_of(struct mm_struct *mm)
 {
@@ -118,7 +119,7 @@ static struct kw_owner *owner_of(struct mm_struct *mm)
 	return owner;
 }
 
-/* One more reference. @owner: one that the caller has, or NULL */
+/* Take another reference to @owner. The caller has one already. @owner may be NULL. */
 struct kw_owner *kw_owner_hold(struct kw_owner *owner)
 {
 	if (owner) {
@@ -145,8 +146,8 @@ void kw_owner_put(struct kw_owner *owner)
 }
 
 /*
- * From here to kw_payer_end(), which must follow also after an error, the process of an
- * mm pays. The caller holds the mm's users.
+ * From here to kw_payer_end(), the process that has @mm pays for allocations. The caller
+ * holds the mm's users, and calls kw_payer_end() even after an error.
  * Context: process context, sleeps. Return: 0, -ENOMEM.
  */
 int kw_payer_begin(struct kw_payer *payer, struct mm_struct *mm)
@@ -164,7 +165,7 @@ void kw_payer_end(struct kw_payer *payer)
 	kw_owner_put(payer->owner);
 }
 
-/* Whether there is any process in a cgroup that the caller has a reference to. */
+/* Whether @memcg, which the caller holds, has processes. True if @memcg is NULL. */
 bool kw_memcg_is_populated(const struct mem_cgroup *memcg)
 {
 #ifdef CONFIG_MEMCG

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Who causes tables, and how much of the budgets one user may fill. */
+/* The users on whose behalf tables are made, and their part of the budgets. */
 #ifndef KW_OWNER_H
 #define KW_OWNER_H
 
@@ -14,26 +14,28 @@ struct mm_struct;
 struct task_struct;
 
 /*
- * For what is made on behalf of a process, in process context: charged to its memory
- * cgroup. It fails rather than have a cgroup's or the system's processes killed.
+ * For allocations on behalf of a process, in process context: charged to its memory
+ * cgroup. An allocation fails rather than make the OOM killer kill a process, of the
+ * cgroup or of the system.
  */
 #define KW_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /*
  * A user on whose behalf tables are made.
  *
- * Made by kw_owner_of() for the first process of his that needs one; found by
- * it through a hash. Tables hold references, and so does the task that makes one. Freed by
- * the last kw_owner_put(). @refs and @node are under the hash's lock.
+ * Made by kw_payer_begin() for the user's first process that needs one, and found by
+ * kw_payer_begin() through a hash. Tables hold references, and so does the task that
+ * makes a table. Freed by the last kw_owner_put(). The hash's lock protects @refs and
+ * @node.
  */
 struct kw_owner {
 	struct hlist_node node;
 	kuid_t uid;
 	unsigned int refs;
-	/* Of the gauges of these names, his part. */
+	/* This user's part of the gauges of the same names. */
 	atomic_long_t table_bytes;
 	atomic_long_t build_bytes;
-	/* Of @table_bytes, those of idle tables; under the cache's lock. */
+	/* The part of @table_bytes in idle tables; under kw_cache_lock. */
 	size_t lru_bytes;
 };
 
@@ -43,9 +45,10 @@ struct kw_owner *kw_owner_hold(struct kw_owner *owner);
 void kw_owner_put(struct kw_owner *owner);
 
 /*
- * What of a budget one user may have, if all others use @others of it: half of what they
- * leave. So users without privilege, however many work together, always leave something
- * to others, and two of them a quarter. Root, and the kernel itself (NULL), have all.
+ * How much of a budget one user may have if all others use @others of it: half of what
+ * the others leave. So unprivileged users always leave something to others, however many
+ * of them work together: two leave a quarter. Root, and the kernel itself (NULL), may
+ * have all.
  */
 static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
 				    size_t others)
@@ -56,8 +59,8 @@ static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
 }
 
 /*
- * Who pays for what is made on behalf of an mm: its user, and its memory cgroup, which
- * allocations are charged to from kw_payer_begin() to kw_payer_end() in the same task.
+ * The user and the memory cgroup that pay for what is made on behalf of an mm. From
+ * kw_payer_begin() to kw_payer_end(), the task's allocations are charged to the cgroup.
  * On the stack of that task, with references to both.
  */
 struct kw_payer {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Snapshots are taken until one knows of the last mapping event, and that one is
- * announced and published. No task waits for another one to build a table: threads that
- * map at the same time each take a snapshot, and tables that are compiled twice are
- * cheaper than a wait (10 to 20 ms for the largest).
+ * A task takes snapshots until one knows of the last mapping event, then announces and
+ * publishes that one. No task waits for another one to compile a table. Threads that map
+ * at the same time each take a snapshot, and may compile the same table: that takes 10 to
+ * 20 ms for the largest, and is cheaper than waiting.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -18,25 +18,25 @@
 #include "stats.h"
 #include "times.h"
 
-/* Whether @snap says more than @old, which knows of the same events. */
+/* Whether @snap has more than @old, which knows of the same events or is NULL. */
 static bool is_better(const struct kw_snapshot *snap, const struct kw_snapshot *old)
 {
 	return !old || snap->map.count > old->map.count ||
 	       (old->lacking && !snap->lacking);
 }
 
-/* Put @snap in the place of @old if it knows of the last event. Return: 0, -EAGAIN. */
+/* Publish @snap instead of @old if it knows of the last event. Return: 0, -EAGAIN. */
 static int replace(struct kw_space *space, struct kw_snapshot *old,
 		   struct kw_snapshot *snap, s64 version)
 {
 	int ret = -EAGAIN;
 
 	raw_spin_lock(&space->lock);
-	/* While this one was announced, a fork may have been faster. */
+	/* During the announcement, a fork may have published the parent's snapshot. */
 	if (space->events == version && kw_space_published(space) == old) {
 		refcount_inc(&snap->refs);
 		rcu_assign_pointer(space->snap, snap);
-		/* Pairs with kw_space_state(): the snapshot shows first. */
+		/* Pairs with kw_space_known(): the snapshot shows first. */
 		smp_store_release(&space->known, version);
 		WRITE_ONCE(space->retry_at, 0);
 		if (!snap->lacking)
@@ -52,7 +52,7 @@ static int replace(struct kw_space *space, struct kw_snapshot *old,
 	return 0;
 }
 
-/* A reference to what is published, or to nothing, and what it knows of. */
+/* Return: the published snapshot, with a reference, or NULL; and what it knows of. */
 static struct kw_basis get_published(struct kw_space *space)
 {
 	struct kw_basis now;
@@ -66,7 +66,7 @@ static struct kw_basis get_published(struct kw_space *space)
 	return now;
 }
 
-/* What was announced is not published: what is, is announced again. */
+/* @snap was announced, but not published: announce what is published instead. */
 static void take_back(struct kw_space *space, struct kw_snapshot *snap, s64 version)
 {
 	const struct kw_basis said = { snap, version };
@@ -78,7 +78,10 @@ static void take_back(struct kw_space *space, struct kw_snapshot *snap, s64 vers
 	kw_snapshot_put(now.snap);
 }
 
-/* Whether what another thread has published since may have a file that @bases->own lacks. */
+/*
+ * Whether another thread has published a snapshot that may have a file which @bases->own
+ * lacks. Then another attempt can find more.
+ */
 static bool is_outdone(const struct kw_bases *bases, const struct kw_basis *now)
 {
 	return bases->own.snap->lacking && now->snap != bases->published.snap &&
@@ -86,8 +89,8 @@ static bool is_outdone(const struct kw_bases *bases, const struct kw_basis *now)
 }
 
 /*
- * Announce what was found, and publish it: the reader of a trace knows of its mappings
- * before any walk does. If another thread has published one that is as good, that stays.
+ * Announce @bases->own, then publish it: so the reader of a trace knows of its mappings
+ * before any walk does. If another thread has published a snapshot as good, that stays.
  */
 static int announce_and_publish(struct kw_space *space, const struct kw_bases *bases)
 {
@@ -111,7 +114,7 @@ static int announce_and_publish(struct kw_space *space, const struct kw_bases *b
 	return ret;
 }
 
-/* The threads of a process wait for one another here; others try and leave it. */
+/* @own: current is a thread of the process, and waits. An attaching tracer only tries. */
 static int publish(struct kw_space *space, const struct kw_bases *bases, bool own)
 {
 	int ret;
@@ -126,9 +129,9 @@ static int publish(struct kw_space *space, const struct kw_bases *bases, bool ow
 }
 
 /*
- * Take one snapshot, and publish it. What it has found is in @bases then, for another
- * attempt. Return: 0; -EAGAIN if something was mapped meanwhile, or found; -EINTR, -ENOMEM,
- * -EBUSY.
+ * Take one snapshot, and publish it. It stays in @bases, for another attempt.
+ * Return: 0; -EAGAIN if something was mapped meanwhile, if another thread has found more,
+ * or if an attaching tracer would have to wait to publish; -EINTR, -ENOMEM, -EBUSY.
  */
 static int attempt(struct kw_space *space, struct mm_struct *mm,
 		   const struct kw_taker *taker, struct kw_bases *bases)
@@ -146,7 +149,7 @@ static int attempt(struct kw_space *space, struct mm_struct *mm,
 	return publish(space, bases, taker->own);
 }
 
-/* Whether a snapshot is to be taken. What is published goes into @bases. */
+/* Whether a new snapshot is needed. Puts what is published into @bases. */
 static bool needs_snapshot(struct kw_space *space, struct kw_bases *bases)
 {
 	struct kw_basis now = get_published(space);
@@ -164,11 +167,11 @@ static void put_bases(struct kw_bases *bases)
 }
 
 /*
- * Publish a snapshot of current->mm that knows of all events. The caller waits for file
- * servers only in what it has mapped itself.
+ * Publish a snapshot of @mm, which is current->mm, that knows of all events. @mapped is
+ * what the caller has mapped itself: only there it waits for file servers.
  * Context: process context, sleeps; no lock of memory management may be held.
- * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EAGAIN if others of the process map
- * faster. Then walks say what is missing.
+ * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EAGAIN if other threads of the process
+ * map faster. After an error, walks say what is missing.
  */
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		      const struct kw_range *mapped)
@@ -198,7 +201,7 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 	return ret;
 }
 
-/* The same before a walk that current asks for itself, if something is missing. */
+/* The same for current's own request for a walk, if something is missing. */
 int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 {
 	static const struct kw_range none;
@@ -211,9 +214,9 @@ int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 }
 
 /*
- * Cover a process that an attaching tracer finds: @pid, of @uid, has @mm, whose users the
- * caller holds. No table is compiled after @deadline, in jiffies. What the tracer cannot have
- * without waiting, the process does itself when it returns to user mode.
+ * For an attaching tracer: cover the process @pid of the user @uid. It has @mm, whose users
+ * the caller holds. No table is compiled after @deadline, in jiffies. Where the tracer would
+ * have to wait, it leaves the work to the process, on its return to user mode.
  * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.
  */
 int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline)
@@ -232,7 +235,7 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
 	atomic_inc(&space->takers);
-	/* In the middle of execve() its own task is about to take a snapshot of all. */
+	/* Events but no snapshot: in execve(), and its own task is about to take one of all. */
 	if (needs_snapshot(space, &bases) &&
 	    (bases.published.snap || !READ_ONCE(space->events)))
 		ret = attempt(space, mm, &taker, &bases);

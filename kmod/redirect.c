@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* <kunwind/redirect.h>, for the modules that put stacks into tracers. */
+/* <kunwind/redirect.h>, for the modules that hook tracers. */
 #include <linux/export.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -7,8 +7,8 @@
 #include <asm/ibt.h>
 
 /*
- * Where a function has a landing pad for indirect calls, and where the kernel has
- * overwritten that, a kprobe comes behind it (arch_adjust_kprobe_addr()).
+ * If a function has a landing pad for indirect calls (ENDBR), arch_adjust_kprobe_addr()
+ * puts a kprobe after it. It does so, too, if the kernel has overwritten the landing pad.
  */
 static unsigned long before_landing_pad(unsigned long addr)
 {
@@ -18,8 +18,8 @@ static unsigned long before_landing_pad(unsigned long addr)
 }
 
 /*
- * kprobes can look a name up. By name, ftrace would look up the names of all that it can
- * trace, for seconds if there are modules with large symbol tables.
+ * kprobes look up one name. ftrace, given a name, would look up the names of all functions
+ * that it can trace, which takes seconds if there are modules with large symbol tables.
  */
 unsigned long kunwind_function(const char *name)
 {
@@ -61,8 +61,9 @@ int kunwind_redirect_begin(struct kunwind_redirect *r)
 		return -ENOENT;
 	}
 	/*
-	 * ftrace_free_filter() leaves pointers to what it freed. Permanent: the sysctl
-	 * kernel.ftrace_enabled must not give a tracer other stacks in the middle.
+	 * Initialize it each time: ftrace_free_filter() leaves dangling pointers. With
+	 * FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot end the redirect
+	 * while a tracer uses it.
 	 */
 	r->ops = (struct ftrace_ops){
 		.func = redirect,

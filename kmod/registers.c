@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Which user registers can be walked from (x86-64).
+ * Whether the saved user registers are whole, so that a walk can start from them (x86-64).
  *
  * Each entry from user mode saves the user's registers at the top of the task's stack.
- * Until it has, task_pt_regs() is a mixture of them and of what the entry before left
- * there. Nothing can come in between but an NMI and what the kernel treats like one:
- * interrupts are off. So in all other contexts the registers are whole.
+ * Before it has finished, task_pt_regs() is a mixture of these registers and of what the
+ * previous entry left there. Interrupts are off meanwhile. So only an NMI, or an exception
+ * that the kernel treats like one, can see the mixture. In all other contexts the
+ * registers are whole.
  *
- * In an NMI it depends on where the kernel was interrupted. The entry code begins on the
- * user's stack or on a small one of the CPU's, and gets to the task's stack in the end.
- * It pushes the registers there, or has copied them before. So they are whole if the
- * stack pointer was below them.
+ * In an NMI it depends on where the kernel was interrupted. The entry code starts on the
+ * user's stack or on a small stack of the CPU, and then switches to the task's stack. It
+ * pushes the registers there, or has copied them before the switch. So the registers are
+ * whole if the stack pointer was below them.
  *
- * On the way out they are whole until the task is in user mode, but the stack pointer is
- * where it is on the way in. The two are not told apart: the answer is no for both.
+ * The way out looks like the way in: the registers are whole until the task is in user
+ * mode, but the stack pointer is no longer below them. The code does not tell the two
+ * apart, and says that the registers are not whole.
  */
 #include <linux/kernel.h>
 #include <linux/preempt.h>
@@ -27,15 +29,16 @@
 #include "registers.h"
 
 /*
- * Until it has loaded a stack pointer of the kernel's, code that SYSCALL enters has the
- * user's, which can be any number. These are its instructions, 41 to 57 bytes in 6.12.
+ * SYSCALL does not change the stack pointer. Until the entry code has loaded one of the
+ * kernel's, the stack pointer is the user's, and can be any number. Those first
+ * instructions take 41 to 57 bytes in 6.12.
  */
 #define GAP_BYTES	128
 
 /* Where SYSCALL enters the kernel, of 64-bit and of 32-bit code. */
 static unsigned long syscall_entries[2];
 
-/* What the CPU pushes, when it enters the kernel, at the top of a stack of its own. */
+/* What the CPU pushes for an interrupt, at the top of the interrupt's own stack (IST). */
 struct interrupted {
 	unsigned long ip;
 	unsigned long cs;
@@ -44,7 +47,7 @@ struct interrupted {
 	unsigned long ss;
 };
 
-/* Return: what was interrupted when the CPU went to the stack that @sp is on, or NULL. */
+/* Return: what was interrupted when the CPU switched to the stack of @sp; NULL if none. */
 static const struct interrupted *find_interrupted(unsigned long sp)
 {
 	const struct x86_hw_tss *tss = &this_cpu_ptr(&cpu_tss_rw)->x86_tss;
@@ -56,7 +59,7 @@ static const struct interrupted *find_interrupted(unsigned long sp)
 	return NULL;
 }
 
-/* Return: whether the stack pointer at @ip can be any number. */
+/* Whether the stack pointer at @ip can be any number. */
 static bool is_in_gap(unsigned long ip)
 {
 	return ip - syscall_entries[0] < GAP_BYTES ||
@@ -72,8 +75,8 @@ static bool is_below_registers(unsigned long sp)
 }
 
 /*
- * Whether an interrupt was interrupted: it came when the registers were whole. The
- * kernel counts an NMI as an interrupt, too.
+ * Whether the NMI interrupted an interrupt, which can only come when the registers are
+ * whole. hardirq_count() counts NMIs, too: leave those out.
  */
 static bool is_in_interrupt(void)
 {
@@ -84,10 +87,11 @@ static bool is_in_interrupt(void)
 /**
  * kw_registers_are_whole() - whether task_pt_regs(current) are current's user registers
  *
- * While the kernel changes them itself, as it delivers a signal or returns from one, an
- * NMI sees some that are new and some that are old. That is not told.
+ * When the kernel itself changes the registers, to deliver a signal or to return from one,
+ * an NMI can see a mixture of new and old ones. This function cannot detect that.
  *
  * Context: any.
+ * Return: false if they are not, or if that is not known.
  */
 bool kw_registers_are_whole(void)
 {
@@ -97,9 +101,11 @@ bool kw_registers_are_whole(void)
 
 	if (likely(!in_nmi()) || is_in_interrupt())
 		return true;
-	/* One of these can have interrupted the entry of another one: each has a stack.
-	 * An NMI within an NMI leaves the kernel's copy of the frame alone, but not the
-	 * CPU's, which then says that the NMI's stack was interrupted.
+	/*
+	 * NMIs, debug exceptions and machine checks can interrupt one another's entry. Each
+	 * has its own stack, so follow the frames from stack to stack. An NMI within an NMI
+	 * overwrites the frame that the CPU pushed, but not the kernel's copy. The CPU's frame
+	 * then leads to the NMI's own stack again, so the loop needs a bound.
 	 */
 	for (i = 0; !is_below_registers(sp); i++) {
 		at = i < ARRAY_SIZE(cpu_tss_rw.x86_tss.ist) ? find_interrupted(sp) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Which user registers can be walked from. */
+/* Whether the saved user registers are whole. */
 #ifndef KW_REGISTERS_H
 #define KW_REGISTERS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The life of a snapshot, and what it can be asked; take.c makes them from VMAs. */
+/* The lifetime of snapshots, and look-ups in them; take.c makes snapshots from VMAs. */
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
@@ -12,14 +12,14 @@
 #include "table.h"
 
 /*
- * How many mappings of a snapshot a hook compares with a new one: it runs with
+ * How many mappings of a snapshot a hook compares with a new one, as it runs with
  * preemption off. Seen: 3.
  */
 #define MAX_COMPARED	16
 
 static struct workqueue_struct *wq;
 
-/* Every snapshot has a number of its own: 64 bits do not come round. */
+/* Every snapshot has a number of its own: 64 bits do not wrap. */
 static atomic64_t last_number = ATOMIC64_INIT(0);
 
 static size_t snapshot_size(u32 count)
@@ -46,8 +46,8 @@ static void free_work(struct work_struct *work)
 }
 
 /*
- * A snapshot that says nothing yet, with room for @count mappings.
- * Context: process context, sleeps. Return: with a reference; NULL for want of memory.
+ * Make an empty snapshot, with room for @count mappings.
+ * Context: process context, sleeps. Return: a reference; NULL if there is no memory.
  */
 struct kw_snapshot *kw_snapshot_alloc(u32 count)
 {
@@ -89,7 +89,7 @@ void kw_snapshot_put(struct kw_snapshot *snap)
 	queue_rcu_work(wq, &snap->rwork);
 }
 
-/* Whether the map says anything about [@start, @end). */
+/* Whether the snapshot has a mapping in [@start, @end). */
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 {
 	u32 i = kw_snapshot_behind(snap, start);
@@ -97,7 +97,7 @@ bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 	return i < snap->map.count && snap->map.mappings[i].start < end;
 }
 
-/* Whether what mapping @i says of the addresses of @vma is right for it. */
+/* Whether mapping @i is right for those of its addresses that @vma has. */
 static bool agrees(const struct kw_snapshot *snap, u32 i,
 		   const struct vm_area_struct *vma)
 {
@@ -114,9 +114,9 @@ static bool agrees(const struct kw_snapshot *snap, u32 i,
 }
 
 /*
- * Whether all that the map says about the addresses of @vma is right for it: they are of
- * the same bytes of the same file, which nobody can have changed. A file that is open
- * for writing, or a file server's, can have changed unseen.
+ * Whether all that the snapshot says about the addresses of @vma is right for it: it maps
+ * the same bytes of the same file, and they cannot have changed. A file that is open for
+ * writing, or a file server's, may have changed unnoticed.
  */
 bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 			const struct vm_area_struct *vma)
@@ -135,10 +135,10 @@ int __init kw_snapshots_init(void)
 	return wq ? 0 : -ENOMEM;
 }
 
-/* The module goes, and nobody publishes any more. */
+/* The module is being unloaded: no task publishes a snapshot any more. */
 void kw_snapshots_exit(void)
 {
-	/* What was put reaches the workqueue after a grace period. */
+	/* The last snapshots reach the workqueue after a grace period. */
 	rcu_barrier();
 	destroy_workqueue(wq);
 	WARN_ON(kw_gauge(maps));

@@ -14,30 +14,30 @@ struct mm_struct;
 struct vm_area_struct;
 
 /*
- * Made by kw_snapshot_take(), in process context; immutable from then on. Read
- * by walks and hooks under rcu_read_lock() through space->snap. Every space that
- * publishes it holds a reference: a fork takes one more. The last
- * kw_snapshot_put(), from any context but NMI, has it freed after a grace
- * period by the module's workqueue, which puts tables and names.
+ * Made by kw_snapshot_take(), in process context; immutable from then on. Walks and
+ * hooks read it under rcu_read_lock(), through space->snap. Every space that publishes it
+ * holds a reference: a fork takes one more. After the last kw_snapshot_put(), in any
+ * context but NMI, and a grace period, the module's workqueue puts its tables and names,
+ * and frees it.
  */
 struct kw_snapshot {
 	refcount_t refs;
 	struct rcu_work rwork;
-	/* One per mapping, in memory after @map. */
+	/* One per mapping, in the same allocation, after @map. */
 	struct kw_origin *origins;
-	/* While it is made: of all names. */
+	/* Bytes of all names, counted while the snapshot is made. */
 	u32 name_bytes;
-	/* Another attempt may find more: memory, time, or a file server's answer was missing. */
+	/* Memory, time or a file server's answer was missing: another attempt may find more. */
 	bool lacking;
 	struct kuw_map map;
 };
 
 /*
- * Who takes a snapshot, and how patient.
- * @own: a task of the process
- * @mapped: what that task has mapped itself: only there it reads files that may keep
- *	their reader waiting for ever
- * @deadline: in jiffies: it compiles no more tables then
+ * Which task takes a snapshot, and what it waits for. On that task's stack.
+ * @own: the task is one of the process
+ * @mapped: what the task has mapped itself. Only there it reads files that may block the
+ *	reader for ever
+ * @deadline: when to start no more compilations and to give up a running one, in jiffies
  */
 struct kw_taker {
 	bool own;

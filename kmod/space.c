@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The hash of covered address spaces: which are in it, and for how long. How one of
- * them follows its mappings is in coverage.c.
+ * The hash of covered address spaces: which ones are in it, and for how long. coverage.c
+ * has how one of them follows its mappings.
  *
- * The hash's lock is raw, as hooks take it with preemption off; only process
- * context takes it, so that interrupts may stay on. Walks do not take it, nor do
- * hooks for an mm that nobody covers.
+ * The hash's lock is raw, as hooks take it with preemption off. Only process context
+ * takes it, so interrupts may stay on. Walks do not take it. Hooks do not take it for an
+ * mm that no consumer wants covered.
  */
 #include <linux/cred.h>
 #include <linux/hash.h>
@@ -30,12 +30,12 @@ static struct hlist_head spaces[1 << HASH_BITS];
 static struct kmem_cache *cache;
 
 /*
- * Of the numbers of spaces. It begins with the nanoseconds since boot when the
- * module is loaded: making a space takes longer than one, so that no number comes
- * again when the module is loaded again.
+ * The last number of a space. When the module is loaded, it starts with the nanoseconds
+ * since boot. Making a space takes longer than a nanosecond, so no number comes again if
+ * the module is reloaded.
  */
 static atomic64_t last_number;
-/* Of the numbers of dumps. */
+/* The last number of a dump. */
 static atomic64_t last_dump;
 
 static struct hlist_head *bucket(const struct mm_struct *mm)
@@ -43,7 +43,7 @@ static struct hlist_head *bucket(const struct mm_struct *mm)
 	return &spaces[hash_ptr(mm, HASH_BITS)];
 }
 
-/* Context: any, under rcu_read_lock(). */
+/* Return: without a reference; NULL if @mm has no space. Context: any, under rcu_read_lock(). */
 struct kw_space *kw_space_find(const struct mm_struct *mm)
 {
 	struct kw_space *space;
@@ -54,7 +54,7 @@ struct kw_space *kw_space_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-/* Return: a space without an mm; NULL for want of memory. */
+/* Return: a space without an mm, with a reference; NULL if there is no memory. */
 struct kw_space *kw_space_alloc(void)
 {
 	struct kw_space *space;
@@ -94,14 +94,14 @@ static void unhash(struct kw_space *space)
 	hlist_del_init_rcu(&space->node);
 }
 
-/* Give up the hash's reference to a space that has been taken out of it. */
+/* Give up the hash's reference to a space that the caller has removed from the hash. */
 static void drop(struct kw_space *space)
 {
 	trace_kunwind_exit(space->number);
 	kw_space_put(space);
 }
 
-/* Put @space, new, into the hash, with a reference of the hash's own. */
+/* Add the new @space to the hash, which takes a reference of its own. */
 static void add(struct kw_space *space, struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	lockdep_assert_held(&spaces_lock);
@@ -109,14 +109,14 @@ static void add(struct kw_space *space, struct mm_struct *mm, pid_t pid, kuid_t 
 	space->pid = pid;
 	space->uid = uid;
 	space->number = atomic64_inc_return(&last_number);
-	/* What is announced from now on, a dump that has begun need not tell. */
+	/* All its mappings will be announced, so a running dump need not report it. */
 	atomic64_set(&space->told, atomic64_read(&last_dump));
 	kw_gauge_add(spaces, 1);
 	refcount_inc(&space->refs);
 	hlist_add_head_rcu(&space->node, bucket(mm));
 }
 
-/* The space of @mm, if it has one: with a reference, and no lock is taken. */
+/* The space of @mm, with a reference, or NULL. Takes no lock. */
 static struct kw_space *get_existing(const struct mm_struct *mm)
 {
 	struct kw_space *space;
@@ -129,7 +129,7 @@ static struct kw_space *get_existing(const struct mm_struct *mm)
 	return space;
 }
 
-/* Find @mm's space, or add @fresh if @mm is to be covered. */
+/* Find @mm's space, or add @fresh if @mm is to be covered. Consumes @fresh. */
 static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 				    struct kw_space *fresh, bool hold)
 {
@@ -152,10 +152,10 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 }
 
 /*
- * The space of an mm that has users, made if it is to be covered; @pid, a process of
- * @uid, has the mm.
+ * Find the space of @mm, or make one if a consumer wants @mm covered. @mm has users, and
+ * belongs to the process @pid of the user @uid.
  * Context: process context, sleeps.
- * Return: a reference; NULL if nobody wants @mm covered; ERR_PTR(-ENOMEM).
+ * Return: a reference; NULL if no consumer wants @mm covered; ERR_PTR(-ENOMEM).
  */
 struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
@@ -178,9 +178,9 @@ struct kw_space *kw_space_hold(struct mm_struct *mm)
 }
 
 /*
- * The same for hooks, without an allocation: preemption may be off. @task has the mm, and
- * is current, or does not run yet.
- * Return: a reference; NULL if nobody wants @mm covered, or no spare is left: then
+ * The same for hooks, without an allocation: preemption may be off. @task has @mm. It is
+ * current, or a child that does not run yet.
+ * Return: a reference; NULL if no consumer wants @mm covered, or if no spare is left. Then
  * walks say NOT_COVERED until the process maps something.
  */
 struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
@@ -220,12 +220,12 @@ void kw_space_unhold(struct kw_space *space)
 	kw_space_put(space);
 }
 
-/* The exit_mmap() hook: the address of @mm may soon be another one's. */
+/* The exit_mmap() hook: soon the kernel may reuse the address of @mm for another one. */
 void kw_space_exit(const struct mm_struct *mm)
 {
 	struct kw_space *space;
 
-	/* Nobody can add it meanwhile: it has no users any more. */
+	/* No task can add it meanwhile, as @mm has no users any more. */
 	rcu_read_lock();
 	space = kw_space_find(mm);
 	rcu_read_unlock();
@@ -240,7 +240,7 @@ void kw_space_exit(const struct mm_struct *mm)
 		drop(space);
 }
 
-/* Drop one of a bucket's spaces that nobody wants any more. */
+/* Drop one space of a bucket that no consumer wants. Return: whether there was one. */
 static bool prune(struct hlist_head *head)
 {
 	struct kw_space *space, *victim = NULL;
@@ -260,8 +260,8 @@ static bool prune(struct hlist_head *head)
 }
 
 /*
- * Drop what nobody wants any more. A space that is added meanwhile is still wanted: that
- * is looked at under spaces_lock.
+ * Drop all spaces that no consumer wants any more. A space that is added meanwhile is
+ * wanted: the functions that add a space check that under spaces_lock.
  */
 void kw_spaces_prune(void)
 {
@@ -274,15 +274,15 @@ void kw_spaces_prune(void)
 			;
 }
 
-/* Begin a dump. Return: its number; spaces that are made from now on are announced in full. */
+/* Start a dump. Return: its number. Spaces that are made from now on are announced in full. */
 s64 kw_spaces_dump(void)
 {
 	return atomic64_inc_return(&last_dump);
 }
 
 /*
- * A space that a dump has not told of. @bucket says where to look first, and then where
- * it was found. Return: a reference; NULL if there is none from there on.
+ * Find a space that a dump has not reported yet, from *@bucket on, and set *@bucket to
+ * where it is. Return: a reference; NULL if there is none.
  */
 struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket)
 {
@@ -310,7 +310,7 @@ int __init kw_spaces_init(void)
 	return cache ? 0 : -ENOMEM;
 }
 
-/* There is no consumer: all spaces are gone, except what RCU has yet to free. */
+/* There is no consumer, so all spaces are gone, except those that RCU has yet to free. */
 void kw_spaces_exit(void)
 {
 	rcu_barrier();

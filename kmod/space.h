@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The address spaces that are covered: a hash from mm to snapshot. */
+/* The covered address spaces: a hash from mm to snapshot. */
 #ifndef KW_SPACE_H
 #define KW_SPACE_H
 
@@ -19,93 +19,97 @@ struct mm_struct;
 struct task_struct;
 struct vm_area_struct;
 
-/* Addresses from @start up to @end, which is the first one that is not in it. */
+/* Addresses from @start on, up to but without @end. */
 struct kw_range {
 	u64 start;
 	u64 end;
 };
 
 /*
- * Work that a task does before it returns to user mode; see work.c. A thread needs one
- * from its mapping event to the end of its system call, so few are in use at once. If
- * there is none left, the space stays behind until another thread or a walk catches up.
+ * Slots for work that a task does before it returns to user mode; see work.c. A thread
+ * needs a slot from its mapping event to the end of its system call, so few are in use at
+ * once. If none is left, the space stays behind until another thread catches up, for its
+ * own event or because a walk asks it to.
  */
 #define KW_SLOTS	8
 
-/* Of a space. Claimed and given back under its lock. */
+/* Part of a space. Claimed and given back under the space's lock. */
 struct kw_slot {
 	struct callback_head work;
 	struct kw_space *space;
-	/* Who is to run it, until it does; NULL: the slot is free. */
+	/* The task that will run the work; NULL if the slot is free. */
 	const struct task_struct *task;
-	/* What that task has mapped itself. */
+	/* The addresses where that task has mapped something itself. */
 	struct kw_range mapped;
 };
 
 /*
- * Mapping events whose addresses a space remembers. A thread can have two on the way, those
- * of mprotect(), before it catches up. So this is enough for twice as many threads as there
- * are slots. Beyond that a walk may say INCOMPLETE_MAP: 1 of 100,000 with 24 threads that do
- * nothing else.
+ * How many mapping events a space remembers. A thread can cause two (mprotect() does) before
+ * it catches up. So this suffices for twice as many threads as there are slots. With more, a
+ * walk may say INCOMPLETE_MAP: 1 of 100,000 with 24 threads that do nothing else.
  */
 #define KW_LOG		(4 * KW_SLOTS)
 
 /*
  * One covered mm. Documentation/design.md has its states.
  *
- * Made by a consumer, by an attaching tracer, or ahead of time, for hooks, which
- * cannot allocate. Read by walks and hooks under rcu_read_lock(), NMI included. The
+ * Made by open() of the device, by an attaching tracer, or ahead of time for hooks, which
+ * cannot allocate. Walks and hooks read it under rcu_read_lock(), in NMIs, too. The
  * hash holds one reference, and gives it up when the mm exits or when no consumer
- * covers it any more; queued work, dumps and open devices hold others. The last
+ * covers it any more. Queued work, dumps and open devices hold others. The last
  * kw_space_put() frees it after a grace period.
  */
 struct kw_space {
 	struct hlist_node node;
-	/* The key. Not a reference: the exit_mmap() hook comes before its end. */
+	/* The key, without a reference: exit_mmap() removes the space before the mm goes. */
 	const struct mm_struct *mm;
-	/* Who it is in a trace; no other one ever is. */
+	/* Its unique name in traces. */
 	u64 number;
-	/* The process that it was made for; a vfork() child's is its parent's. */
+	/* The process that it was made for. A vfork() child shares its parent's space. */
 	pid_t pid;
 	/* The real user of that process then. */
 	kuid_t uid;
-	/* The last dump that told of it, or that it need not be in; see dump.c. */
+	/* The last dump that has reported it, or that need not report it; see dump.c. */
 	atomic64_t told;
 	/*
-	 * The state: how many mapping events there were; the last one that @snap knows
-	 * of; the last one that made something wrong that @snap says. Written under
-	 * @lock, @events and @wrong under mmap_lock as well; read by walks without.
+	 * The state. @events: how many mapping events there were; @known: the last one
+	 * that @snap knows of; @wrong: the last one that replaced something that @snap
+	 * has. Written under @lock, and @events and @wrong under mmap_lock, too. Walks
+	 * read them without a lock.
 	 */
 	s64 events;
 	s64 known;
 	s64 wrong;
-	/* Replaced under @lock; NULL until the first one is taken. */
+	/* Replaced under @lock; NULL until the first one is published. */
 	struct kw_snapshot __rcu *snap;
-	/* Where the last events were, by their number; under @lock. */
+	/*
+	 * Where the last events were, by their number. Written under @lock. Walks read it
+	 * without a lock, and then check that it was not overwritten.
+	 */
 	struct kw_range log[KW_LOG];
 	raw_spinlock_t lock;
-	/* Who is between listing VMAs and publishing what came of it. */
+	/* How many tasks are taking a snapshot that is not published yet. */
 	atomic_t takers;
-	/* Held to announce and publish a snapshot: not for long, and never to build one. */
+	/* Held to announce and publish a snapshot: briefly, and never to build one. */
 	struct mutex publishing;
 	/*
-	 * When a walk has the space's task catch up, in jiffies; 0 if nothing is missing.
-	 * Written without a lock: a wrong moment costs an attempt.
+	 * From when on a walk makes its task catch up, in jiffies; 0 if nothing is missing.
+	 * Written without a lock: a race costs one attempt at the wrong moment.
 	 */
 	unsigned long retry_at;
 	unsigned long retry_delay;
 	struct kw_slot slots[KW_SLOTS];
 	refcount_t refs;
-	/* Consumers of this mm alone; under the hash's lock. */
+	/* How many consumers cover only this mm; under the hash's lock. */
 	unsigned int consumers;
 	struct rcu_head rcu;
 };
 
-/* What a space's snapshot is good for. */
+/* How far walks can use a space's snapshot. */
 enum kw_state {
-	KW_EMPTY,	/* there is none */
-	KW_WRONG,	/* something it says was replaced */
-	KW_BEHIND,	/* what it says is right, but more is mapped */
+	KW_EMPTY,	/* there is no snapshot */
+	KW_WRONG,	/* something that it has was replaced */
+	KW_BEHIND,	/* all that it has is right, but more may be mapped */
 	KW_CURRENT,	/* it knows of all events */
 };
 

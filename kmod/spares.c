@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Spaces that are made ahead of time. A hook runs with preemption off and cannot
- * allocate, but a new process needs a space at once: its first event has a stack.
- * Each fork and each execve() takes a spare. As soon as few are left, a task that is
- * about to return to user mode makes others (work.c), and its cgroup pays for them.
+ * Spares: spaces that are made ahead of time. A hook runs with preemption off and cannot
+ * allocate, but a new process needs a space at once, as its first event can have a stack.
+ * Each fork and each execve() takes a spare. When few are left, a task that is about to
+ * return to user mode makes new ones (work.c), and its cgroup pays for them.
  */
 #include <linux/cpumask.h>
 #include <linux/list.h>
@@ -12,7 +12,7 @@
 #include "spares.h"
 #include "stats.h"
 
-/* Forks and execve() calls that are under way at once; seen: two for each CPU. */
+/* Forks and execve() calls at the same time; seen: two for each CPU. */
 #define SPARES	(32 + 4 * num_online_cpus())
 
 static DEFINE_RAW_SPINLOCK(spares_lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * /sys/kernel/kunwind: one figure per file, for root and its scripts. They would tell
- * other users when something runs or is mapped.
+ * /sys/kernel/kunwind: one figure per file. Only root can read them, as the figures would
+ * tell other users when programs run or files are mapped.
  */
 #include <linux/cpumask.h>
 #include <linux/kobject.h>
@@ -121,7 +121,7 @@ int __init kw_stats_init(void)
 	return ret;
 }
 
-/* The files go at once, whenever the last reference to their directory does. */
+/* kobject_del() removes the files at once, also if the directory is still referenced. */
 void kw_stats_exit(void)
 {
 	kobject_del(dir);

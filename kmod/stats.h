@@ -39,8 +39,8 @@
 	X(pending)
 
 /*
- * Made with the module, one per CPU; written in any context,
- * with one instruction; read without a lock, so that a sum can be a little old.
+ * Made with the module, one per CPU. Written in any context, with one instruction. Read
+ * without a lock, so a sum can be slightly out of date.
  */
 struct kw_counters {
 	u64 stops[KUNWIND_NR_STOPS];
@@ -64,7 +64,7 @@ extern struct kw_gauges kw_gauges;
 #define kw_gauge_sub(name, n)	atomic_long_sub((n), &kw_gauges.name)
 #define kw_gauge(name)		atomic_long_read(&kw_gauges.name)
 
-/* Which one the kernel log says, if it is asked: see Documentation/statistics.md. */
+/* With dynamic debug, the kernel log names the function: see Documentation/statistics.md. */
 #define kw_count_failed_allocation()					\
 do {									\
 	kw_count(allocation_failures);					\
@@ -72,8 +72,8 @@ do {									\
 } while (0)
 
 /*
- * vmalloc() gives a process that is being killed nothing (vm_area_alloc_pages() in
- * mm/vmalloc.c): that is no want of memory.
+ * vmalloc() fails for a process that is being killed (vm_area_alloc_pages() in
+ * mm/vmalloc.c). That is no lack of memory, so do not count it.
  */
 #define kw_count_failed_kvmalloc()					\
 do {									\

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * From the VMAs of an mm to a snapshot, in two steps: the VMAs are listed under
- * mmap_lock, with references to their files; the tables are looked up, or
- * built, without it. Building under mmap_lock would stop the whole process, and
- * reading a file under it can deadlock.
+ * Take a snapshot of an mm, in two steps. The first lists the VMAs under mmap_lock, with
+ * references to their files. The second finds or builds the tables, without the lock:
+ * building under mmap_lock would stop the whole process, and reading a file under it can
+ * deadlock.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -19,8 +19,8 @@
 #include "table.h"
 
 /*
- * Bytes of all names of one snapshot; a process seen with 300 mappings has 30,000.
- * Further mappings have none: 65,536 of PATH_MAX bytes each would be 256 MiB.
+ * Bytes of all names of one snapshot; seen: 30,000, in a process with 300 mappings.
+ * Mappings beyond that get no name: 65,536 names of PATH_MAX bytes would be 256 MiB.
  */
 #define MAX_NAME_BYTES	SZ_1M
 
@@ -33,7 +33,7 @@ static struct kw_table *table_of(const struct kw_found *f,
 	return f->file ? kw_table_get(f->file, payer, deadline) : NULL;
 }
 
-/* Return: a reference; NULL for want of memory. */
+/* Return: a reference; NULL if there is no memory. */
 static struct kw_name *make_name(const struct kw_found *f)
 {
 	if (f->file)
@@ -41,7 +41,7 @@ static struct kw_name *make_name(const struct kw_found *f)
 	return kw_name_make(f->vdso ? "[vdso]" : "[uprobes]");
 }
 
-/* Takes over the references of @origin. */
+/* The snapshot takes over the references of @origin. */
 static void add_origin(struct kw_snapshot *snap, const struct kw_found *f,
 		       const struct kw_origin *origin)
 {
@@ -68,7 +68,7 @@ static bool has_room_for_name(const struct kw_snapshot *snap)
 	return snap->name_bytes < MAX_NAME_BYTES;
 }
 
-/* The table's reference becomes the snapshot's. */
+/* Keep what an earlier snapshot knows. The reference to the table becomes the snapshot's. */
 static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 {
 	struct kw_origin origin = *f->known;
@@ -77,16 +77,16 @@ static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 		refcount_inc(&origin.name->refs);
 	else
 		origin.name = NULL;
-	/* It may be a part of what it was. */
+	/* The mapping may be only a part of the earlier one. */
 	origin.off = f->off;
 	f->known = NULL;
 	add_origin(snap, f, &origin);
 }
 
 /*
- * A mapping whose table could not be made for want of memory, of time or of a file
- * server's answer is left out, so that walks say why they stop there. Any other failure
- * costs it its table.
+ * Add a mapping. If its table is missing because memory, time or a file server's answer
+ * was, leave the mapping out: walks say INCOMPLETE_MAP there, and another attempt follows.
+ * After any other failure, add it without a table.
  * Return: 0, or -EINTR.
  */
 static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
@@ -142,10 +142,10 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
 }
 
 /*
- * The executable mappings of an mm as they are now, and in @version the last event that
- * the snapshot knows of. @bases are earlier ones of the same space. What is allocated is
- * charged to the cgroup and the user of the mm's process, also if an attaching tracer
- * takes the snapshot.
+ * Take a snapshot of the executable mappings of @mm. Set *@version to the last event that
+ * the snapshot knows of. @bases are earlier snapshots of the same space. Allocations are
+ * charged to the cgroup and the user of the process that has @mm, even if an attaching
+ * tracer takes the snapshot.
  * Context: process context, sleeps, builds tables; no lock of memory management may be
  * held, and the caller holds the users of @mm.
  * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM, -EBUSY.

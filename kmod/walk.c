@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* From the current task to core/walk.c. */
+/* Walk the current task's stack, by core/walk.c. */
 #include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -20,19 +20,18 @@
 #include "work.h"
 
 /*
- * Whether user memory may be touched here. It must not while the CPU has another
- * mm loaded than the task's: in the middle of a context switch, of execve(), or of
- * text_poke(), where an NMI or an event can come at any time. nmi_uaccess_okay()
- * says so, but it is not exported; copy_from_user_nofault() asks it before it
- * touches anything (mm/maccess.c). So if that can read one word, the answer was
- * yes. It remains so until the walk ends: the walk does not change the mm, what
- * interrupts it restores the mm, and a task that is preempted gets its mm back
- * before it runs on.
+ * Whether the walk may read user memory. It must not while the CPU has another mm
+ * loaded than the task's: during a context switch, execve() or text_poke(). An NMI or
+ * a trace event can come there. nmi_uaccess_okay() tells, but is not exported.
+ * copy_from_user_nofault() calls it before it reads anything (mm/maccess.c). So if
+ * that can read one word, the walk may read. That holds until the walk ends: the walk
+ * does not change the mm, an interrupt restores it, and a preempted task gets its mm
+ * back before it continues.
  *
- * If the word cannot be read, either the answer was no, or the word is not there:
- * the stack pointer of a function that has just made room for a large buffer
- * points to a page that was never touched. The instruction pointer's page is
- * there, as it was executing a moment ago.
+ * If the word cannot be read, its page may be missing: the stack pointer of a function
+ * that has just made room for a large buffer points to a page that was never touched.
+ * So try the instruction pointer's page, too. It was executing a moment ago, so it is
+ * present.
  */
 static bool may_read_user(const struct pt_regs *regs)
 {
@@ -46,8 +45,8 @@ static bool may_read_user(const struct pt_regs *regs)
 }
 
 /*
- * What is asked of a walk, and where its answer goes. @pieces is the state of a walk that
- * is made in pieces, or NULL.
+ * The arguments of a walk, on the stack of kw_walk(). @pieces is the state of a walk in
+ * pieces, or NULL.
  */
 struct walk {
 	const struct pt_regs *regs;
@@ -65,7 +64,7 @@ static void set_empty(struct kuw_result *result, u32 stop)
 	result->nr_interrupted = 0;
 }
 
-/* What is known without any table: the next frame. */
+/* Stop with what is known without any table: the next frame. */
 static void stop_early(const struct walk *w, u32 stop)
 {
 	set_empty(w->result, stop);
@@ -77,8 +76,8 @@ static void stop_early(const struct walk *w, u32 stop)
 }
 
 /*
- * Some of what the snapshot says was replaced: the stack is right up to the first frame
- * there. That frame's caller was found by what was there before.
+ * Some mappings of the snapshot were replaced. The stack is right up to the first frame in
+ * one of them: the walk found that frame's caller by the old mapping.
  */
 static void cut(const struct kw_space *space, s64 known, const u64 *frames,
 		struct kuw_result *result)
@@ -99,7 +98,7 @@ static void cut(const struct kw_space *space, s64 known, const u64 *frames,
 static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 		       const struct walk *w)
 {
-	/* In this order: the state and the snapshot are no older than what is known. */
+	/* In this order: the snapshot must know of all events up to @known. */
 	s64 known = kw_space_known(space);
 	enum kw_state state = kw_space_state(space);
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
@@ -127,11 +126,12 @@ static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 }
 
 /*
- * Whether current begins a program, of which no instruction has been executed: its
- * map is made at the end of execve(), and there is no caller yet. execve() sets all registers
- * to 0 (elf_common_init()) except the two of start_thread(). No system call
- * does, in whose middle the mm changes: SYSCALL leaves the instruction pointer in
- * cx, and the path of an execve() by interrupt is in bx or cx.
+ * Whether current is in execve(), and no instruction of the new program has run. Its first
+ * snapshot follows at the end of execve(), but its stack is known: there is no caller yet.
+ * execve() sets all registers to 0 (elf_common_init()), except the two of start_thread().
+ * Before that, while the mm is already the new one, the registers are not all 0: SYSCALL
+ * leaves the instruction pointer in cx, and for an execve() by interrupt, bx or cx has the
+ * path.
  */
 static bool is_new_program(const struct pt_regs *regs)
 {
@@ -142,8 +142,8 @@ static bool is_new_program(const struct pt_regs *regs)
 }
 
 /*
- * Whether current will soon be back in user mode. In a system call that has not
- * returned, it may sleep for ever: the entry sets ax so, and the exit to the result.
+ * Whether current will soon be back in user mode. In a system call it may sleep for ever.
+ * The entry of a system call sets ax to -ENOSYS, and its exit sets ax to the result.
  */
 static bool is_returning(const struct pt_regs *regs)
 {
@@ -151,8 +151,8 @@ static bool is_returning(const struct pt_regs *regs)
 }
 
 /*
- * Under rcu_read_lock(). The retry is queued while the place is taken: to queue it can
- * cause an event, whose walk must not find it due and queue it, too.
+ * Under rcu_read_lock(). Queue the retry while the place is taken: queueing can cause a
+ * trace event, and the walk for that event must not queue a retry, too.
  */
 static void walk_alone(struct kw_space *space, const struct walk *w)
 {
@@ -180,8 +180,9 @@ static u64 walk_user(const struct walk *w)
 	struct kw_space *space;
 	u64 number = 0;
 
-	/* The segments of 32-bit code that the kernel gives to programs begin at 0;
-	 * those of a program's own (modify_ldt()) may not.
+	/*
+	 * The kernel's segments for 32-bit code start at 0. A segment of the program's own
+	 * (modify_ldt()) may not, and the walk would read the wrong addresses.
 	 */
 	if (!user_64bit_mode((struct pt_regs *)regs) && regs->cs != __USER32_CS) {
 		stop_early(w, KUNWIND_STOP_MODE);
@@ -206,7 +207,7 @@ static u64 walk_user(const struct walk *w)
 /**
  * kw_walk() - walk current's user stack, or a piece of it
  * @regs: as of kunwind_walk()
- * @pieces: what kuw_walk_begin() began; NULL to walk from @regs in one piece
+ * @pieces: a walk that kuw_walk_begin() started; NULL to walk from @regs in one piece
  * @frames: where to write addresses, innermost first
  * @capacity: how many there is room for; KUNWIND_MAX_FRAMES are written at most
  * @result: how it ended
@@ -224,7 +225,7 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 		set_empty(result, KUNWIND_STOP_NO_USER);
 		return 0;
 	}
-	/* Not even the innermost frame is known. */
+	/* Not even the innermost frame is known: return none. */
 	if (!user_mode((struct pt_regs *)w.regs) ||
 	    (w.regs == saved && !kw_registers_are_whole())) {
 		set_empty(result, KUNWIND_STOP_CONTEXT);
@@ -233,7 +234,7 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	return walk_user(&w);
 }
 
-/* Return: the interrupted ones of the first 64 frames, a bit each. */
+/* Return: a mask of the interrupted frames among the first 64. The first always is one. */
 static u64 interrupted_mask(const struct kuw_result *r)
 {
 	u64 mask = !!r->count;
@@ -262,7 +263,7 @@ void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 }
 EXPORT_SYMBOL_GPL(kunwind_walk);
 
-/* The list has them in the order of their numbers. */
+/* KUNWIND_STOPS lists them in the order of their numbers. */
 static const char * const stop_names[KUNWIND_NR_STOPS] = {
 #define KW_NAME(number, name, sentence) #name,
 	KUNWIND_STOPS(KW_NAME)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * What a walk needs besides an address map, for each CPU and each context that can
- * interrupt another one: a memo, and that it is alone there.
+ * Each CPU has one place for walks at each context level. A level is a context that can
+ * interrupt another one. A place has a memo, and only one walk at a time may use it.
  *
- * A walk can be interrupted by another one at its own level. A read of a page that is
- * not there is an exception, which a tracer may want a stack of. The inner walk would
- * use the memo that the outer one is in the middle of, so it is refused.
+ * A walk can interrupt another one at its own level: a read of a missing page is an
+ * exception, and a tracer may want a stack of that. Both walks would use the same memo,
+ * so the inner one is refused.
  */
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -18,37 +18,38 @@
 #include "registers.h"
 #include "walks.h"
 
-/* The first ones are in the order of interrupt_context_level(). */
+/* All but the last are in the order of interrupt_context_level(). */
 enum level {
 	LEVEL_TASK,
 	LEVEL_SOFTIRQ,
 	LEVEL_HARDIRQ,
 	LEVEL_NMI,
-	/* In an exception or breakpoint that the kernel treats like an NMI, one that is. */
+	/* A real NMI, in an exception or breakpoint that the kernel treats like an NMI. */
 	LEVEL_NESTED_NMI,
 	NR_LEVELS
 };
 
 /*
- * How large a task's memo is: most walks are of tasks, by their system calls and faults.
- * 16,000 frames of a large program, in 256 KiB, of which nothing is touched that
- * is not needed; less where there are more than 256 CPUs.
+ * The size of a memo for the task level, which has most walks: those at system calls and
+ * faults. 256 KiB hold 16,000 frames of a large program. A walk touches only the part that
+ * it needs. With more than 256 CPUs, the memos are smaller.
  */
 #define TASK_ORDER	5
 #define TASKS_BUDGET	SZ_64M
 
 /*
- * The memos' memory is made with the first consumer, used by walks, which a consumer
- * stands behind, and freed after the last consumer has gone.
+ * kw_walks_open() allocates the memos' memory for the first consumer. Walks use it while
+ * there is a consumer. kw_walks_close() frees it when the hooks go, minutes after the last
+ * consumer.
  */
 static DEFINE_PER_CPU_ALIGNED(struct kw_place, places[NR_LEVELS]);
 
 /**
- * kw_walks_enter() - begin a walk
+ * kw_walks_enter() - start a walk
  *
  * Context: any, with preemption off until kw_walks_leave().
- * Return: where to walk; NULL if another walk is in the middle of its work there, or if
- *	there is no place left: two are made in NMIs, one within the other.
+ * Return: the place for the walk; NULL if another walk is using it, or if NMIs are nested
+ *	more than two deep, for which there is no place.
  */
 struct kw_place *kw_walks_enter(void)
 {
@@ -68,7 +69,7 @@ struct kw_place *kw_walks_enter(void)
 	if (unlikely(place->taken))
 		return NULL;
 	place->taken = true;
-	/* What interrupts from here on, at this level, finds it taken. */
+	/* A walk that interrupts this one, at this level, must find it taken. */
 	barrier();
 	return place;
 }
@@ -102,7 +103,7 @@ static u8 memo_order(enum level level)
 }
 
 /*
- * It is for the whole system, and so nobody's cgroup pays.
+ * Allocate the memos. They are for the whole system, so no cgroup is charged.
  * Return: 0, -ENOMEM.
  */
 int kw_walks_open(void)

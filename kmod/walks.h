@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Where walks are made (walks.c), and walks for the module itself (walk.c). */
+/* Places for walks (walks.c), and walks for the module itself (walk.c). */
 #ifndef KW_WALKS_H
 #define KW_WALKS_H
 
@@ -11,8 +11,8 @@ struct kuw_state;
 struct pt_regs;
 
 /*
- * A CPU's place for the walks of one context level. Written by that CPU alone, at that
- * level. @memo comes first: a walk's way to it is short.
+ * A CPU's place for the walks of one context level. Only that CPU writes it, at that level.
+ * @memo comes first, so that a walk needs no offset to reach it.
  */
 struct kw_place {
 	struct kuw_memo memo;

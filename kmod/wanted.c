@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Whose processes are to be covered. A consumer that may see the whole system wants
- * everybody's; one without that privilege wants those of its own user. The user of a
- * process is its real one, as that is whose perf may trace it.
+ * Whose processes the module must cover. A consumer that may see the whole system wants
+ * all processes. A consumer without that privilege wants those of its own user. The user of
+ * a process is its real one: perf lets that user trace the process.
  *
- * Hooks ask for each new mapping of an mm that is not covered, so asking takes no lock.
+ * Hooks ask at each new mapping of an mm that is not covered, so asking takes no lock.
  */
 #include <linux/rculist.h>
 #include <linux/slab.h>
@@ -25,7 +25,7 @@ struct wish {
 
 static DEFINE_SPINLOCK(wishes_lock);
 static HLIST_HEAD(wishes);
-/* Consumers that want everybody's; written under wishes_lock. */
+/* How many consumers want all processes; written under wishes_lock. */
 static unsigned int everybody;
 
 static struct wish *find(kuid_t uid)
@@ -78,7 +78,7 @@ void kw_wanted_del(kuid_t uid)
 	spin_unlock(&wishes_lock);
 }
 
-/* Whether the processes of a user are to be covered. Context: any but NMI. */
+/* Whether a consumer wants the processes of @uid. Context: any but NMI. */
 bool kw_is_wanted(kuid_t uid)
 {
 	bool wanted = READ_ONCE(everybody);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Whose processes are to be covered: everybody's, or those of some users. */
+/* Whose processes the module must cover: all, or those of some users. */
 #ifndef KW_WANTED_H
 #define KW_WANTED_H
 
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
-/* In the place of a user: all of them. */
+/* Instead of a user ID: all users. */
 #define KW_EVERYBODY	INVALID_UID
 
 int kw_wanted_add(kuid_t uid);

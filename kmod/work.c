@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * After a mapping event, the task that caused it catches up itself, by task_work,
- * before it returns to user mode: the new code cannot run before its table is there,
- * and a slow file delays nobody but its owner. Hooks only mark: what is queued is one
- * of the slots that the space has.
+ * before it returns to user mode. So the new code cannot run before its table exists,
+ * and a slow file delays only the process that maps it. Hooks cannot allocate: they
+ * queue one of the space's slots.
  *
  * A task runs its work before it returns to user mode, stops for a signal or a
- * tracer (get_signal(), ptrace_notify()) or exits. What can keep it from that is
- * a system call that sleeps with work pending, such as execve() of a file on a
- * server that hangs. So how does the module go away?
+ * debugger (get_signal(), ptrace_notify()) or exits. A system call that sleeps with work
+ * pending can delay that, such as execve() of a file on a server that hangs. Unloading
+ * the module is safe all the same:
  *
- *  - Every slot in use holds a reference to the module. Once rmmod has got past
- *    that, none is in use, and none can be claimed: try_module_get() fails from
- *    then on. A task that is stuck makes rmmod say EBUSY.
- *  - The work's function gives the reference back, and is then still executing
- *    the module's text. It does not sleep after that, so that
- *    synchronize_rcu_tasks(), which waits until every task has slept, has been in
- *    user mode or is gone, waits for its last instruction. The module's exit does
- *    that before it frees anything.
- *  - So that rmmod does not fail for work that takes microseconds, the end of the
- *    last consumer waits a little until there is none.
+ *  - Every slot in use holds a reference to the module, so a task that is stuck makes
+ *    rmmod fail with EBUSY. Once rmmod has passed that check, no slot is in use, and
+ *    none can be claimed, as try_module_get() fails from then on.
+ *  - The work's function gives the reference back while it still executes the module's
+ *    text. It does not sleep after that. So synchronize_rcu_tasks(), which waits until
+ *    every task has slept, has been in user mode or is gone, waits for its last
+ *    instruction. The module's exit calls it before it frees anything.
+ *  - When the last consumer detaches, it waits briefly until no work is pending, so that
+ *    rmmod does not fail because of work that takes microseconds.
  */
 #include <linux/minmax.h>
 #include <linux/module.h>
@@ -37,7 +36,7 @@
 
 static DECLARE_WAIT_QUEUE_HEAD(drained);
 
-/* After an execve() or in an exit, the mm is no longer the task's. */
+/* Whether current can catch up: after execve() or exit, the space is not current's. */
 static bool is_own(const struct kw_space *space)
 {
 	return current->mm && current->mm == space->mm &&
@@ -45,12 +44,12 @@ static bool is_own(const struct kw_space *space)
 	       !hlist_unhashed_lockless(&space->node);
 }
 
-/* Give up what a slot holds, once it is free. */
+/* Give up the references of a slot, which is free again. */
 static void finish(struct kw_space *space)
 {
 	kw_space_put(space);
 	module_put(THIS_MODULE);
-	/* From here on only synchronize_rcu_tasks() keeps the module; no sleep. */
+	/* From here on, only synchronize_rcu_tasks() keeps the module: do not sleep. */
 	if (atomic_long_dec_and_test(&kw_gauges.pending))
 		wake_up_all(&drained);
 }
@@ -71,7 +70,7 @@ static void run(struct callback_head *work)
 		if (!kw_is_any_wanted())
 			kw_spares_free();
 	}
-	/* If it is killed or has another mm, a walk has another task of this one do it. */
+	/* Otherwise a walk makes another task of that mm catch up, if one is left. */
 	if (is_own(space))
 		kw_space_catch_up(space, current->mm, &mapped);
 	finish(space);
@@ -96,7 +95,7 @@ static struct kw_slot *claim(struct kw_space *space, struct task_struct *task,
 	return NULL;
 }
 
-/* Whether @task has work queued already, which these addresses are added to. */
+/* Add these addresses to work that @task has queued. Return: false if there is none. */
 static bool join(struct kw_space *space, const struct task_struct *task, u64 start,
 		 u64 end)
 {
@@ -119,7 +118,7 @@ static bool join(struct kw_space *space, const struct task_struct *task, u64 sta
 	return false;
 }
 
-/* Have @task run the work of @slot. */
+/* Queue the work of @slot for @task. Return: false if @task is exiting. */
 static bool queue(struct kw_slot *slot, struct task_struct *task)
 {
 	struct kw_space *space = slot->space;
@@ -127,22 +126,22 @@ static bool queue(struct kw_slot *slot, struct task_struct *task)
 	refcount_inc(&space->refs);
 	kw_gauge_add(pending, 1);
 	init_task_work(&slot->work, run);
-	/* The caller may have the lock of a run queue. */
+	/* TWAF_NO_ALLOC: the caller may hold a run queue's lock. */
 	if (!task_work_add(task, &slot->work, TWA_RESUME | TWAF_NO_ALLOC))
 		return true;
-	/* It exits, and so nobody else has seen the slot. */
+	/* @task exits, so no other task has seen the slot. */
 	WRITE_ONCE(slot->task, NULL);
 	finish(space);
 	return false;
 }
 
 /*
- * Have @task, current or a child that does not run yet, catch up before it returns to
- * user mode. @space is that of its mm; from @start to @end it has mapped something
- * itself, nothing if they are equal.
+ * Make @task catch up before it returns to user mode. @task is current, or a child that
+ * does not run yet; @space is that of its mm. @task has mapped something from @start to
+ * @end itself, or nothing if they are equal.
  * Context: any but interrupts; preemption may be off.
- * Return: false if that cannot be; then the space stays behind until another task
- * catches up, or a walk has one do so.
+ * Return: false if no work could be queued. Then the space stays behind until another task
+ * catches up, for its own event or because a walk makes it.
  */
 bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 		   u64 end)
@@ -150,7 +149,7 @@ bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 	struct kw_slot *slot;
 	bool joined;
 
-	/* It fails when the module goes, and then nobody is there to want it. */
+	/* It fails while the module is being unloaded; then there is no consumer. */
 	if (!try_module_get(THIS_MODULE))
 		return false;
 	raw_spin_lock(&space->lock);
@@ -164,18 +163,18 @@ bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 }
 
 /*
- * Have current catch up with the space of its mm, from a walk of a consumer, which keeps
- * the module. The task must be about to return to user mode: one that sleeps in a system
- * call would keep the module from going. Context: any.
+ * Make current catch up with the space of its mm. Called by a walk for a consumer, whose
+ * existence keeps the module. The task must be about to return to user mode: if it slept in
+ * a system call, its slot would block rmmod. Context: any; does nothing in an NMI.
  */
 void kw_work_retry(struct kw_space *space)
 {
 	struct kw_slot *slot = NULL;
 
-	/* task_work_add() may take a lock of KASAN's. */
+	/* Not in an NMI: task_work_add() may take a lock of KASAN. */
 	if (in_nmi() || (current->flags & PF_EXITING))
 		return;
-	/* What this walk has interrupted may have the lock. */
+	/* The code that this walk has interrupted may hold the lock. */
 	if (!raw_spin_trylock(&space->lock))
 		return;
 	if (!join(space, current, 0, 0))
@@ -183,7 +182,7 @@ void kw_work_retry(struct kw_space *space)
 	raw_spin_unlock(&space->lock);
 	if (!slot)
 		return;
-	/* Not if the space has just been dropped. */
+	/* The space may have been dropped just now. */
 	if (!refcount_inc_not_zero(&space->refs)) {
 		WRITE_ONCE(slot->task, NULL);
 		return;
@@ -193,7 +192,7 @@ void kw_work_retry(struct kw_space *space)
 	kw_space_put(space);
 }
 
-/* Wait, but not for ever, until no work is queued. */
+/* Wait until no work is queued, for KW_DRAIN at most. */
 void kw_work_drain(void)
 {
 	wait_event_timeout(drained, !kw_gauge(pending), KW_DRAIN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Work that a task does on its own account before it returns to user mode. */
+/* Work that a task does, and pays for, before it returns to user mode. */
 #ifndef KW_WORK_H
 #define KW_WORK_H
 
