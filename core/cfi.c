@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * CFA programs (DWARF 5 6.4.2, LSB Core 10.6.2 for the GNU extensions).
- * Registers beyond KUW_NR_REGS (vector registers, which some ABIs save) are read
- * over: no rule of a walk needs them.
+ * Rules of registers beyond KUW_NR_REGS (vector registers, which some ABIs save) are
+ * parsed and ignored: no walk needs them.
  */
 #include "expr.h"
 #include "limits.h"
@@ -38,7 +38,7 @@ static void end_row(struct kuw_machine *m)
 	u32 rule = 0;
 	int err;
 
-	/* Behind its end an FDE has no rows. */
+	/* After its end, an FDE has no rows. */
 	if (m->loc >= m->end)
 		return;
 	err = kuw_intern_rule(m->c, m->cfi, &rule);
@@ -101,9 +101,9 @@ static void set_cfa(struct kuw_machine *m, u64 reg, s32 off)
 }
 
 /*
- * DW_CFA_def_cfa_register and _offset change half of a rule. The standard has
- * them for a register and an offset only; OpenSSL's and libgcrypt's assembly
- * say def_cfa_register after an expression, and mean the last offset before.
+ * DW_CFA_def_cfa_register and _offset change half of a rule. The standard allows them
+ * only if the rule is a register and an offset. The assembly of OpenSSL and libgcrypt
+ * uses def_cfa_register after an expression, and means the last offset before that.
  */
 static void set_cfa_reg(struct kuw_machine *m, u64 reg)
 {
@@ -118,13 +118,13 @@ static void set_cfa_off(struct kuw_machine *m, s32 off)
 	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
 		fail(m, -EINVAL);
 	m->cfi->cfa_off = off;
-	/* libgcc: an expression stays in force. */
+	/* As in libgcc, an expression stays in force. */
 	if (m->cfi->cfa_expr)
 		return;
 	m->cfi->cfa = (u32)m->cfi->cfa | (u64)(u32)off << 32;
 }
 
-/* @loc has no target yet. */
+/* Set the rule of @reg to @loc, to which this function adds the target. */
 static void set_reg(struct kuw_machine *m, u64 reg, u64 loc)
 {
 	int err;
@@ -160,7 +160,7 @@ static void restore(struct kuw_machine *m, u64 reg)
 					       place(m, reg)));
 }
 
-/* Take an expression; @how is what it becomes unless a simpler form will do. */
+/* Take an expression. Return: a loc of kind @how, or one of a simpler kind. */
 static u64 take_expr(struct kuw_machine *m, u8 how)
 {
 	struct kuw_loc value = { .how = KUW_SAME };
@@ -206,7 +206,7 @@ static void remember(struct kuw_machine *m)
 	states[m->nr_states++] = *m->cfi;
 }
 
-/* As GCC and LLVM mean it, the CFA's rule is part of the state. */
+/* The CFA's rule is part of the state, as GCC and LLVM assume. */
 static void restore_state(struct kuw_machine *m)
 {
 	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
@@ -286,18 +286,18 @@ static void rare_op(struct kuw_machine *m, u8 op)
 		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_sleb(in), align));
 		break;
 	case DW_CFA_GNU_args_size:
-		/* For whoever lands in the frame; walks do not. */
+		/* Only exception handling needs this. */
 		kuw_uleb(in);
 		break;
 	case DW_CFA_GNU_window_save:
-		/* SPARC's windows, arm64's signed addresses. */
+		/* SPARC: register windows; arm64: signed return addresses. */
 	default:
 		fail(m, -EOPNOTSUPP);
 		break;
 	}
 }
 
-/* What is not rare, and not one of the three with an operand in the instruction's byte. */
+/* Instructions that are not rare, except the three with an operand in the opcode's byte. */
 static void other_op(struct kuw_machine *m, u8 op)
 {
 	struct kuw_cur *in = &m->in;
@@ -357,7 +357,7 @@ static void one_op(struct kuw_machine *m)
 	}
 }
 
-/* Run usual instructions. Return: whether the program has ended, and its last row with it. */
+/* Run usual instructions. Return: whether the program and its last row have ended. */
 static bool usual_ops(struct kuw_machine *m)
 {
 	struct kuw_compile *c = m->c;
@@ -395,11 +395,14 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	};
 	bool usual, ended = false;
 
-	/* What offsets are learnt for. The CIE alone has more bytes than a word. */
+	/*
+	 * kuw_usual_ops() caches offsets that are scaled by the usual alignments. It reads
+	 * whole words: the section has room for one, as its CIE alone is longer.
+	 */
 	usual = initial && cie->usual;
-	/* Each round takes a byte at least. */
+	/* Each round consumes at least one byte. */
 	while (kuw_left(&m.in)) {
-		/* No row of it is too long for a word. */
+		/* Only if no row can be too long for a word. */
 		if (usual && kuw_usual_cfa(cfi) && m.loc < end &&
 		    end - c->last_off < KUW_FOUND_LAST)
 			ended = usual_ops(&m);

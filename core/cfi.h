@@ -12,8 +12,8 @@ struct kuw_compile;
  * struct kuw_cfi - the state of a CFA program
  * @cfa: the CFA's rule (kuw_loc_pack()); KUW_UNDEF until one is defined
  * @regs: the registers' rules, by their number among the distinct ones
- * @cfa_off: the last offset that an instruction gave, be it in force or not
- * @cfa_expr: an instruction gave an expression, whatever @cfa made of it
+ * @cfa_off: the last offset that an instruction gave, even if it is not in force
+ * @cfa_expr: an instruction gave an expression; @cfa may have a simpler form of it
  */
 struct kuw_cfi {
 	u64 cfa;
@@ -25,18 +25,18 @@ struct kuw_cfi {
 /**
  * kuw_cfi_run() - run a program
  * @c: takes rows (kuw_compile_append()), expressions and remembered states
- * @cfi: the state; at the end of a CIE's program: what that leaves
- * @initial: what DW_CFA_restore restores; NULL while a CIE's own program runs,
+ * @cfi: the state, before and after the program
+ * @initial: the state that DW_CFA_restore restores; NULL while a CIE's own program runs,
  *	which makes no rows
  * @cie: the CIE
  * @instrs: the program
- * @loc: where the first row begins, as an offset from the table's base; at the end:
- *	where the program says that the last one does, or U64_MAX if it named an
- *	address
+ * @loc: in: where the first row starts, as an offset from the table's base; out: where
+ *	the last one starts according to the program, or U64_MAX if the program named
+ *	an address
  * @end: where the FDE ends
  *
- * Return: 0; -EINVAL if the program is damaged; -EOPNOTSUPP if it says what a
- *	table cannot; -ENOSPC if an area must grow: c->grow says which.
+ * Return: 0; -EINVAL if the program is damaged; -EOPNOTSUPP if a table cannot express
+ *	it; -ENOSPC if an area must grow: c->grow says which; -E2BIG beyond a limit.
  */
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A compilation from phase to phase. */
+/* A compilation: its phases, one after the other. */
 #include "compile.h"
 
 static int (*const phases[])(struct kuw_compile *c) = {
@@ -19,7 +19,7 @@ static int (*const phases[])(struct kuw_compile *c) = {
 
 bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
 {
-	/* What ordinary files need, so that large areas are not copied. */
+	/* Start with what ordinary files need, so that large areas need not be copied. */
 	if (area == KUW_AREA_FOUND)
 		bytes = max_t(u64, bytes, c->eh_frame.len);
 	if (area == KUW_AREA_FDES)
@@ -44,7 +44,7 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 	c->eh_frame.len = elf->eh_frame.len;
 	c->eh_frame.vaddr = elf->eh_frame.vaddr;
 	c->eh_frame.word = elf->word;
-	/* A word is read whole before here. */
+	/* Before here, a whole word can be read. */
 	c->words_end = c->eh_frame.bytes + c->eh_frame.len - (sizeof(u32) - 1);
 	if (image->eh_frame_hdr) {
 		c->eh_frame_hdr.bytes = image->eh_frame_hdr;

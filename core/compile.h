@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * From .eh_frame to a table: every FDE is found and its CFA program run once
- * (DWARF 5 6.4, LSB Core 10.6), the rows are put in the order of addresses,
- * runs of rows that occur often are found, rules and runs are ranked by
- * frequency, and all of it is encoded as table.h says.
+ * The compiler makes a table from .eh_frame. It finds every FDE and runs its CFA program
+ * once (DWARF 5 6.4, LSB Core 10.6). It sorts the rows by address, and finds runs of rows
+ * that occur often. It ranks rules and runs by frequency, and encodes all of it as table.h
+ * says.
  *
- * The compiler allocates nothing. It works in areas that its caller provides
- * and asks for a larger one when it needs it:
+ * The compiler allocates nothing. It works in areas that its caller provides, and asks
+ * for a larger one when it needs it:
  *
  *	kuw_compile_init(&c, &image);
  *	while ((ret = kuw_compile_step(&c)) > 0)
@@ -17,11 +17,11 @@
  *	if (!ret)
  *		c.areas[KUW_AREA_TABLE].mem is the table, of c.table_bytes
  *
- * Up to KUW_FDE_ALIGN - 1 bytes of padding between an FDE and the next, whose code is
- * aligned, have the rule of the row before; all other gaps have no rule.
+ * Padding between two FDEs has the rule of the row before it: up to KUW_FDE_ALIGN - 1 bytes
+ * before aligned code. All other gaps have no rule.
  *
- * A damaged record costs that record; what is behind a damaged length is lost.
- * Both are counted in the table.
+ * A damaged record is left out. After a damaged length, all records are lost, except those
+ * that .eh_frame_hdr names. The table counts damaged records.
  */
 #ifndef KUW_COMPILE_H
 #define KUW_COMPILE_H
@@ -31,11 +31,11 @@
 #include "elf.h"
 #include "table.h"
 
-/* What kuw_compile_step() returns beside 0 (done) and a negative errno. */
+/* kuw_compile_step() returns these, 0 (done), or a negative errno. */
 #define KUW_AGAIN	1
 #define KUW_GROW	2
 
-/* The areas; every one must be aligned to 8 bytes. */
+/* The areas, each aligned to 8 bytes. */
 enum kuw_area_id {
 	KUW_AREA_FDES,		/* struct kuw_pair: FDEs by address; later rules by use */
 	KUW_AREA_FOUND,		/* u32: FDEs and rows as found; later codes, entries */
@@ -64,14 +64,14 @@ struct kuw_pair {
 };
 
 /*
- * What is found are words. Those of an FDE: where its rows begin, and its length. That
- * of a row: how long it holds, and its rule. So FDEs with the same program share
- * their rows.
+ * KUW_AREA_FOUND has words. An FDE has two: where its rows start, and its length. A row
+ * has one: how many bytes it holds for, and its rule. As rows have no addresses, FDEs with
+ * the same program share their rows.
  */
 #define KUW_FOUND_FDE	2	/* words of an FDE */
-#define KUW_FOUND_LAST	0xfffe	/* the length is what is left of the FDE */
-#define KUW_FOUND_LONG	0xffff	/* the length is a word of its own, the next */
-/* The words that may be written before there is a look whether there is room. */
+#define KUW_FOUND_LAST	0xfffe	/* the row holds up to the end of the FDE */
+#define KUW_FOUND_LONG	0xffff	/* the length is in the next word */
+/* How many words may be written between two checks for room. */
 #define KUW_FOUND_ROOM	3
 
 static inline u32 kuw_found_row(u32 len, u32 rule)
@@ -89,8 +89,8 @@ static inline u32 kuw_found_rule(const u32 *row)
 	return get_unaligned_le16(row);
 }
 
-/* From a row to this one behind it: how long the former holds, if its word says so, and
- * this one's rule. These halves of both words lie side by side.
+/* The step from the row before @row to @row: the length of the former (if its word has it)
+ * and the rule of the latter. These halves of the two words are adjacent.
  */
 static inline u32 kuw_found_step(const u32 *row)
 {
@@ -98,8 +98,9 @@ static inline u32 kuw_found_step(const u32 *row)
 }
 
 /*
- * Rows by address: an offset and the rule. Or several that may be a run: the offset of
- * the first, and above the numbers of rules that of the node that they all are.
+ * KUW_AREA_ROWS has rows by address. A word is one row: its offset and the number of its
+ * rule. Or it is several rows that may be a run: the offset of the first, and the number
+ * of their node, counted from where the numbers of rules end.
  */
 static inline u64 kuw_row(u32 off, u32 what)
 {
@@ -116,7 +117,7 @@ static inline u32 kuw_row_what(u64 row)
 	return row >> 32;
 }
 
-/* @saves: its index in the table, or KUW_NO_SAVES. @plain: struct kuw_saves can say it. */
+/* @saves: its index in the table, or KUW_NO_SAVES. @plain: struct kuw_saves can express it. */
 struct kuw_regset {
 	u64 reg[KUW_NR_REGS];
 	u32 hash;
@@ -125,9 +126,10 @@ struct kuw_regset {
 };
 
 /*
- * What was interned lately, so that it need not be compared in full: the set of
- * registers' rules that an instruction makes of another, and the rule that a set
- * and a CFA are. Both caches are direct-mapped: programs do the same over and over.
+ * An entry of the two caches of what was interned lately. One cache has the set of
+ * registers' rules that an instruction makes from another set. The other has the rule
+ * that a set and a CFA make. They save comparing sets in full. Both are direct-mapped,
+ * which suffices, as programs repeat themselves.
  */
 struct kuw_move {
 	u64 key;
@@ -136,7 +138,10 @@ struct kuw_move {
 
 #define KUW_NO_SAVES	(~0u)
 
-/* @rank: its number in the table. @uses: rows with it that are in no run, entries. */
+/*
+ * @rank: its number in the table; before it has one, 1 if a run has the rule.
+ * @uses: entries of the table with it, which are its rows that are in no run.
+ */
 struct kuw_ruleset {
 	u64 cfa;
 	u32 regs;
@@ -146,17 +151,17 @@ struct kuw_ruleset {
 };
 
 /**
- * struct kuw_node - a way to begin a run: a node in the tree of them all
- * @key: its parent, which is the same without the last row, or 0; the last row's rule;
- *	its distance from the row before
- * @uses: how often rows ended there, then how often it was passed, then how often it
- *	is encoded
+ * struct kuw_node - a sequence of rows that may be a run, as a node in a tree of all
+ * @key: its parent (the same rows without the last one), or 0; the last row's rule; the
+ *	last row's distance from the row before
+ * @uses: first how often rows ended at this node; then how often they reached it; then
+ *	how often it is encoded
  * @covered: how many of those are encoded as a longer run
- * @next: another one with the same hash
+ * @next: another node with the same hash
  * @run: which run the first @take rows are
- * @depth: rows
- * @span: from the first row to the last
- * @take: how many of them are a run of the table; 0 if none
+ * @depth: how many rows
+ * @span: bytes from the first row to the last
+ * @take: how many of its first rows are a run of the table; 0 if none
  */
 struct kuw_node {
 	u64 key;
@@ -184,7 +189,7 @@ static inline u16 kuw_node_rule(const struct kuw_node *node)
 	return node->key >> 16;
 }
 
-/* Rows of a run, at most, and bytes from one to the next: an offset in it has a byte. */
+/* The most rows of a run, and the most bytes from one to the next: offsets are bytes. */
 #define KUW_RUN_ROWS	8
 #define KUW_RUN_NEAR	15
 
@@ -197,9 +202,9 @@ struct kuw_image {
 #define KUW_CIE_SLOTS	8
 #define KUW_RADIX_BITS	11
 
-/* CIEs that were parsed lately, with the state that their program leaves: @usual is that as
- * one word, or 0 if programs of this CIE's FDEs are not as usual; @gnu: addresses in them are as
- * GNU tools write them.
+/* A CIE that was parsed lately, with the state that its program leaves. @usual: that state
+ * as one word, or 0 if programs of this CIE's FDEs are not usual ones. @gnu: addresses in
+ * the FDEs are encoded as GNU tools do.
  */
 struct kuw_cie_slot {
 	u32 pos;
@@ -212,10 +217,10 @@ struct kuw_cie_slot {
 
 /**
  * struct kuw_compile - a compilation
- * @areas: its memory, all the caller's
- * @grow: after KUW_GROW: which area
- * @grow_bytes: and to how many bytes
- * @table_bytes: at the end: the table's
+ * @areas: its memory, which the caller allocates and frees
+ * @grow: after KUW_GROW: which area must grow
+ * @grow_bytes: after KUW_GROW: to how many bytes
+ * @table_bytes: at the end: bytes of the table
  */
 struct kuw_compile {
 	struct kuw_area areas[KUW_NR_AREAS];
@@ -269,18 +274,18 @@ struct kuw_compile {
 	u32 shift;
 	u32 chunk;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
-	/* Of a sort. It comes last: it need not be emptied for each file. */
+	/* Counts of a sort. Last, as kuw_compile_init() need not clear it. */
 	u32 scratch[1u << KUW_RADIX_BITS];
 };
 
 void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image);
 
-/* Return: KUW_AGAIN, KUW_GROW, 0, or: -ENODATA without a usable FDE; -E2BIG
- * beyond a limit of limits.h.
+/* Return: KUW_AGAIN, KUW_GROW, or 0; -ENODATA if there is no usable FDE; -E2BIG if a
+ * limit of limits.h is exceeded.
  */
 int kuw_compile_step(struct kuw_compile *c);
 
-/* Between the files of the compiler. */
+/* The rest is for the files of the compiler only. */
 
 /* Make c->grow ask for an area of @bytes. Return: false. */
 bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes);
@@ -327,8 +332,9 @@ static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 #define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
 
 /*
- * A row with @rule begins at @off, which completes the one before. The first one
- * of an FDE writes where the FDE's length will stand. Return: 0, -ENOSPC, -E2BIG.
+ * A row with @rule starts at @off: write the row before, which is now complete. For the
+ * first row of an FDE, that writes a word which the FDE's length replaces later.
+ * Return: 0, -ENOSPC, -E2BIG.
  */
 static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 {
@@ -356,7 +362,7 @@ static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
 /* Make room for the tree of runs, and empty it. Return: 0, -ENOSPC. */
 int kuw_runs_init(struct kuw_compile *c);
 
-/* The tree of runs; and by hash, one word for each node: its key and its number. */
+/* The tree of runs; and a hash with one word for each slot: a node's key and number. */
 struct kuw_tree {
 	struct kuw_node *nodes;
 	u64 *slots;
@@ -376,8 +382,9 @@ static __always_inline u64 *kuw_runs_slot(struct kuw_tree tree, u64 hash)
 	return tree.slots + ((u32)(hash >> 32) & tree.mask);
 }
 
-/* In a slot a node's number lies between the halves of its key; rows that are on their way
- * in the tree have the number of their node in the place of the parent's.
+/* A slot has, from the highest bit: the parent's number, the node's number, and the lower
+ * half of the node's key. While rows are matched, "above" has the number of the node that
+ * they have reached, in the place of the parent's.
  */
 #define KUW_SLOT_NODE	(0xffffULL << 32)
 
@@ -392,55 +399,56 @@ static inline u32 kuw_runs_node(u64 above)
 }
 
 /*
- * One more row comes behind the rows that are @above; @step is its kuw_found_step(), of the
- * first row the rule's half. Return: a slot with the node that they are together alone, or if
- * more is in it kuw_runs_grow() must look for it. @hash is of the rows, not of their node:
- * the way from a row to the next must not lead through memory.
+ * Match one more row after the rows that are @above. @step is its kuw_found_step(); for the
+ * first row, only the rule's half. @hash is that of the rows, and not that of their node, so
+ * that the next slot can be computed without waiting for a load.
+ * Return: only the node's number (KUW_SLOT_NODE) if the slot has the node; if other bits are
+ * set, kuw_runs_grow() must find it.
  */
 static __always_inline u64 kuw_runs_child(struct kuw_tree tree, u64 above, u64 step, u64 *hash)
 {
 	*hash = (*hash ^ step) * KUW_MIX;
-	/* Rule 0 is in no run, so that an empty slot is no node's. */
+	/* No run has rule 0, so an empty slot matches no rows. */
 	return *kuw_runs_slot(tree, *hash) ^ (above | step);
 }
 
-/* Find or make the node that kuw_runs_child() did not find, which returned @child. Return: what
- * is above the next row; with KUW_RUNS_FULL if the rows are too many: above this one.
+/* Find or make the node that kuw_runs_child(), which returned @child, did not find. Return:
+ * "above" for the next row; if no node can be made, "above" for this row and KUW_RUNS_FULL.
  */
 u64 kuw_runs_grow(struct kuw_compile *c, u64 child, u64 hash);
 
 #define KUW_RUNS_FULL	1ULL
 
-/* Choose the runs of the table, and count the uses of rules; @pairs are for sorting. */
+/* Choose the runs of the table, and count the uses of rules; @pairs is room for sorting. */
 void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs);
 
-/* Write them. */
+/* Write the runs into the table. */
 void kuw_runs_write(const struct kuw_compile *c, struct kuw_table *table);
 
-/* Return: pairs of which @n are to be sorted, with as many behind; or NULL. */
+/* Return: room for @n pairs and, after them, for @n more that sorting needs; or NULL. */
 struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n);
 
-/* Sort them by key. Return: where they are then: there, or behind. */
+/* Sort @n pairs by key. Return: the sorted pairs: @pairs, or @pairs + @n. */
 struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n);
 
 /*
- * The phases, one after the other. c->pos is 0 when one begins. Return: 0 when it is
- * done, KUW_AGAIN, -ENOSPC, or as kuw_compile_step().
+ * The phases, in their order. c->pos is 0 when a phase starts. Return: 0 when it is done,
+ * KUW_AGAIN, -ENOSPC, or an error of kuw_compile_step().
  */
 
-/* Make the first of each set, and the hash. */
+/* Make the first set and the first rule, the caches, and the hash. */
 int kuw_intern_init(struct kuw_compile *c);
 
 /* Make the cache of programs. */
 int kuw_programs_init(struct kuw_compile *c);
 
-/* Find FDEs and run their programs: through .eh_frame from its begin. */
+/* Find FDEs and run their programs, from the start of .eh_frame on. */
 int kuw_scan(struct kuw_compile *c);
 
-/* And FDEs behind the end of that, by .eh_frame_hdr. */
+/* The same for FDEs that kuw_scan() did not reach, by .eh_frame_hdr. */
 int kuw_scan_header(struct kuw_compile *c);
 
-/* Sort FDEs by address: take away those that are out of order, sort these, merge. */
+/* Sort FDEs by address: take out those that are out of order, sort these, merge. */
 int kuw_sort_split(struct kuw_compile *c);
 int kuw_sort_away(struct kuw_compile *c);
 int kuw_sort_merge(struct kuw_compile *c);
@@ -448,10 +456,10 @@ int kuw_sort_merge(struct kuw_compile *c);
 /* Make room for the first rows by address, and for the tree of runs. */
 int kuw_place_init(struct kuw_compile *c);
 
-/* Put the rows in the order of addresses, FDE by FDE. */
+/* Put the rows in the order of their addresses, FDE by FDE. */
 int kuw_place_rows(struct kuw_compile *c);
 
-/* Choose the runs and rank them, and rules; lay the table out; write its blocks. */
+/* Choose runs, and rank runs and rules; lay out the table; write its blocks. */
 int kuw_encode_rank(struct kuw_compile *c);
 int kuw_encode_layout(struct kuw_compile *c);
 int kuw_encode_blocks(struct kuw_compile *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The only way in which core/ reads foreign bytes: a cursor that never leaves
- * its range. A read that would leave it yields 0 and marks the cursor bad for
- * good, so a record is parsed straight through and checked once at its end.
+ * core/ reads untrusted bytes only through a cursor, which never leaves its range. A read
+ * that would leave the range yields 0 and marks the cursor bad for good. So a record is
+ * parsed straight through, and checked once at its end.
  */
 #ifndef KUW_CURSOR_H
 #define KUW_CURSOR_H
@@ -72,7 +72,7 @@ static inline u64 kuw_u64(struct kuw_cur *c)
 	return kuw_have(c, 8) ? get_unaligned_le64(c->p - 8) : 0;
 }
 
-/* LEB128 (DWARF 5 7.6). What does not fit into 64 bits is an error. */
+/* LEB128 (DWARF 5 7.6). A value that does not fit into 64 bits is an error. */
 u64 kuw_uleb_long(struct kuw_cur *c);
 s64 kuw_sleb_long(struct kuw_cur *c);
 
@@ -83,7 +83,7 @@ static inline u64 kuw_uleb(struct kuw_cur *c)
 
 	if (likely(c->p != c->end && *c->p < 0x80))
 		return *c->p++;
-	/* A cursor of which nobody has the address stays in registers. */
+	/* Pass the address of a copy, so that the compiler keeps *c in registers. */
 	copy = *c;
 	value = kuw_uleb_long(&copy);
 	*c = copy;

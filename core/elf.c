@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The ELF reader (gABI chapters 4 and 5, LSB Core 10.6). Program headers say
- * what is mapped and are believed only as far as the file reaches; section
- * headers are used for one thing, the length of .eh_frame, and may be missing.
+ * The ELF reader (gABI chapters 4 and 5, LSB Core 10.6). Program headers say what is
+ * mapped, and are believed only as far as the file has bytes. Section headers say where
+ * .eh_frame ends, and where it is if .eh_frame_hdr does not say so. They may be missing.
  */
 #include "elf.h"
 #include "arch/i386.h"
@@ -19,7 +19,7 @@ enum state {
 	STATE_DONE,
 };
 
-/* Of ELFCLASS64; the head of ELFCLASS32 is shorter than what is read of it. */
+/* Of ELFCLASS64. The head of ELFCLASS32 is shorter; the excess is ignored. */
 #define EHDR_LEN	64
 
 #define PT_LOAD		1
@@ -100,7 +100,7 @@ static bool known(const struct kuw_elf *elf)
 	return elf->eh_frame.len;
 }
 
-/* The states in their order, without those that have nothing to read. */
+/* Go to the next state that has something to read. */
 static int next_state(struct kuw_elf *elf)
 {
 	switch (elf->state) {
@@ -144,7 +144,7 @@ static int next_state(struct kuw_elf *elf)
 
 static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 {
-	/* Behind the class: little-endian, version 1. */
+	/* id[4] is the class; id[5] must be 1 (little-endian), and id[6] 1 (version). */
 	static const u8 magic[] = { 0x7f, 'E', 'L', 'F' };
 	const u8 *id = kuw_bytes(c, 16);
 	u16 type, machine;
@@ -171,7 +171,7 @@ static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 	shentsize = kuw_u16(c);
 	elf->shnum = kuw_u16(c);
 	elf->shstrndx = kuw_u16(c);
-	/* ET_EXEC, ET_DYN: nothing else is executed or mapped as code. */
+	/* Only ET_EXEC (2) and ET_DYN (3) are executed or mapped as code. */
 	if (c->bad || (type != 2 && type != 3) ||
 	    machine != (elf->word == KUW_WORD ? KUW_ELF_MACHINE :
 						KUW_I386_ELF_MACHINE))
@@ -179,7 +179,7 @@ static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 	if (phentsize != phdr_len(elf) || !elf->phnum || elf->phnum > KUW_MAX_PHDRS ||
 	    !in_file(elf, elf->phoff, elf->phnum * phdr_len(elf)))
 		return -EINVAL;
-	/* Section headers are a convenience: bad ones count as absent. */
+	/* Unwinding can do without section headers: bad ones count as absent. */
 	if (shentsize != shdr_len(elf) || elf->shnum > KUW_MAX_SHDRS ||
 	    elf->shstrndx >= elf->shnum ||
 	    !in_file(elf, elf->shoff, elf->shnum * shdr_len(elf)))
@@ -200,7 +200,7 @@ static int feed_load(struct kuw_elf *elf, u32 flags, u64 off, u64 vaddr,
 		return 0;
 	if (vaddr + filesz < vaddr)
 		return -EINVAL;
-	/* .eh_frame_hdr and .eh_frame are looked for in all segments. */
+	/* All segments are kept: .eh_frame_hdr and .eh_frame may be in any. */
 	if (elf->nr_loads == KUW_MAX_SEGMENTS)
 		return -EINVAL;
 	seg = &elf->loads[elf->nr_loads++];
@@ -212,7 +212,7 @@ static int feed_load(struct kuw_elf *elf, u32 flags, u64 off, u64 vaddr,
 	return 0;
 }
 
-/* Return: whether the file has bytes for the address; where and how many. */
+/* Find the bytes of the file from an address on. Return: whether there are any. */
 static bool find_vaddr(const struct kuw_elf *elf, u64 vaddr,
 		       struct kuw_range *range)
 {
@@ -239,7 +239,7 @@ static int feed_phdrs(struct kuw_elf *elf, struct kuw_cur *c)
 	int ret;
 
 	for (i = 0; i < elf->phnum; i++) {
-		/* Both classes have the same words, but for where the flags are. */
+		/* Both classes have the same words; only the flags are elsewhere. */
 		type = kuw_u32(c);
 		flags = elf->word == KUW_WORD ? kuw_u32(c) : 0;
 		off = read_word(elf, c);
@@ -351,8 +351,8 @@ static bool named_eh_frame(const struct kuw_elf *elf, u32 name)
 }
 
 /*
- * The section at the address that .eh_frame_hdr names says how long .eh_frame
- * is. Without that header, the section of that name says where it is, too.
+ * If .eh_frame_hdr says where .eh_frame is, the section at that address says how long it
+ * is. Otherwise the section that is named ".eh_frame" says both.
  */
 static void feed_shdrs(struct kuw_elf *elf, struct kuw_cur *c)
 {
@@ -371,7 +371,7 @@ static void feed_shdrs(struct kuw_elf *elf, struct kuw_cur *c)
 		if (known(elf) ? vaddr != elf->eh_frame.vaddr :
 				 !named_eh_frame(elf, name))
 			continue;
-		/* What is not loaded is not what the program unwinds with. */
+		/* The program unwinds with a section that is loaded. */
 		if (!size || !find_vaddr(elf, vaddr, &range) || size > range.len)
 			continue;
 		elf->eh_frame = range;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What must be known of an ELF file to unwind through it: where its .eh_frame
- * is, where its executable segments lie, who it is. The reader asks for pieces
- * of the file and never holds more than one of them (gABI, LSB Core 10.6).
+ * The reader finds what unwinding needs of an ELF file: where .eh_frame is, where the
+ * executable segments are, and the build ID. It asks for pieces of the file, and never
+ * holds more than one of them (gABI, LSB Core 10.6).
  */
 #ifndef KUW_ELF_H
 #define KUW_ELF_H
@@ -12,12 +12,12 @@
 
 /* The longest piece that kuw_elf_want() asks for. */
 #define KUW_ELF_MAX_READ	(KUW_MAX_SHDRS * 64u)
-/* Places in the section names that read ".eh_frame"; linkers share suffixes. */
+/* How often ".eh_frame" may be among the section names: other names may end with it. */
 #define KUW_ELF_NAMES		4
 /* SHA-1 has 20 bytes, and no linker writes more than 32. */
 #define KUW_BUILD_ID_MAX	32
 
-/* Bytes of the file that are also at an address; len is 0 if there are none. */
+/* Bytes of the file that are mapped at an address; @len is 0 if there are none. */
 struct kuw_range {
 	u64 off;
 	u64 vaddr;
@@ -33,11 +33,11 @@ struct kuw_segment {
 
 /**
  * struct kuw_elf - an ELF file as far as unwinding needs it
- * @file_size: bytes of the file; nothing is asked for beyond
- * @word: bytes of an address: 8, or 4 if it is for i386
+ * @file_size: bytes of the file; kuw_elf_want() asks for nothing beyond them
+ * @word: bytes of an address: 8, or 4 in a file for i386
  * @eh_frame: where .eh_frame is
- * @eh_frame_exact: its length is the section's; else it reaches to the end of
- *	the segment, and the first terminator ends it
+ * @eh_frame_exact: @eh_frame has the section's length; else it reaches to the end of the
+ *	segment, and the first terminator ends the section
  * @eh_frame_hdr: where .eh_frame_hdr is
  * @segments: the executable segments
  * @nr_segments: how many
@@ -86,8 +86,8 @@ int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len);
 /**
  * kuw_elf_feed() - take the bytes that kuw_elf_want() named
  * @elf: the reader
- * @bytes: they
- * @len: as named
+ * @bytes: the bytes
+ * @len: the length that kuw_elf_want() set
  *
  * Return: 0; -ENOEXEC if it is no ELF file of this architecture; -EINVAL if
  *	it contradicts itself; -ENODATA if it has no unwind information.

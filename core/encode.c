@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* From rows and distinct rules to the bytes of a table: see table.h. */
+/* Encode rows and distinct rules as a table: see table.h. */
 #include "compile.h"
 #include "limits.h"
 #include "table.h"
 
-/* Blocks written between two returns to the caller: some 10,000 rows of a usual file. */
+/* Blocks written between two returns to the caller: about 10,000 rows of a usual file. */
 #define BATCH_BLOCKS	64
-/* More than KUW_MAX_ENTRIES. */
+/* A block has more than KUW_MAX_ENTRIES. */
 #define TOO_MANY	(~0u)
 
 static const u8 saved_regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
@@ -16,7 +16,7 @@ static u32 block_of(u32 off)
 	return off >> KUW_BLOCK_SHIFT;
 }
 
-/* How many buckets a block has: the last one's text ends with the table's. */
+/* How many buckets a block has. The last block ends where the table's text ends. */
 static u32 nr_buckets(const struct kuw_compile *c, u32 block)
 {
 	u64 left = c->covered - ((u64)block << KUW_BLOCK_SHIFT);
@@ -24,7 +24,7 @@ static u32 nr_buckets(const struct kuw_compile *c, u32 block)
 	return min_t(u64, KUW_BUCKETS, (left + 255) >> KUW_BUCKET_SHIFT);
 }
 
-/* Return: the offset in words if that is how the register is saved, else 0. */
+/* Return: words from the CFA to the saved register; 0 if it is not saved in that way. */
 static s32 saved_word(const struct kuw_compile *c, u64 loc)
 {
 	s32 off = loc >> 32, word = c->eh_frame.word;
@@ -32,7 +32,7 @@ static s32 saved_word(const struct kuw_compile *c, u64 loc)
 	return kuw_loc_how(loc) == KUW_AT_CFA && off % word == 0 ? off / word : 0;
 }
 
-/* Return: whether struct kuw_saves says all of it; @saves may be NULL. */
+/* Return: whether struct kuw_saves can express @regs. Fills in @saves unless it is NULL. */
 static bool plain_regs(const struct kuw_compile *c, const struct kuw_regset *regs,
 		       struct kuw_saves *saves)
 {
@@ -56,7 +56,7 @@ static bool plain_regs(const struct kuw_compile *c, const struct kuw_regset *reg
 	return true;
 }
 
-/* Return: whether struct kuw_rule says all of it, but for the saves. */
+/* Return: whether struct kuw_rule, with its struct kuw_saves, can express @rule. */
 static bool plain_rule(const struct kuw_compile *c,
 		       const struct kuw_ruleset *rule,
 		       const struct kuw_regset *regs)
@@ -71,7 +71,7 @@ static bool plain_rule(const struct kuw_compile *c,
 	       rbp >= -32 && rbp < 32 && regs->plain;
 }
 
-/* Return: whether a register of a rule in full has to be named. */
+/* Return: whether struct kuw_ext must list the rule of a register. */
 static bool listed(const struct kuw_compile *c, u64 loc, u32 reg)
 {
 	if (reg == KUW_RA)
@@ -79,7 +79,7 @@ static bool listed(const struct kuw_compile *c, u64 loc, u32 reg)
 	return kuw_loc_how(loc) != KUW_SAME;
 }
 
-/* In units of struct kuw_loc: struct kuw_ext is one, the CFA's one more. */
+/* The size of a struct kuw_ext, in struct kuw_loc: one for its head, one for the CFA. */
 static u32 ext_locs(const struct kuw_compile *c, const struct kuw_regset *regs)
 {
 	u32 i, n = 2;
@@ -89,7 +89,7 @@ static u32 ext_locs(const struct kuw_compile *c, const struct kuw_regset *regs)
 	return n;
 }
 
-/* How many places the code of a rule takes, or of a run. */
+/* How many places the code of a rule or of a run takes. */
 static u32 rule_places(u32 rank)
 {
 	return rank < KUW_CODE_RUN ? 1 :
@@ -102,7 +102,7 @@ static u32 run_places(const struct kuw_compile *c, u32 run)
 	       c->nr_ranked + run < (KUW_CODE_LONGEST - KUW_CODE_LONG) << 8 ? 2 : 3;
 }
 
-/* Number the rules by use: rule 0, "no FDE", keeps its number. */
+/* Number the rules by use. Rule 0, "no FDE", keeps its number. */
 static void rank_rules(struct kuw_compile *c, struct kuw_pair *pairs)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
@@ -111,7 +111,7 @@ static void rank_rules(struct kuw_compile *c, struct kuw_pair *pairs)
 
 	c->nr_entries = rules[0].uses;
 	for (i = 0; i < n; i++) {
-		/* Also a rule that is only in runs needs a number. */
+		/* A rule that only runs have (rank 1, uses 0) needs a number, too. */
 		pairs[i].key = ~(rules[i + 1].uses * 2 + rules[i + 1].rank);
 		pairs[i].value = i + 1;
 	}
@@ -119,7 +119,7 @@ static void rank_rules(struct kuw_compile *c, struct kuw_pair *pairs)
 	rules[0].rank = 0;
 	for (i = 0; i < n; i++) {
 		pairs[i] = sorted[i];
-		/* Rules of rows that were taken back are used by none. */
+		/* The rest have no uses: their rows were taken back. */
 		if (!~pairs[i].key)
 			break;
 		rules[pairs[i].value].rank = i + 1;
@@ -148,7 +148,7 @@ static void count_rules(struct kuw_compile *c)
 	for (i = 1; i < c->nr_ranked; i++) {
 		rule = ranked(c, i);
 		regs = &sets[rule->regs];
-		/* The frequent ones come first. */
+		/* In the order of use, so that frequent rules get the limited saves. */
 		if (plain_rule(c, rule, regs) && regs->saves == KUW_NO_SAVES &&
 		    c->nr_saves < KUW_MAX_SAVES)
 			regs->saves = c->nr_saves++;
@@ -175,22 +175,21 @@ int kuw_encode_rank(struct kuw_compile *c)
 	return 0;
 }
 
-/* Return: the bytes of all chunks: an index, a carry, two bytes an entry, padding. */
+/* Return: bytes of all chunks: for each an index, a carry and padding; 2 for each entry. */
 static u64 chunks_bytes(const struct kuw_compile *c)
 {
 	const u64 *rows = c->areas[KUW_AREA_ROWS].mem;
 	u32 last = block_of(kuw_row_off(rows[c->nr_placed - 1]));
 
-	/* Only the last block of the text is short, and it may be an empty one. */
+	/* Only the last block of the text can be short, and it may have no chunk. */
 	return 2ULL * c->nr_entries + (KUW_CARRY_BYTES + 1ULL) * c->nr_chunks +
 	       (c->nr_chunks - 1) * 2ULL * (KUW_BUCKETS + 1) +
 	       2ULL * (nr_buckets(c, last) + 1);
 }
 
 /*
- * Return: how many bytes are needed for the low bytes of a block's entries, and as many
- * for their codes. Too many are noticed behind one more run of rows, and a copy reads
- * eight bytes more.
+ * Return: how many bytes a block's low bytes need; its codes need as many. Too many entries
+ * are noticed only after one more run of rows, and a copy reads up to eight bytes more.
  */
 static u64 entries_bytes(const struct kuw_compile *c)
 {
@@ -254,15 +253,15 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 }
 
 /*
- * A code with the number of its bytes above it, so that it is put without a branch;
- * 0: for several rows that are not one run.
+ * A code has its number of bytes in the highest byte, so that put() needs no branch. It is
+ * 0 for several rows that are not one run.
  */
 static u32 code_places(u32 code)
 {
 	return code >> 24;
 }
 
-/* @number counts runs from where rules end. */
+/* @number is that of a rule, or that of a run plus the number of rules. */
 static u32 long_code(u32 number)
 {
 	if (rule_places(max_t(u32, number, KUW_CODE_RUN)) == 2)
@@ -281,7 +280,7 @@ static u32 run_code(const struct kuw_compile *c, u32 run)
 	       1 << 24 | (KUW_CODE_RUN + run) : long_code(c->nr_ranked + run);
 }
 
-/* Where rows were as they were found: the codes of rules, of nodes, a block's entries. */
+/* KUW_AREA_FOUND, reused: the codes of rules, those of nodes, then a block's entries. */
 static u32 *codes_of(const struct kuw_compile *c)
 {
 	return c->areas[KUW_AREA_FOUND].mem;
@@ -327,11 +326,11 @@ int kuw_encode_layout(struct kuw_compile *c)
 	expr_off = take(&bytes, c->exprs_len);
 	c->chunk = take(&bytes, chunks + KUW_TABLE_PAD);
 	bytes = ALIGN(bytes, 8);
-	/* Offsets in it have 32 bits. */
+	/* Offsets in the table have 32 bits. */
 	if (bytes > S32_MAX)
 		return -E2BIG;
 	if (!kuw_compile_room(c, KUW_AREA_TABLE, bytes)) {
-		/* Not a byte more: this area is what stays. */
+		/* Not a byte more: this area is the result, which stays. */
 		c->grow_bytes = bytes;
 		return -ENOSPC;
 	}
@@ -369,8 +368,8 @@ int kuw_encode_layout(struct kuw_compile *c)
 	return 0;
 }
 
-/* The entries of a block, which are put in pieces and copied whole, later: a processor
- * stalls that reads what it has just stored in pieces.
+/* The entries of a block. put() stores them in pieces; they are copied later, in whole
+ * words, as a processor stalls if it loads a word that it has just stored in pieces.
  */
 struct entries {
 	u8 *low;
@@ -385,7 +384,7 @@ static __always_inline void put(struct entries *e, u8 byte, u32 code)
 	e->n += code_places(code);
 }
 
-/* Put several rows, the first at @off, that are not one run. Return: entries. */
+/* Put the rows of @node, which are not one run, from @off on. Return: how many entries then. */
 static noinline u64 put_apart(const struct kuw_compile *c, struct entries e, u32 off, u32 node)
 {
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
@@ -401,7 +400,7 @@ static noinline u64 put_apart(const struct kuw_compile *c, struct entries e, u32
 	return e.n;
 }
 
-/* Return: the rule that holds behind a row. */
+/* Return: the rule that holds after the rows of @row. */
 static u32 rule_behind(const struct kuw_compile *c, u64 row)
 {
 	const struct kuw_node *nodes = c->areas[KUW_AREA_NODES].mem;
@@ -412,7 +411,7 @@ static u32 rule_behind(const struct kuw_compile *c, u64 row)
 	return what;
 }
 
-/* There is room for eight bytes more. Return: the end of the copy. */
+/* Copy whole words: both sides have room for eight bytes more. Return: the copy's end. */
 static u8 *copy(u8 *to, const u8 *from, u64 n)
 {
 	u64 i;
@@ -422,7 +421,7 @@ static u8 *copy(u8 *to, const u8 *from, u64 n)
 	return to + n;
 }
 
-/* Copy @n entries from @first on: eight at most, nearly always. Return: their end. */
+/* Copy @n entries from @first on; n is nearly always 8 at most. Return: the copy's end. */
 static __always_inline u8 *put_bucket(const struct entries *e, u64 first, u64 n, u8 *to)
 {
 	if (unlikely(n > sizeof(u64)))
@@ -433,8 +432,8 @@ static __always_inline u8 *put_bucket(const struct entries *e, u64 first, u64 n,
 }
 
 /*
- * Write the rows from @first that begin in @block, and the index that ends
- * where they begin. Return: the first row of a later block, or TOO_MANY.
+ * Write the rows that start in @block, from @first on, and before them the block's index.
+ * Return: the first row of a later block, or TOO_MANY.
  */
 static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		       u32 block, u32 first)
@@ -458,7 +457,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	e.codes = e.low + entries_bytes(c);
 	memset(ends, 0, sizeof(ends));
 	for (; row < last; row++) {
-		/* In the block. */
+		/* @off is now an offset in the block. */
 		off = kuw_row_off(*row) - (block << KUW_BLOCK_SHIFT);
 		bucket = off >> KUW_BUCKET_SHIFT;
 		if (bucket >= KUW_BUCKETS)
@@ -470,7 +469,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 			e.n = put_apart(c, e, off, kuw_row_what(*row) - c->nr_rules);
 		if (unlikely(e.n > KUW_MAX_ENTRIES))
 			return TOO_MANY;
-		/* The last one stays. */
+		/* The last entry of each bucket decides. */
 		ends[bucket] = e.n;
 	}
 	buckets = nr_buckets(c, block);
@@ -478,7 +477,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 	*head = chunk;
 	index = (u16 *)((u8 *)table + chunk) - 1;
 	out = (u8 *)table + chunk;
-	/* Its code ends where the entries begin. */
+	/* The carry's code ends where the entries start. */
 	memset(out, 0, KUW_CARRY_BYTES);
 	out += KUW_CARRY_BYTES;
 	put_unaligned_le32(codes[carry], out - code_places(codes[carry]));
@@ -489,7 +488,7 @@ static u32 write_block(struct kuw_compile *c, struct kuw_table *table,
 		before = end;
 	}
 	*index = before;
-	/* Where it is aligned for the next one, a byte may be left. */
+	/* Aligning the next chunk may leave one byte: clear it. */
 	*out = 0;
 	c->chunk = ALIGN(out - (u8 *)table, 2);
 	return row - rows;

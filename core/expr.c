@@ -32,7 +32,7 @@ struct op {
 	u64 reg;
 };
 
-/* Return: whether the operator is one of ours and its operands are there. */
+/* Return: whether the operator is known and its operands are complete. */
 static bool read_op(struct kuw_cur *c, struct op *op, u32 word)
 {
 	op->code = kuw_u8(c);
@@ -182,9 +182,9 @@ bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
 }
 
 /*
- * Values have the bits of an address (DWARF 5 2.5.1.1). Those of 32 bits are kept
- * sign-extended: all operators give the right lower half so, but for
- * those that look at them as unsigned, or shift by their number of bits.
+ * Values have the bits of an address (DWARF 5 2.5.1.1). Values of 32 bits are kept
+ * sign-extended. So the lower half of each result is right, except for operators that
+ * take a value as unsigned, or shift: these get the lower halves.
  */
 static bool binary(u8 code, u64 a, u64 b, u32 word, u64 *value)
 {
@@ -200,7 +200,7 @@ static bool binary(u8 code, u64 a, u64 b, u32 word, u64 *value)
 		*value = a & b;
 		return true;
 	case DW_OP_div:
-		/* Signed; the one overflow there is traps on this machine. */
+		/* Signed. The processor traps if the quotient overflows. */
 		if (!b || (b == ~0ULL && a == 1ULL << 63))
 			return false;
 		*value = (s64)a / (s64)b;
@@ -256,7 +256,7 @@ static bool binary(u8 code, u64 a, u64 b, u32 word, u64 *value)
 	return false;
 }
 
-/* The port reads aligned words: one of them holds the bytes, or two. */
+/* The port reads only aligned words. One or two of them have the bytes. */
 bool kuw_read_user(u64 addr, u64 size, u64 *value)
 {
 	u64 lo, hi = 0, shift = addr % KUW_WORD * 8;
@@ -338,7 +338,7 @@ push:
 		case DW_OP_skip:
 			goto jump;
 		}
-		/* Everything else takes a value at least. */
+		/* All other operators take at least one value. */
 		if (!n)
 			return KUNWIND_STOP_EXPR_BAD;
 		top = stack[n - 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* DWARF expressions, as far as CFI may use them (DWARF 5 2.5, 6.4.2). */
+/* DWARF expressions, as far as they are legal in CFI (DWARF 5 2.5, 6.4.2). */
 #ifndef KUW_EXPR_H
 #define KUW_EXPR_H
 
@@ -8,11 +8,11 @@
 
 /**
  * struct kuw_expr_regs - what an expression can name
- * @r: registers by DWARF number, [KUW_RA] being the frame's own ip
+ * @r: registers by DWARF number; [KUW_RA] is the frame's own ip
  * @known: bit n: r[n] has a value
- * @unknown: out: a register was named that has no value
- * @steps: operators left to this walk
- * @word: bytes of a word: 8, or 4 of an i386 program, whose registers have 32 bits
+ * @unknown: out: the expression named a register that has no value
+ * @steps: how many more operators this walk may evaluate
+ * @word: bytes of a word: 8, or 4 for an i386 program, whose registers have 32 bits
  */
 struct kuw_expr_regs {
 	u64 r[KUW_NR_REGS];
@@ -23,19 +23,18 @@ struct kuw_expr_regs {
 };
 
 /**
- * kuw_expr_simplify() - recognise the forms that are no expression in truth
+ * kuw_expr_simplify() - recognise expressions that a loc can say without one
  * @bytes: the expression
  * @len: its bytes
  * @word: bytes of a word
- * @loc: becomes what the value of the expression is: KUW_REG (reg + off),
- *	KUW_MEM or KUW_PLT
+ * @loc: out: how the value is found: KUW_REG (reg + off), KUW_MEM or KUW_PLT
  *
- * Return: whether it is one of these; else @loc is unchanged.
+ * Return: whether the expression has one of these forms; if not, @loc is unchanged.
  */
 bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc);
 
 /**
- * kuw_expr_check() - can it be evaluated at all?
+ * kuw_expr_check() - whether an expression can be evaluated at all
  * @bytes: the expression
  * @len: its bytes
  * @word: bytes of a word
@@ -59,7 +58,7 @@ bool kuw_read_user(u64 addr, u64 size, u64 *value);
  * @bytes: the expression
  * @len: its bytes
  * @regs: what it can name
- * @initial: pushed first, or NULL: nothing is
+ * @initial: the value to push first, or NULL to start with an empty stack
  * @value: the answer
  *
  * Return: 0 if there is a value, else the stop reason.

@@ -77,7 +77,7 @@ static void parse_augmentation(const struct kuw_section *section,
 			break;
 		case 'P':
 			enc = kuw_u8(&data);
-			/* Where the personality lies does not matter. */
+			/* Skip the address of the personality routine. */
 			if (enc != DW_EH_PE_omit)
 				kuw_read_encoded(&data, enc & 0x7f, section, 0);
 			break;
@@ -91,7 +91,7 @@ static void parse_augmentation(const struct kuw_section *section,
 		case 'G':	/* arm64: tagged memory */
 			break;
 		default:
-			/* Its data has an unknown length: end here, as libgcc. */
+			/* The length of its data is unknown: end here, as libgcc does. */
 			letter += strlen((const char *)letter) - 1;
 			break;
 		}
@@ -154,7 +154,7 @@ void kuw_read_range(const struct kuw_section *section, struct kuw_cur *c,
 		    u8 enc, struct kuw_fde *fde)
 {
 	fde->start = kuw_read_encoded(c, enc, section, 0);
-	/* The length has the format of the address, but is no address. */
+	/* The length has the format of the address, but is relative to nothing. */
 	if ((enc & 0x70) == DW_EH_PE_aligned)
 		fde->len = read_address(c, section);
 	else

@@ -39,7 +39,7 @@ struct kuw_section {
 	u64 vaddr;
 };
 
-/* Return: the place among ours of a register that the section names. */
+/* Return: the place (KUW_RBX and so on) of a register number in the section. */
 static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
 {
 	return likely(section->word == KUW_WORD) ? reg : kuw_i386_reg(reg);
@@ -48,8 +48,8 @@ static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
 /**
  * struct kuw_record - the head of a CIE or FDE
  * @body: what follows the CIE ID or CIE pointer
- * @cie: of an FDE: where its CIE begins; of a CIE: KUW_IS_CIE
- * @next: where the next record begins
+ * @cie: for an FDE, where its CIE starts; for a CIE, KUW_IS_CIE
+ * @next: where the next record starts
  */
 struct kuw_record {
 	struct kuw_cur body;
@@ -63,7 +63,7 @@ struct kuw_record {
 #define KUW_TERMINATOR	4
 
 /**
- * struct kuw_cie - what a CIE says for its FDEs
+ * struct kuw_cie - what a CIE says about its FDEs
  * @instrs: the initial instructions
  * @code_align: factor of the deltas of advances
  * @data_align: factor of offsets
@@ -71,7 +71,7 @@ struct kuw_record {
  * @augmented: its FDEs have augmentation data ("z")
  * @signal: its FDEs are signal frames ("S")
  * @usual: both alignments are those that compilers write
- * @len: bytes of its record; of a damaged one, too
+ * @len: bytes of its record, even if it is damaged
  */
 struct kuw_cie {
 	struct kuw_cur instrs;
@@ -88,7 +88,7 @@ struct kuw_cie {
  * struct kuw_fde - an FDE
  * @instrs: the instructions
  * @start: file address of the first byte that it covers
- * @len: how many
+ * @len: how many bytes it covers
  */
 struct kuw_fde {
 	struct kuw_cur instrs;
@@ -103,8 +103,8 @@ struct kuw_fde {
  * @section: gives pcrel its base
  * @data: the base of datarel
  *
- * DW_EH_PE_indirect and funcrel have no meaning before a process runs, and
- * textrel has the base 0 on this architecture; they make the cursor bad.
+ * DW_EH_PE_indirect and funcrel have no meaning before a process runs, and textrel has
+ * the base 0 on this architecture. All three make the cursor bad.
  *
  * Return: the pointer; 0 if the cursor is bad.
  */
@@ -114,12 +114,11 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
 /**
  * kuw_read_record() - read the head of a record
  * @section: .eh_frame
- * @pos: where it begins
+ * @pos: where it starts
  * @record: the answer
  *
- * Return: 1 for a record, 0 for a terminator (@next is then set alone),
- *	-EINVAL if it is damaged, or too long; @next is then 0 if its length is
- *	damaged.
+ * Return: 1 for a record; 0 for a terminator, which sets only @record->next; -EINVAL if
+ *	the record is damaged or too long. If its length is damaged, @record->next is 0.
  */
 static inline int kuw_read_record(const struct kuw_section *section, u32 pos,
 				  struct kuw_record *record)
@@ -175,7 +174,7 @@ static inline int kuw_parse_fde(const struct kuw_section *section,
 	struct kuw_cur c = record->body, copy;
 	struct kuw_fde range;
 
-	/* What GNU tools write on this machine. */
+	/* The encoding that GNU tools write on this machine. */
 	if (likely(cie->enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
 		   kuw_left(&c) >= 8)) {
 		fde->start = section->vaddr + (c.p - section->bytes) +
@@ -183,7 +182,7 @@ static inline int kuw_parse_fde(const struct kuw_section *section,
 		fde->len = (s64)(s32)get_unaligned_le32(c.p + 4);
 		c.p += 8;
 	} else {
-		/* What a copy is for: see kuw_uleb(). */
+		/* The reason for a copy: see kuw_uleb(). */
 		copy = c;
 		kuw_read_range(section, &copy, cie->enc, &range);
 		c = copy;
@@ -197,7 +196,7 @@ static inline int kuw_parse_fde(const struct kuw_section *section,
 	}
 	if (cie->augmented)
 		kuw_bytes(&c, kuw_uleb(&c));
-	/* By halves, as it was written: a load of both waits for the stores. */
+	/* One by one: a load of both would stall until both separate stores are done. */
 	fde->instrs.p = c.p;
 	fde->instrs.end = c.end;
 	fde->instrs.bad = false;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Rows as they come out of CFA programs, and the distinct rules behind them.
- * The rules of all registers are one set, and with the CFA's a second; both are
- * found by hash and compared in full.
+ * Intern the rules of rows: each distinct rule is kept once. The rules of all registers
+ * are a set, and a set with the CFA's rule is a rule. Both are found by hash and compared
+ * in full.
  */
 #include "compile.h"
 #include "limits.h"
 
-/* The caches of moves: as many of each kind, 2^bits, as a file of this size needs. */
+/* The two caches of struct kuw_move have 2^bits entries each, by the size of the file. */
 #define MOVES_MIN_BITS	5
 #define MOVES_MAX_BITS	10
 #define BYTES_PER_MOVE	128
 
-/* The rule of addresses that no FDE covers has number 0. */
+/* The number of the rule of addresses that no FDE covers. */
 #define RULE_NONE	0
-/* The registers' rules before a CIE's initial instructions have number 0. */
+/* The number of the set that holds before a CIE's initial instructions. */
 #define REGS_INITIAL	0
 
 static u32 *hash_slots(struct kuw_compile *c, bool rules)
@@ -45,8 +45,8 @@ static u32 rule_hash(u64 cfa, u32 regs, u32 signal)
 }
 
 /*
- * Slots hold number + 1; half of them stay empty, so a probe ends soon. Those that
- * collide here have collided in the smaller hash: they are KUW_MAX_PROBES at most.
+ * Slots hold number + 1. Half of them stay empty, so a probe ends soon. What collides here
+ * collided in the smaller hash, too, so at most KUW_MAX_PROBES slots are taken.
  */
 static u32 *free_slot(struct kuw_compile *c, bool rules, u32 hash)
 {
@@ -81,7 +81,7 @@ static bool hash_room(struct kuw_compile *c)
 
 	if (likely(n < 1u << c->hash_bits >> 1))
 		return true;
-	/* kuw_compile_step() then rehashes. */
+	/* kuw_compile_step() rehashes when the area has grown. */
 	return kuw_compile_grow(c, KUW_AREA_HASH, max_t(u64, 4096,
 				4ULL * sizeof(u32) << c->hash_bits));
 }
@@ -126,7 +126,7 @@ static int intern_regs(struct kuw_compile *c, const u64 *reg, u32 *number)
 	return 0;
 }
 
-/* What is not said by a CIE is unchanged, the return address right below CFA. */
+/* By default a register is unchanged, and the return address is right below the CFA. */
 int kuw_intern_init(struct kuw_compile *c)
 {
 	u32 bits = MOVES_MIN_BITS, i, number;
@@ -145,7 +145,7 @@ int kuw_intern_init(struct kuw_compile *c)
 	if (intern_regs(c, reg, &number))
 		return -ENOSPC;
 	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));
-	/* No key is 0: an empty entry serves nobody. */
+	/* No key is 0, so an empty entry never matches. */
 	memset(c->areas[KUW_AREA_MOVES].mem, 0, 2 * moves);
 	c->nr_rules = 1;
 	return 0;
@@ -198,7 +198,7 @@ static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
 
 int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule)
 {
-	/* No CFA, no frame; only the outermost frame needs none. */
+	/* A frame needs a CFA, unless it is the outermost. */
 	if (kuw_loc_how(cfi->cfa) == KUW_UNDEF &&
 	    kuw_loc_how(kuw_intern_get(c, cfi->regs, KUW_RA)) != KUW_UNDEF)
 		return -EINVAL;

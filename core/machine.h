@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The machines that run CFA programs: that of cfi.c, which has every instruction, and that
- * of usual.c, which has those that nearly all programs consist of, with the state in
- * registers. Beside them, scan.c alone includes it.
+ * Two machines run CFA programs. That of cfi.c has every instruction. That of usual.c has
+ * only the instructions of nearly all programs, and keeps its state in registers. Only these
+ * two files and scan.c include this one.
  */
 #ifndef KUW_MACHINE_H
 #define KUW_MACHINE_H
@@ -26,13 +26,13 @@ enum {
 };
 
 /**
- * struct kuw_machine - one run
+ * struct kuw_machine - one run of a program
  * @c: takes rows, expressions and remembered states
  * @cfi: the state
- * @initial: what DW_CFA_restore restores; NULL while a CIE's own program runs
+ * @initial: the state that DW_CFA_restore restores; NULL while a CIE's own program runs
  * @cie: the CIE
- * @in: the instructions that are left
- * @loc: where the row begins that is being made, an offset from the table's base
+ * @in: the remaining instructions
+ * @loc: where the current row starts, as an offset from the table's base
  * @end: where the FDE ends
  * @nr_states: how many states are remembered
  * @absolute: an instruction named an address
@@ -51,15 +51,16 @@ struct kuw_machine {
 	int err;
 };
 
-/* Return: whether the CFA is a register and an offset, and nothing is hidden. */
+/* Return: whether the CFA is a register and an offset, and was not an expression. */
 static inline bool kuw_usual_cfa(const struct kuw_cfi *cfi)
 {
 	return kuw_loc_how(cfi->cfa) == KUW_REG && !cfi->cfa_expr;
 }
 
 /*
- * A row with a usual CFA as one word. A register and an offset use neither the target
- * nor the argument of a loc, and not the highest bit of its kind.
+ * A row with a usual CFA, as one word. A loc of a register and an offset does not use its
+ * target and its argument, where the set's number goes, nor the highest bit of its kind,
+ * where @signal goes.
  */
 static inline u64 kuw_usual_state(const struct kuw_cfi *cfi, u32 signal)
 {
@@ -75,16 +76,16 @@ static inline void kuw_set_usual_state(struct kuw_cfi *cfi, u64 state)
 }
 
 /**
- * struct kuw_usual - a program of usual instructions, or what is left of it
- * @p: they begin here
- * @end: and end here
- * @state: the row that is being made: kuw_usual_state()
- * @left: bytes from where that begins to the FDE's end
- * @len: bytes from where the row of @rule begins to there
- * @rule: of the row before, that is not complete
+ * struct kuw_usual - a program of usual instructions, or the rest of one
+ * @p: the next instruction
+ * @end: the end of the instructions
+ * @state: the current row: kuw_usual_state()
+ * @left: bytes from the start of the current row to the FDE's end
+ * @len: bytes from the start of the row before to the start of the current row
+ * @rule: the rule of the row before, which is not written yet
  * @initial: the set of rules that DW_CFA_restore restores
  * @nr_states: how many states are remembered
- * @err: why it cannot go on, if that is known
+ * @err: the error that ended the run, or 0
  */
 struct kuw_usual {
 	const u8 *p;
@@ -99,15 +100,15 @@ struct kuw_usual {
 };
 
 /**
- * kuw_usual_ops() - run the usual instructions up to the first that is not
+ * kuw_usual_ops() - run usual instructions, up to the first unusual one
  * @c: takes rows and remembered states
- * @u: an FDE's program, of an ABI's usual alignments (struct kuw_cie), before the
- *	FDE's end, in which no row is too long for a word
+ * @u: an FDE's program, with the usual alignments (struct kuw_cie). The current row starts
+ *	before the FDE's end. No row is too long for a word
  *
- * What fails without an error, or is not in the form that compilers write, is left where
- * it was.
+ * If an instruction fails without an error in @u, or is not in the form that compilers
+ * write, @u->p is left at that instruction, for cfi.c.
  *
- * Return: whether the program has ended, and its last row with it.
+ * Return: whether the program and its last row have ended.
  */
 bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The address map of one address space: which table serves which addresses.
- * Immutable once published; whoever publishes it owns it and its tables.
+ * The address map of one address space: which table serves which addresses. Immutable once
+ * published. The publisher owns the map, and keeps the tables alive as long as the map.
  */
 #ifndef KUW_MAP_H
 #define KUW_MAP_H
@@ -10,7 +10,7 @@
 
 struct kuw_table;
 
-/* What lies at an executable mapping. */
+/* What an executable mapping has. */
 enum kuw_mapping_kind {
 	KUW_MAPPING_TABLE,	/* a file (or the vDSO) with a table */
 	KUW_MAPPING_NO_TABLE,	/* a file without usable unwind information */
@@ -20,7 +20,7 @@ enum kuw_mapping_kind {
 /**
  * struct kuw_mapping - one executable mapping
  * @start: first address
- * @end: first address behind it
+ * @end: first address after it
  * @bias: address in memory minus address in the ELF file, modulo 2^64
  * @table: the table, if @kind is KUW_MAPPING_TABLE
  * @kind: enum kuw_mapping_kind
@@ -35,10 +35,10 @@ struct kuw_mapping {
 
 /**
  * struct kuw_map - all executable mappings of an address space
- * @number: not 0, and never that of another map while memos remember it
- * @count: how many
- * @incomplete: some could not be recorded: for want of memory, or as they are too many or
- *	would have to be waited for
+ * @number: not 0, and unique among all maps that a memo may remember
+ * @count: how many mappings
+ * @incomplete: some mappings are missing: there was no memory or time for them, there are
+ *	too many, or the module would have had to wait for them
  * @mappings: sorted by address, disjoint
  */
 struct kuw_map {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What walks found lately: the frequent rules by address. A look into a table is
- * a chain of four dependent loads, and the memo is exact, too.
+ * A memo remembers rules that walks have looked up, by address. A look-up in a table is a
+ * chain of four dependent loads. The memo avoids most of them, and is as exact.
  *
- * Entries lie in the order in which a walk met them. Stacks have most of their
- * frames in common, so behind the entry of a frame there is nearly always that
- * of its caller: the processor has loaded it before the return address is known,
- * which then has to be compared only. Where the order breaks, an index finds the
- * entry by its address. A stack that has grown since, or whose frames were met one by
- * one, breaks it again and again: when it comes a second time, its entries are written
- * once more, in its own order.
+ * Entries are in the order in which a walk met them. Stacks have most of their frames in
+ * common, so the entry after that of a frame is nearly always that of its caller. The
+ * processor loads it before the return address is known, and then only has to compare.
+ * Where the order breaks, an index finds the entry by its address. Some stacks break the
+ * order again and again: those that have grown since, or whose frames were met one by one.
+ * When such a stack comes a second time, its entries are written once more, in its own
+ * order.
  *
- * A memo serves one walk at a time: its owner has one for each CPU and level of
- * nesting. Entries are of one address map only. Another map empties it, and a map
- * that is replaced has a new number. Rules that an entry has no room for (0.01 % of
- * libLLVM's: frames of 32 KiB and more) are not kept.
+ * A memo serves one walk at a time: its owner has one for each CPU and level of nesting.
+ * All entries are of one address map. A walk with another map empties the memo, and a map
+ * that replaces another one has a new number. An entry has no room for some rules: frames
+ * of 32 KiB and more (0.01 % of libLLVM's), and an rbp that is saved more than
+ * KUW_MEMO_RBP_MAX words below the CFA.
  */
 #ifndef KUW_MEMO_H
 #define KUW_MEMO_H
@@ -22,26 +23,25 @@
 #include "map.h"
 #include "table.h"
 
-/* The smallest one: a half is its entries, the other one its index. */
+/* Bytes of the smallest memo. One half has the entries, the other half the index. */
 #define KUW_MEMO_BYTES		8192
-/* Places of the index where an address can be; kuw_memo_find() and kuw_memo_add() name each. */
+/* Places of the index per address. kuw_memo_find() and kuw_memo_add() list all four. */
 #define KUW_MEMO_WAYS		4
-/* How often a stack may break the order: where it begins, and where another one has it. */
+/* How often a good stack breaks the order: where it starts, and where it joins a known one. */
 #define KUW_MEMO_BREAKS		2
 /*
- * To mend the order takes as long as two to three walks. Of so many walks one does, as
- * stacks that take turns may have the same frames in different orders; up to four do in
- * a row, as a program may come back to stacks that are new to it.
+ * Mending the order takes as long as two to three walks. Only one walk in KUW_MEMO_SKIP may
+ * do it, as stacks that take turns may have the same frames in different orders. But up to
+ * four may do it in a row, as a program may switch to stacks that are new to the memo.
  */
 #define KUW_MEMO_SKIP		64
 #define KUW_MEMO_DEBT		255
 
 /*
- * The fields of an entry. Bits 0 to 2: words from the CFA down to the saved rbp, 0 if it
- * is unchanged. 3 to 14: bytes from a register to the CFA, which are whole words. 15:
- * that register is rbp, not rsp. 16 to 63: the address. Where the CFA is 0 bytes away,
- * as no rule says that gets on, the stack ends at the address. All bits of what is behind
- * the last entry that was added are 0.
+ * The fields of an entry. Bits 0 to 2: words from the CFA down to the saved rbp, 0 if rbp
+ * is unchanged. 3 to 14: bytes from a register to the CFA, in whole words. 15: that
+ * register is rbp, not rsp. 16 to 63: the address. If the CFA is 0 bytes away, which no
+ * usable rule says, the stack ends at the address. The entry after the last one is all 0.
  */
 #define KUW_MEMO_RBP_MAX	7
 #define KUW_MEMO_CFA_MAX	4095
@@ -50,7 +50,7 @@
 #define KUW_MEMO_PC_BITS	48
 
 /**
- * struct kuw_memo_entry - a rule and its address, in 8 bytes: eight are in a cache line
+ * struct kuw_memo_entry - a rule and its address, so that a cache line has eight
  * @bits: see above
  */
 struct kuw_memo_entry {
@@ -58,20 +58,21 @@ struct kuw_memo_entry {
 };
 
 /**
- * struct kuw_memo - a memo, apart from its memory, so that the way there is short
- * @map: kuw_map.number of the map that it is for
- * @entries: kuw_memo_bytes(@order), aligned as kmalloc() does; the index is behind them
- * @next: the entry that is overwritten next
+ * struct kuw_memo - the head of a memo, apart from its memory, to save a load
+ * @map: kuw_map.number of the map that the entries are of
+ * @entries: kuw_memo_bytes(@order) of memory, aligned as by kmalloc(): the entries, and
+ *	after them the index
+ * @next: the entry to overwrite next
  * @used: how many entries are of @map
- * @epoch: how often that number began anew: what the index had before is not looked at,
- *	or but once in a while
- * @order: it has KUW_MEMO_BYTES << @order bytes
- * @broken: the last walk has broken the order
- * @debt: how many walks have yet to pay for those that have mended the order, at most
+ * @epoch: changes with @map, so that old places of the index nearly never match; if one
+ *	does, the entry is compared
+ * @order: the memory has KUW_MEMO_BYTES << @order bytes
+ * @broken: the last walk broke the order
+ * @debt: how many walks must pass for those that have mended the order, at most
  *	KUW_MEMO_DEBT
  *
- * Valid if all but @entries and @order is zero, and what is there as well. Entries are
- * in the order in which they were made, around and around.
+ * The owner sets @entries and @order; all other fields, and the memory, start as zero.
+ * Entries are in the order in which they were made, in a ring.
  */
 struct kuw_memo {
 	u64 map;
@@ -89,13 +90,13 @@ static inline u32 kuw_memo_bytes(u32 order)
 	return KUW_MEMO_BYTES << order;
 }
 
-/* There is room for one more, of 0 bits. */
+/* How many entries there are at most, with room for a zero after them. */
 static inline u32 kuw_memo_count(const struct kuw_memo *memo)
 {
 	return kuw_memo_bytes(memo->order) / 2 / sizeof(struct kuw_memo_entry) - 1;
 }
 
-/* From now on the entries are of @map. */
+/* Empty the memo unless its entries are of @map. */
 static inline void kuw_memo_use(struct kuw_memo *memo, const struct kuw_map *map)
 {
 	if (likely(memo->map == map->number))
@@ -103,7 +104,7 @@ static inline void kuw_memo_use(struct kuw_memo *memo, const struct kuw_map *map
 	memo->map = map->number;
 	memo->epoch++;
 	memo->used = 0;
-	/* Those that are in the CPU's caches. */
+	/* Start where the entries are in the CPU's caches. */
 	memo->next = 0;
 	memo->entries->bits = 0;
 }
@@ -132,10 +133,10 @@ static __always_inline s64 kuw_memo_rbp(struct kuw_memo_entry entry)
 }
 
 /*
- * The KUW_MEMO_WAYS places of the index where @pc can be, the newest first. Functions
- * are tens of bytes apart, so the low bits tell most. There are two for each entry: with
- * one, a fifth of 10,000 addresses in a row had lost its place when it came again; so,
- * one in thirty.
+ * The KUW_MEMO_WAYS places of the index where @pc can be, the newest first. Functions are
+ * tens of bytes apart, so the low bits differ most. There are two places for each entry.
+ * When 10,000 addresses in a row come again, one in thirty has lost its place; with one
+ * place for each entry, a fifth has.
  */
 static inline u32 *kuw_memo_places(struct kuw_memo *memo, u64 pc)
 {
@@ -146,8 +147,8 @@ static inline u32 *kuw_memo_places(struct kuw_memo *memo, u64 pc)
 }
 
 /*
- * What a place has of @pc and the epoch beside the number of the entry, in its lower
- * half: an entry of another address is not looked at.
+ * The upper half of a place, made from @pc and the epoch. If it differs, the entry, whose
+ * number is in the lower half, need not be loaded.
  */
 static inline u32 kuw_memo_mark(const struct kuw_memo *memo, u64 pc)
 {
@@ -183,7 +184,7 @@ kuw_memo_find(struct kuw_memo *memo, u64 pc)
 	return entry;
 }
 
-/* Return: the entry that is the last one now. */
+/* Add @entry after the last one. Return: its place. */
 static inline const struct kuw_memo_entry *
 kuw_memo_push(struct kuw_memo *memo, struct kuw_memo_entry entry)
 {
@@ -199,14 +200,14 @@ kuw_memo_push(struct kuw_memo *memo, struct kuw_memo_entry entry)
 	return at;
 }
 
-/* Return: the entry that is now of its address. */
+/* Add @entry and put it into the index. Return: its place. */
 static inline const struct kuw_memo_entry *
 kuw_memo_add(struct kuw_memo *memo, struct kuw_memo_entry entry)
 {
 	u64 pc = kuw_memo_pc(entry);
 	u32 *places = kuw_memo_places(memo, pc);
 
-	/* The oldest one is forgotten. */
+	/* Forget the oldest of the four. */
 	places[3] = places[2];
 	places[2] = places[1];
 	places[1] = places[0];
@@ -214,7 +215,7 @@ kuw_memo_add(struct kuw_memo *memo, struct kuw_memo_entry entry)
 	return kuw_memo_push(memo, entry);
 }
 
-/* Make @entry the last one that was added, by a copy if it is not. */
+/* Make @entry, or a copy of it, the last one that was added. */
 static inline void kuw_memo_repeat(struct kuw_memo *memo,
 				   const struct kuw_memo_entry *entry)
 {
@@ -224,7 +225,7 @@ static inline void kuw_memo_repeat(struct kuw_memo *memo,
 
 	if (number == (memo->next ?: kuw_memo_count(memo)) - 1)
 		return;
-	/* If the index does not have it any more, the order will do. */
+	/* If the index has lost it, walks still find the copy by the order. */
 	for (i = 0; i < KUW_MEMO_WAYS; i++)
 		if ((u16)places[i] == number)
 			places[i] += memo->next - number;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Code that no FDE covers. Nothing proves its caller, so that all but a signal
- * frame, the outermost frame and what the kernel itself knows is a guess, and
- * marked as one.
+ * Steps from code that no FDE covers. Nothing proves its caller. So each such step is a
+ * guess and is marked as one, except from a signal frame, and where the kernel knows the
+ * return address.
  */
 #include "step.h"
 #include "limits.h"
@@ -18,7 +18,7 @@ int kuw_is_called(u64 pc)
 	return kuw_may_end_with_call(before);
 }
 
-/* Return: whether a return address lies in code that is known to be there. */
+/* Return: whether @ra is in known code, and a table, if there is one, has a rule for it. */
 static bool plausible_ra(const struct kuw_state *w, u64 ra)
 {
 	const struct kuw_mapping *m = kuw_map_find(w->map, ra - 1);
@@ -33,7 +33,7 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 	       kuw_rule_kind(kuw_table_find(m->table, off)) != KUW_KIND_NONE;
 }
 
-/* A caller found without a rule: marked as a guess, and nothing else is known. */
+/* Step to a caller that was found without a rule. All other registers are lost. */
 static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known)
 {
 	struct kuw_frame f;
@@ -49,9 +49,9 @@ static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known)
 }
 
 /*
- * Without an FDE: {rbp, return address} may lie at rbp, as psABI 3.2.2 has it for
- * code with frame pointers. Believed if the return address is known code, or,
- * as between the frames of a JIT compiler, if the next frame pointer lies above.
+ * In code with frame pointers, {rbp, return address} is at rbp (psABI 3.2.2). Believe it if
+ * the return address is in known code; or, as between the frames of a JIT compiler, if the
+ * next frame pointer is above this one.
  */
 static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 {
@@ -72,8 +72,8 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 }
 
 /*
- * A call of an address where there is no code, or a function that has pushed
- * nothing: only the call has happened.
+ * The frame is at an address without code, or in a function that has pushed nothing: assume
+ * that only the call has happened.
  */
 static u32 guess_call(struct kuw_state *w, u32 why)
 {
@@ -87,12 +87,12 @@ static u32 guess_call(struct kuw_state *w, u32 why)
 		     w->regs.known & 1u << KUW_RBP);
 }
 
-/* Where the kernel stored the interrupted registers, if the frame is a restorer. */
+/* Whether the frame is a signal's restorer, and where the kernel put the registers. */
 enum restorer {
 	RESTORER_NONE,
 	RESTORER_X86_64,	/* rsp points at struct ucontext */
 	RESTORER_I386,		/* esp points at the signal's number */
-	RESTORER_I386_RT,	/* the same, and two pointers follow */
+	RESTORER_I386_RT,	/* the same, with two pointers after the number */
 };
 
 static enum restorer restorer_at(struct kuw_state *w)
@@ -111,7 +111,7 @@ static enum restorer restorer_at(struct kuw_state *w)
 		RESTORER_I386_RT : RESTORER_NONE;
 }
 
-/* The frame that the kernel pushed for a signal, when the restorer has no CFI. */
+/* Step from a restorer without CFI to the interrupted frame, by the kernel's signal frame. */
 static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
 {
 	static const u8 off_64[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
@@ -129,7 +129,7 @@ static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
 	}
 	for (i = 0; i < KUW_NR_REGS; i++) {
 		r[i] = 0;
-		/* i386 has fewer registers. */
+		/* i386 has fewer registers: the others have no offset. */
 		if (off[i] && kuw_read_word(at + off[i], w->regs.word, &r[i]))
 			return KUNWIND_STOP_STACK_FAULT;
 	}
@@ -144,12 +144,12 @@ static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
 }
 
 /*
- * What proves, beside CFI that says so, that a frame is the outermost. rbp = 0, the
- * psABI's mark (3.4.1), proves nothing: without frame pointers rbp is a register like
- * any other.
+ * The functions below prove that a frame is the outermost where CFI does not say so. The
+ * psABI's mark, rbp = 0 (3.4.1), proves nothing: without frame pointers, rbp is a register
+ * like any other.
  */
 
-/* Return: whether the frame is among the first ones of the process. */
+/* Return: whether the frame's stack pointer is near the first word of the process's stack. */
 static bool is_near_start(const struct kuw_state *w)
 {
 	u64 first = kuw_port_stack_start(), sp = w->regs.r[KUW_RSP];
@@ -159,9 +159,9 @@ static bool is_near_start(const struct kuw_state *w)
 }
 
 /*
- * The process's stack begins here: from the frame's stack pointer to the first word that
- * the kernel put there (argc), nothing is an address of code that a call could have left.
- * So begin ld.so, and programs whose start file has no FDE.
+ * Return: whether the process's stack starts with this frame: from its stack pointer to the
+ * first word that the kernel put there (argc), no word can be a return address. That is so in
+ * the start code of ld.so, and of programs whose start file has no FDE.
  */
 static bool begins_stack(struct kuw_state *w)
 {
@@ -179,10 +179,10 @@ static bool begins_stack(struct kuw_state *w)
 }
 
 /*
- * Up to there, the only address behind a call is the return address: that of musl's code
- * before main(), which has neither FDEs nor frame pointers. A function that was interrupted
- * may have made room for variables, and what is there is old: it is believed where there
- * is only that word.
+ * Between the stack pointer and that first word, take the first word that is an address
+ * after a call as the return address. musl's code before main() needs this, as it has
+ * neither FDEs nor frame pointers. An interrupted function may have made room for variables,
+ * with old values in it. So in an interrupted frame, the word must be the only one.
  */
 static u32 guess_near_start(struct kuw_state *w, u32 why)
 {
@@ -198,7 +198,7 @@ static u32 guess_near_start(struct kuw_state *w, u32 why)
 	return why;
 }
 
-/* A thread begins in the code around @ip, behind the call of its function. */
+/* Return: whether @ip is after the call in the code that starts musl's threads. */
 static bool begins_thread(struct kuw_state *w, u64 ip)
 {
 	u64 before, behind;
@@ -210,8 +210,9 @@ static bool begins_thread(struct kuw_state *w, u64 ip)
 }
 
 /*
- * Where a child goes on behind the system call that made it, which has returned 0 to it:
- * libc's clone() tests for that and branches. Return: 0 if that is not what is at @ip.
+ * Find where a child continues after the system call that made it. That has returned 0 to
+ * the child; the code of libc's clone() at @ip tests for that, and branches.
+ * Return: 0 if the code at @ip does something else.
  */
 static u64 child_path(struct kuw_state *w, u64 ip)
 {
@@ -245,7 +246,7 @@ static u64 child_path(struct kuw_state *w, u64 ip)
 	return 0;
 }
 
-/* Return: whether the system call before @ip has made the thread, which begins here. */
+/* Return: whether the thread was made by the system call before @ip, and starts here. */
 static bool is_new_thread(struct kuw_state *w, const struct kuw_mapping *m, u64 ip)
 {
 	u64 off;
@@ -265,8 +266,8 @@ static bool is_new_thread(struct kuw_state *w, const struct kuw_mapping *m, u64 
 }
 
 /*
- * libc's clone() and clone3(): their FDE ends where the syscall instruction begins, as
- * the child has another stack. Of the parent the last row still holds.
+ * Step from libc's clone() or clone3(). Their FDE ends before the syscall instruction, as
+ * the child has another stack. In the parent, the last row still holds.
  */
 static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 {
@@ -295,7 +296,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 	return ret;
 }
 
-/* The innermost frame is the trampoline of uretprobes: the kernel knows the rest. */
+/* Step from the trampoline of uretprobes: the kernel knows the return address. */
 static u32 step_trampoline(struct kuw_state *w, u32 why)
 {
 	u64 slot = w->regs.r[KUW_RSP] - w->regs.word, ra;
@@ -317,9 +318,9 @@ static u32 step_trampoline(struct kuw_state *w, u32 why)
 }
 
 /*
- * A function's first byte as a return address, and no call before it: a stack that was
- * made by hand begins here, and rbp is what the maker had there. glibc's makecontext()
- * also leaves rbx, which is where the context's stack ends.
+ * The return address is a function's first byte, and no call is before it: a program made
+ * this stack by hand, and it starts here. rbp has what the program that made it had there.
+ * glibc's makecontext() also sets rbx to where the context's stack ends.
  */
 static u32 step_uncalled(struct kuw_state *w)
 {
@@ -352,7 +353,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 		return step_uncalled(w);
 	if (w->inner && known_code) {
 		ret = step_clone(w, m, why);
-		/* Start files, PLTs and assembly, most of which push nothing. */
+		/* This is in start files, PLTs and assembly, which mostly push nothing. */
 		if (ret == why)
 			ret = guess_call(w, why);
 		return ret == why ? guess_near_start(w, why) : ret;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Rows are put in the order of addresses, FDE by FDE, and what may be a run is found. */
+/* Put rows in the order of their addresses, FDE by FDE, and find what may be a run. */
 #include "compile.h"
 #include "limits.h"
 
-/* FDEs are found in another order than they lie in: fetch their rows in time. */
+/* Rows are in the order in which their FDEs were found: prefetch those of this FDE ahead. */
 #define FETCH_AHEAD	8
-/* Rows that are looked at together: nearly always they are in one block. */
+/* Rows to check at once, as they are nearly always in one block. */
 #define TOGETHER	16
 
 /* Return: whether there is room for the rows of one more FDE. */
 static bool rows_room(struct kuw_compile *c)
 {
-	/* Before them, one may say that there is none. */
+	/* One more than its rows: put_fde() may put a row before them for a gap. */
 	return kuw_compile_room(c, KUW_AREA_ROWS,
 				((u64)c->nr_placed + c->longest + 1) * sizeof(u64));
 }
@@ -22,14 +22,14 @@ int kuw_place_init(struct kuw_compile *c)
 
 	if (!rows_room(c) || kuw_runs_init(c))
 		return -ENOSPC;
-	/* Where others were to be sorted: no FDE begins behind the last one. */
+	/* A sentinel after the last FDE, in the area's second half, which sorting has left. */
 	fdes[c->nr_fdes].key = ~0u;
 	c->last_rule = 0;
 	c->last_off = ~0u;
 	return 0;
 }
 
-/* Return: how long a row is of an FDE of which @left bytes are left; and the last of its words. */
+/* Return: bytes of a row, if @left bytes of the FDE are left. Sets *@row to its last word. */
 static __always_inline u32 row_len(const u32 **row, u32 left)
 {
 	u32 len = kuw_found_len(*row);
@@ -42,16 +42,16 @@ static __always_inline u32 row_len(const u32 **row, u32 left)
 }
 
 /*
- * Find out what the rows from *@off on are together, of an FDE that ends at @end, up to
- * @stop; the first one has few bytes. Return: their node; or 0 if the first row stays alone,
- * and *@row and *@off are where they were.
+ * Find or make the node of the rows from *@off on, as far as they may be a run and start
+ * before @stop. Their FDE ends at @end; the first row has few bytes. Return: the node, with
+ * *@row and *@off after its rows; 0 if the first row stays alone, with both unchanged.
  */
 static __always_inline u32 take_run(struct kuw_compile *c, struct kuw_tree tree,
 				    const u32 **row, u32 *off, u32 end, u32 stop)
 {
 	const u32 *word = *row;
 	u32 at = *off, len = row_len(&word, end - at);
-	/* A run lies in one bucket. */
+	/* A run is in one bucket. */
 	u32 last = min_t(u32, stop - 1, at | ((1u << KUW_BUCKET_SHIFT) - 1));
 	u64 above = 0, hash = 0, step = kuw_found_rule(word) << 16, child;
 
@@ -82,12 +82,13 @@ static __always_inline u32 take_run(struct kuw_compile *c, struct kuw_tree tree,
 }
 
 /*
- * What is at hand from an FDE to the next.
- * @to: where the rows end that have been put
- * @found: words as found
- * @nodes: what the numbers of nodes in rows begin with
- * @covered: where the FDE before ends
- * @rule: its last one
+ * The state from one FDE to the next, on the stack of kuw_place_rows().
+ * @to: the end of the rows that have been put
+ * @found: KUW_AREA_FOUND
+ * @rules: KUW_AREA_RULES
+ * @nodes: kuw_row() of the number from which nodes count
+ * @covered: where the previous FDE ends
+ * @rule: its last rule
  */
 struct place {
 	u64 *to;
@@ -98,22 +99,21 @@ struct place {
 	u32 rule;
 };
 
-/* Put the rows of an FDE behind the others. */
+/* Put the rows of an FDE after the others. */
 static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 				    struct kuw_tree tree, const struct kuw_pair *fde)
 {
 	const u32 *head = p->found + fde->value, *row = p->found + head[0];
-	/* Where FDEs overlap, the one that begins last is right (libgcc). */
+	/* Where FDEs overlap, the one that starts last is right (libgcc). */
 	u32 off = fde->key, end = off + head[1], stop = min_t(u32, end, fde[1].key);
 	const u32 *word;
 	u32 rule = 0, node;
 
 	if (stop == off)
 		return;
-	/* Padding before an aligned function is never run. It belongs to the
-	 * function before, which saves a row for each function; code without an
-	 * FDE that is itself aligned needs 16 bytes at least. (The FDE of a signal
-	 * frame begins a byte before its code.)
+	/* Padding before an aligned function never runs. Count it to the function before, which
+	 * saves a row for each function. Aligned code without an FDE has at least 16 bytes, so it
+	 * is a gap. (The FDE of a signal frame starts a byte before its code.)
 	 */
 	if (p->covered < off && p->rule &&
 	    (off - p->covered >= KUW_FDE_ALIGN ||
@@ -122,7 +122,7 @@ static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 		p->rule = 0;
 		p->rules[0].uses++;
 	}
-	/* The one before may end with the rule that this one begins with. */
+	/* If the previous FDE ended with the first rule of this one, its last row goes on. */
 	if (kuw_found_rule(row) == p->rule) {
 		rule = p->rule;
 		off += row_len(&row, end - off);
@@ -132,7 +132,7 @@ static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 		*p->to = kuw_row(off, 0);
 		node = 0;
 		word = row;
-		/* Bodies of functions stay rows: that is where walks look. */
+		/* Long rows, bodies of functions, stay rows: walks look up mostly these. */
 		if (row_len(&word, end - off) <= KUW_RUN_NEAR)
 			node = take_run(c, tree, &row, &off, end, stop);
 		if (node) {
@@ -151,17 +151,17 @@ static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 	p->covered = stop;
 }
 
-/* Return: whether a row is in another block than the last one that was looked at. */
+/* Return: whether @row is in another block than the last row that was checked. */
 static bool other_block(const struct kuw_compile *c, u64 row)
 {
 	return (c->last_off ^ kuw_row_off(row)) >> KUW_BLOCK_SHIFT;
 }
 
-/* Count the blocks in which rows begin. */
+/* Count the blocks in which rows start. */
 static void count_chunks(struct kuw_compile *c, const u64 *rows, const u64 *end)
 {
 	while (rows < end) {
-		/* As rows are in order, those in between are in the same block. */
+		/* Rows are sorted, so the rows in between are in the same block. */
 		if (end - rows >= TOGETHER && !other_block(c, rows[TOGETHER - 1])) {
 			rows += TOGETHER;
 			continue;
@@ -191,7 +191,7 @@ int kuw_place_rows(struct kuw_compile *c)
 
 	if (!rows_room(c))
 		return -ENOSPC;
-	/* Before here, there is room for one FDE more. */
+	/* Before here, there is room for one more FDE. */
 	enough = rows + min_t(u64, c->nr_placed + KUW_BATCH_ROWS / KUW_RUN_ROWS,
 			      c->areas[KUW_AREA_ROWS].bytes / sizeof(u64) - c->longest);
 	for (; fde < end && p.to < enough; fde++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The cache of programs: how large it is. */
+/* The size of the cache of programs. */
 #include "program.h"
 
 /* Bytes of .eh_frame for each slot, so that small files need not empty many. */
@@ -18,7 +18,7 @@ int kuw_programs_init(struct kuw_compile *c)
 	c->program_shift = 64 - bits;
 	if (!kuw_compile_room(c, KUW_AREA_PROGRAMS, slots * sizeof(struct kuw_program)))
 		return -ENOSPC;
-	/* No program is empty: a slot of zeros serves nobody. */
+	/* No program is empty, so a slot of zeros never matches. */
 	memset(c->areas[KUW_AREA_PROGRAMS].mem, 0, slots * sizeof(struct kuw_program));
 	return 0;
 }

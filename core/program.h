@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Programs that were run lately. Compilers lay out functions alike: of a large file of
- * C++, half of the FDEs have the program and the CIE of one that came before, and
- * with them its rows.
+ * A cache of programs that were run lately. Compilers lay out functions alike: in a large
+ * C++ file, half of the FDEs have the program and the CIE of an earlier one, and so the
+ * same rows.
  *
- * The cache is direct-mapped, by a hash of all bytes, which are compared in full.
+ * The cache is direct-mapped, by a hash of all bytes of a program. They are compared in full.
  */
 #ifndef KUW_PROGRAM_H
 #define KUW_PROGRAM_H
@@ -13,11 +13,11 @@
 
 /**
  * struct kuw_program - a program that was run and made all its rows
- * @cie: where its CIE is
- * @pos: where it is
+ * @cie: where its CIE is, in .eh_frame
+ * @pos: where the program is, in .eh_frame
  * @len: its bytes
- * @first: where its rows begin among those found
- * @nr_rows: how many
+ * @first: where its rows start, in KUW_AREA_FOUND
+ * @nr_rows: how many rows
  */
 struct kuw_program {
 	u32 cie;
@@ -27,12 +27,12 @@ struct kuw_program {
 	u32 nr_rows;
 };
 
-/* Longer ones are seldom seen twice. */
+/* The longest program to cache; longer ones seldom come twice. */
 #define KUW_PROGRAM_BYTES	64
 
 /*
- * The last bytes of a program, at most eight. If it has less, what is read begins in
- * the head of its FDE.
+ * The last bytes of a program, at most eight. For a shorter program, the load starts in the
+ * head of its FDE.
  */
 static inline u64 kuw_program_tail(const u8 *end, u32 len)
 {
@@ -40,7 +40,7 @@ static inline u64 kuw_program_tail(const u8 *end, u32 len)
 	       (len < sizeof(u64) ? 64 - 8 * len : 0);
 }
 
-/* No product for each word, as the next one would wait for it. */
+/* No multiplication for each word: the next word would have to wait for it. */
 static inline u64 kuw_program_hash(const u8 *bytes, u32 len, u32 cie)
 {
 	u64 h = kuw_program_tail(bytes + len, len) + ((u64)cie << 32);
@@ -65,8 +65,9 @@ static inline bool kuw_program_same(const u8 *a, const u8 *b, u32 len)
 }
 
 /*
- * Return: the slot of the program of an FDE with this CIE, NULL if it is too long; and
- * whether it is @there. It is asked for each FDE: a call would cost as much as the hash.
+ * Return: the slot for the program of an FDE with this CIE, or NULL if the program is too
+ * long; *@there says whether the slot has the program. Inline, as it runs for each FDE, and
+ * a call would cost as much as the hash.
  */
 static __always_inline struct kuw_program *
 kuw_program_find(struct kuw_compile *c, u32 cie, const struct kuw_cur *instrs, bool *there)
@@ -82,7 +83,7 @@ kuw_program_find(struct kuw_compile *c, u32 cie, const struct kuw_cur *instrs, b
 	if (program->cie != cie || program->len != len ||
 	    !kuw_program_same(c->eh_frame.bytes + program->pos, instrs->p, len))
 		return program;
-	/* Those that were seen last are in the processor's cache. */
+	/* Compare with the latest copy next time: it is in the processor's cache. */
 	program->pos = instrs->p - c->eh_frame.bytes;
 	*there = true;
 	return program;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A row's rules, decoded: how the CFA and each register of the caller follow
- * from the callee's (DWARF 5 6.4.1). This is the form in which CFA programs
- * produce rules, in which tables are asked for them by tests and tools, and in
- * which rare ones are stored; the frequent ones are struct kuw_rule of table.h.
+ * A row's rules, decoded: how the CFA and each register of the caller follow from the
+ * callee's registers (DWARF 5 6.4.1). CFA programs produce this form, tables give it to
+ * tests and tools, and store rare rules in it. Frequent rules are struct kuw_rule of
+ * table.h.
  */
 #ifndef KUW_RULE_H
 #define KUW_RULE_H
@@ -11,7 +11,7 @@
 #include "kunwind_port.h"
 #include "arch/x86_64.h"
 
-/* How a value is found. CFA and registers share the encoding. */
+/* How a value is found. The CFA and registers share the encoding. */
 enum kuw_how {
 	KUW_SAME,	/* the register has the callee's value */
 	KUW_UNDEF,	/* the value is lost; for the RA: this is the outermost frame */
@@ -31,8 +31,7 @@ enum kuw_how {
  * @reg: the register that @how names
  * @target: the register that this is the rule of; unused for the CFA
  * @arg: see enum kuw_how
- * @off: see enum kuw_how; of an expression: where it lies in the pool, see
- *	kuw_table_expr()
+ * @off: see enum kuw_how; for an expression, its place in the pool: see kuw_table_expr()
  */
 struct kuw_loc {
 	u8 how;
@@ -43,8 +42,8 @@ struct kuw_loc {
 };
 
 /*
- * The same as one word, in the order of its bytes. CFA programs work with this:
- * a word that is stored in parts and read whole stalls the processor.
+ * A loc as one word, in the order of its bytes. CFA programs work with this, as a processor
+ * stalls if it stores a word in parts and loads it whole.
  */
 static inline u64 kuw_loc_pack(u8 how, u8 reg, u8 target, s32 off)
 {
@@ -69,9 +68,9 @@ static inline u8 kuw_loc_how(u64 bits)
 	return bits;
 }
 
-/* What a table knows of an address. */
+/* What a table knows about an address. */
 enum kuw_rules_kind {
-	KUW_RULES_NONE,		/* no FDE covers it */
+	KUW_RULES_NONE,		/* no FDE covers the address */
 	KUW_RULES_FRAME,	/* an ordinary frame */
 	KUW_RULES_SIGNAL,	/* a signal frame: augmentation "S" */
 };

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Runs: compilers lay out the same prologues and epilogues over and over, so a
- * few hundred sequences of rows make up more than half of the rows of a file.
- * table.h says how they are stored.
+ * Runs. Compilers write the same prologues and epilogues over and over, so a few hundred
+ * sequences of rows make up more than half of the rows of a file. table.h says how runs are
+ * stored.
  *
- * Every begin of a sequence is a node of a tree, which counts how often rows
- * come to it. From the leaves to the root, a node becomes a run if
- * that saves more than it costs; those that passed it are then covered, and do
- * not count for its parents.
+ * Each start of a sequence is a node of a tree. The node counts how often rows reach it.
+ * From the leaves to the root, a node becomes a run if that saves more than it costs. The
+ * sequences that the run covers do not count for its parents.
  */
 #include "compile.h"
 #include "limits.h"
@@ -36,13 +35,16 @@ int kuw_runs_init(struct kuw_compile *c)
 	return 0;
 }
 
-/* The first node of a slot. */
+/* Return: the first node of a slot. */
 static u32 first_of(u64 slot)
 {
 	return (u16)(slot >> 32);
 }
 
-/* Return: the node with this key, which belongs to @slot; 0 if the rows are too many. */
+/*
+ * Find or make the node with this key, which belongs to @slot. Return: 0 if none can be
+ * made: there are too many nodes or rows, or too many nodes of this hash.
+ */
 static u32 grow(struct kuw_compile *c, u64 key, u64 *slot)
 {
 	struct kuw_node *nodes = nodes_of(c), *node;
@@ -63,7 +65,7 @@ static u32 grow(struct kuw_compile *c, u64 key, u64 *slot)
 	node->span = nodes[parent].span + kuw_node_delta(node);
 	if (node->depth > KUW_RUN_ROWS)
 		return 0;
-	/* What was seen first is seen most: it stays the first of its slot. */
+	/* The node that was seen first is seen most: it stays the first of its slot. */
 	if (*slot) {
 		node->next = nodes[first_of(*slot)].next;
 		nodes[first_of(*slot)].next = c->nr_nodes;
@@ -82,7 +84,7 @@ u64 kuw_runs_grow(struct kuw_compile *c, u64 child, u64 hash)
 	return node ? kuw_runs_above(node) : kuw_runs_above(parent) | KUW_RUNS_FULL;
 }
 
-/* In bytes of the table: two places are saved for each row but the first. */
+/* Whether a run saves more than twice its bytes: it saves two for each row after the first. */
 static bool pays(const struct kuw_node *node, u32 uses)
 {
 	u64 saved = 2ULL * uses * (node->depth - 1);
@@ -91,7 +93,7 @@ static bool pays(const struct kuw_node *node, u32 uses)
 	return saved > 2 * cost;
 }
 
-/* The rows of the run that this node is are encoded one by one. */
+/* @node is no run after all: encode its rows one by one. */
 static void dissolve(struct kuw_compile *c, struct kuw_node *node)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
@@ -103,7 +105,7 @@ static void dissolve(struct kuw_compile *c, struct kuw_node *node)
 		rules[kuw_node_rule(node)].uses += uses;
 }
 
-/* Number the runs by use, in @pairs. */
+/* Number the runs by use; @pairs is room for sorting. */
 static void rank_runs(struct kuw_compile *c, struct kuw_pair *pairs)
 {
 	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
@@ -129,7 +131,7 @@ static void rank_runs(struct kuw_compile *c, struct kuw_pair *pairs)
 		}
 		node->run = c->nr_runs++;
 		c->nr_run_rows += node->depth;
-		/* Also a rule of which no row is left needs a number. */
+		/* The rules of a run need numbers, even if no single row has them. */
 		for (; node->depth; node = &nodes[kuw_node_parent(node)])
 			rules[kuw_node_rule(node)].rank = 1;
 	}
@@ -141,7 +143,7 @@ void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs)
 	struct kuw_node *nodes = nodes_of(c), *node, *parent;
 	u32 i, uses, rows = 0;
 
-	/* A row is of one node, or counted for its rule. */
+	/* A single row counts for its rule, all others for one node. */
 	c->nr_rows = 0;
 	for (i = 0; i < c->nr_rules; i++)
 		c->nr_rows += rules[i].uses;
@@ -183,7 +185,7 @@ void kuw_runs_write(const struct kuw_compile *c, struct kuw_table *table)
 	u8 *offsets = (u8 *)(run_rules + table->nr_run_rows);
 	u32 i, k, at, first = 0;
 
-	/* The lengths first: the runs are not in the order of their numbers. */
+	/* Lengths first, then sums: nodes are not in the order of the runs' numbers. */
 	for (i = 1; i < c->nr_nodes; i++)
 		if (nodes[i].take == nodes[i].depth)
 			firsts[nodes[i].run] = nodes[i].depth;

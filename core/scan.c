@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* FDEs are found where they are, and their programs run. */
+/* Find FDEs and run their programs. */
 #include "compile.h"
 #include "limits.h"
 #include "machine.h"
 #include "program.h"
 
-/* Fill a slot with the CIE at @pos: with its initial state, or why there is none. */
+/* Fill a slot with the CIE at @pos: with its initial state, or with the error. */
 static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, u32 pos)
 {
 	u64 loc = 0;
@@ -23,20 +23,20 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 				slot->cie.instrs, &loc, 0);
 	if (slot->cie.usual && kuw_usual_cfa(&slot->initial))
 		slot->usual = kuw_usual_state(&slot->initial, slot->cie.signal);
-	/* Once more when there is room. */
+	/* Try again when the caller has grown the area. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
 	slot->gnu = !slot->err && slot->cie.augmented && c->eh_frame.word == KUW_WORD &&
 		    slot->cie.enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 }
 
-/* Return: where the CIE at @pos is, if it is among those that were parsed lately. */
+/* Return: the slot that has the CIE at @pos if any slot has it. */
 static struct kuw_cie_slot *slot_of(struct kuw_compile *c, u32 pos)
 {
 	return c->slots + (pos >> 2) % KUW_CIE_SLOTS;
 }
 
-/* Return: the slot of the CIE at @pos. */
+/* Return: the slot with the CIE at @pos, which may be a damaged one. */
 static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 {
 	struct kuw_cie_slot *slot = slot_of(c, pos);
@@ -52,9 +52,9 @@ static bool has(const struct kuw_segment *seg, u64 vaddr)
 }
 
 /*
- * Return: the segment that an FDE begins in, nearly always that of the one before; or NULL:
- * linkers leave FDEs of dropped sections behind, at address 0. Where segments overlap, which
- * no linker does, any of them will do.
+ * Return: the segment in which an FDE starts, nearly always that of the previous FDE; NULL
+ * if there is none: linkers leave FDEs of dropped sections, at address 0. If segments
+ * overlap, which no linker does, any of them will do.
  */
 static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
 {
@@ -71,14 +71,15 @@ static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
 }
 
 /*
- * An FDE as GNU tools write it on this machine, of a CIE that was parsed lately: a length of
- * 32 bits, an address and a length of 32 bits, a length of augmentation data of one byte. All
- * that kuw_read_record() and kuw_parse_fde() check is checked here. Return: whether it is one.
+ * A fast path for FDEs as GNU tools write them on this machine, with a CIE that was parsed
+ * lately: a record length of 32 bits, an address and a length of 32 bits each, a length of
+ * the augmentation data of one byte. It makes all checks of kuw_read_record() and
+ * kuw_parse_fde(). Return: whether the record is such an FDE.
  */
 static __always_inline bool gnu_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 				    struct kuw_cie_slot **slot, u32 *next)
 {
-	/* Behind the length: the CIE pointer, the addresses, the length of what follows. */
+	/* After the record's length: CIE pointer, address, length, augmentation length. */
 	const u32 least = 3 * sizeof(u32) + 1;
 	const u8 *p = c->eh_frame.bytes + pos, *end;
 	u32 len, back, at = pos + sizeof(u32);
@@ -90,11 +91,11 @@ static __always_inline bool gnu_fde(struct kuw_compile *c, u32 pos, struct kuw_f
 		return false;
 	p += sizeof(u32);
 	end = p + len;
-	/* As far as bytes go: see kuw_compile_init(). */
+	/* The record must be in the section: see words_end in kuw_compile_init(). */
 	if (unlikely(end - (sizeof(u32) - 1) > c->words_end))
 		return false;
 	back = get_unaligned_le32(p);
-	/* 0 is a CIE's, and none is before the begin. */
+	/* 0 marks a CIE. No CIE is before the section's start. */
 	if (unlikely(back - 1 >= at))
 		return false;
 	*slot = slot_of(c, at - back);
@@ -114,9 +115,9 @@ static __always_inline bool gnu_fde(struct kuw_compile *c, u32 pos, struct kuw_f
 }
 
 /*
- * Return: 0 with the FDE whose record is at @pos, 1 if it is a CIE, -EINVAL if the record is
- * damaged, -EOPNOTSUPP, -ENODATA at a terminator, -EBADMSG if nothing can be known of what
- * follows, -ENOSPC, -E2BIG.
+ * Read the FDE at @pos. Return: 0; 1 if the record is a CIE; -EINVAL if it is damaged;
+ * -EOPNOTSUPP; -ENODATA at a terminator; -EBADMSG if the length is damaged, so that the next
+ * record cannot be found; -ENOSPC; -E2BIG.
  */
 static noinline int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 			    struct kuw_cie_slot **slot, u32 *next)
@@ -140,7 +141,7 @@ static noinline int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 	return kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
 }
 
-/* Cut off what is not of the file. Return: 0, 1 if an FDE covers nothing that can run, -EINVAL. */
+/* Cut an FDE to its segment. Return: 0; 1 if the FDE covers no code of the file; -EINVAL. */
 static int clip_fde(struct kuw_compile *c, struct kuw_fde *fde)
 {
 	const struct kuw_segment *seg = segment_of(c, fde->start);
@@ -154,8 +155,8 @@ static int clip_fde(struct kuw_compile *c, struct kuw_fde *fde)
 	return fde->len ? 0 : 1;
 }
 
-/* Run the program of an FDE that is not as usual. Return: as kuw_cfi_run(); 1 if the FDE's
- * end cut rows off.
+/* Run the program of an FDE that is not a usual one. Return: 0 or an error, as
+ * kuw_cfi_run(); 1 if the FDE's end cut rows off.
  */
 static noinline int run_unusual(struct kuw_compile *c, const u8 *p, u32 len,
 				const struct kuw_cie_slot *slot, u32 off, u64 end)
@@ -171,7 +172,7 @@ static noinline int run_unusual(struct kuw_compile *c, const u8 *p, u32 len,
 	return ret ? ret : loc >= end;
 }
 
-/* Run the program of an FDE that begins at @off. Return: as kuw_cfi_run(), -E2BIG. */
+/* Run the program of an FDE that starts at @off. Return: as kuw_cfi_run(). */
 static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		       const struct kuw_cie_slot *slot, u32 off,
 		       struct kuw_program *program)
@@ -184,7 +185,10 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 	u32 *found;
 	int cut;
 
-	/* What ends the row of rule 0, which there is not, writes the second word. */
+	/*
+	 * Reserve the first of the FDE's two words. The first row completes a row of rule 0,
+	 * which does not exist: that reserves the second one.
+	 */
 	c->nr_found++;
 	if (likely(slot->usual && fde->len < KUW_FOUND_LAST && kuw_usual_ops(c, &u))) {
 		rows = c->nr_found - at - 1;
@@ -192,7 +196,7 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		last = u.rule;
 		cut = !u.left;
 	} else {
-		/* Once more from the begin. */
+		/* Run it again, from the start. */
 		c->nr_found = at + 1;
 		cut = run_unusual(c, fde->instrs.p, kuw_left(&fde->instrs), slot, off,
 				  off + fde->len);
@@ -205,13 +209,13 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		last = c->last_rule;
 	}
 	c->longest = max_t(u32, c->longest, rows);
-	/* There is room: the last row that began asked for it. */
+	/* There is room: the last row has made sure of it. */
 	found = c->areas[KUW_AREA_FOUND].mem;
 	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, last);
 	found += at;
 	found[0] = first;
 	found[1] = fde->len;
-	/* What the FDE's end cut off may be within that of another one. */
+	/* If the FDE's end cut rows off, a longer FDE with this program would miss them. */
 	if (program && !cut) {
 		program->cie = slot->pos;
 		program->pos = fde->instrs.p - c->eh_frame.bytes;
@@ -225,7 +229,7 @@ static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 /* Make room for one more FDE. Return: 0, -ENOSPC, -E2BIG. */
 static noinline int grow_fdes(struct kuw_compile *c)
 {
-	/* Twice as many: sorting moves them to and fro. */
+	/* Twice as many: sorting needs the second half. */
 	const u64 bytes = 2 * sizeof(struct kuw_pair);
 
 	if (c->nr_fdes == KUW_MAX_FDES)
@@ -236,7 +240,7 @@ static noinline int grow_fdes(struct kuw_compile *c)
 	return 0;
 }
 
-/* Rows of one FDE, or none of them. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
+/* Add an FDE with all its rows, or nothing. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
 static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 		   const struct kuw_cie_slot *slot)
 {
@@ -253,7 +257,7 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 		return ret;
 	program = kuw_program_find(c, slot->pos, &fde->instrs, &there);
 	if (there) {
-		/* If this FDE ends before, put_fde() stops there. */
+		/* If this FDE is the shorter one, put_fde() stops at its end. */
 		found = (u32 *)c->areas[KUW_AREA_FOUND].mem + at;
 		found[0] = program->first;
 		found[1] = fde->len;
@@ -273,7 +277,7 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 	return 0;
 }
 
-/* Look at one record. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
+/* Scan one record; a damaged one counts as such. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
 static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 {
 	struct kuw_cie_slot *slot, *other;
@@ -282,7 +286,7 @@ static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 	int ret = 0;
 
 	if (unlikely(!gnu_fde(c, pos, &fde, &slot, next))) {
-		/* What copies are for: see kuw_uleb(). */
+		/* The reason for copies: see kuw_uleb(). */
 		ret = get_fde(c, pos, &copy, &other, &behind);
 		*next = behind;
 		if (!ret) {
@@ -301,15 +305,15 @@ static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 	return ret == 1 ? 0 : ret;
 }
 
-/* Return: whether a step has looked at enough records, of which @budget were left. */
+/* Return: whether a step has scanned enough records; @budget more are allowed. */
 static bool batch_done(const struct kuw_compile *c, u32 budget)
 {
 	return !budget || c->batch_bytes >= KUW_BATCH_BYTES;
 }
 
 /*
- * Look at records from *@pos to @end, @budget of them at most. Return: 0; KUW_AGAIN; else
- * as scan_one(), and *@pos is where that is. All that is done for a record is in line here.
+ * Scan records from *@pos to @end, @budget of them at most. Return: 0; KUW_AGAIN; an error of
+ * scan_one(), with *@pos at that record. All code for usual records is inlined here.
  */
 static noinline int scan_records(struct kuw_compile *c, u32 *pos, u32 end, u32 budget)
 {
@@ -343,9 +347,9 @@ int kuw_scan(struct kuw_compile *c)
 }
 
 /*
- * The binary search table of .eh_frame_hdr names every FDE (LSB Core 10.6.2).
- * Those that the scan has not come to are added; that is rare: a section
- * whose length is unknown, with a terminator in it or a damaged record.
+ * The binary search table of .eh_frame_hdr names every FDE (LSB Core 10.6.2). Add those that
+ * the scan did not reach. There are some if a record's length is damaged, or if the section's
+ * length is unknown and a terminator is in the middle.
  */
 int kuw_scan_header(struct kuw_compile *c)
 {
@@ -363,7 +367,7 @@ int kuw_scan_header(struct kuw_compile *c)
 		return 0;
 	enc = kuw_u8(&cur);
 	count_enc = kuw_u8(&cur);
-	/* Every linker's table: pairs of 32-bit offsets from the header. */
+	/* Every linker writes pairs of 32-bit offsets from the header. */
 	if (kuw_u8(&cur) != (DW_EH_PE_datarel | DW_EH_PE_sdata4) ||
 	    count_enc == DW_EH_PE_omit)
 		return 0;

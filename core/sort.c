@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Radix sort, least significant digit first: linear, stable, and as fast for a
- * hostile order as for any other. What a file may have millions of, its FDEs, is
- * sorted in batches; rules and nodes, 65,535 at most, in one go.
+ * Radix sort, least significant digit first: linear, stable, and as fast for a hostile order
+ * as for any other. A file may have millions of FDEs: these are sorted in batches. It has at
+ * most 65,535 rules and nodes: these are sorted at once.
  */
 #include "compile.h"
 #include "limits.h"
 
-/* Up to here it pays to count fewer digits, in more passes. */
+/* Up to this many pairs, smaller digits and more passes are faster. */
 #define FEW	4096
-/* Pairs in order that are gone past at once. */
+/* Sorted pairs that are skipped at once. */
 #define STRIDE	16
 
-/* How many bits of the key one pass is about, if there are @n pairs. */
+/* Bits of a digit, for @n pairs. */
 static u32 bits_of(u32 n)
 {
 	return n <= FEW ? 8 : KUW_RADIX_BITS;
 }
 
-/* A digit of @n keys, those from @shift on: how many pairs have which one. */
+/* Count how many of @n keys have each value of the digit at @shift. */
 static void count(const struct kuw_pair *from, u32 n, u32 shift, u32 bits, u32 *histogram)
 {
 	u32 mask = (1u << bits) - 1, i;
@@ -27,7 +27,7 @@ static void count(const struct kuw_pair *from, u32 n, u32 shift, u32 bits, u32 *
 		histogram[from[i].key >> shift & mask]++;
 }
 
-/* From how many have a digit to where the first of them goes. */
+/* Turn the counts into the place of the first pair of each value. */
 static void sum(u32 bits, u32 *histogram)
 {
 	u32 i, before = 0, here;
@@ -68,7 +68,7 @@ struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
 
 	for (i = 1; i < n; i++)
 		differ |= pairs[i].key ^ pairs[0].key;
-	/* Counts of a small file: the higher digits are all the same. */
+	/* Stop after the highest digit in which keys differ: counts are often small. */
 	for (shift = 0; differ >> shift; shift += bits) {
 		clear(bits, c->scratch);
 		count(from, n, shift, bits, c->scratch);
@@ -80,16 +80,16 @@ struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
 	return from;
 }
 
-/* Return: where a batch ends that begins at c->pos, of @n pairs. */
+/* Return: the end of the batch that starts at c->pos, of @n pairs. */
 static u32 batch_end(const struct kuw_compile *c, u32 n)
 {
 	return min_t(u32, n, c->pos + KUW_BATCH_PAIRS);
 }
 
 /*
- * Nearly all FDEs are in the order of addresses; those of sections such as .text.unlikely
- * come in between. What is not in order goes away into the area's second half, and as
- * many pairs are then free behind what stays.
+ * Nearly all FDEs are in the order of their addresses; those of sections such as
+ * .text.unlikely come in between. Move those that are out of order to the area's second half.
+ * As many pairs are then free after those that stay.
  */
 int kuw_sort_split(struct kuw_compile *c)
 {
@@ -126,7 +126,7 @@ int kuw_sort_away(struct kuw_compile *c)
 
 	from = odd ? room : away;
 	to = odd ? away : room;
-	/* Offsets have no more digits than the greatest. */
+	/* All digits are done: if the result is in the free pairs, copy it back. */
 	if (!((u64)c->away_keys >> c->shift)) {
 		if (!odd)
 			return 0;
@@ -144,7 +144,7 @@ int kuw_sort_away(struct kuw_compile *c)
 			sum(bits, c->scratch);
 		c->pos = end;
 	} else {
-		/* All are counted: once more from the begin. */
+		/* All are counted: move them, from the first on. */
 		end = batch_end(c, 2 * n);
 		move(from + (c->pos - n), to, end - c->pos, c->shift, bits, c->scratch);
 		c->pos = end;
@@ -156,12 +156,12 @@ int kuw_sort_away(struct kuw_compile *c)
 	return KUW_AGAIN;
 }
 
-/* From the end, where there is room. At the same address, what stayed was found first. */
+/* From the end, where there is room. Of equal addresses, those that stayed were found first. */
 int kuw_sort_merge(struct kuw_compile *c)
 {
 	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away = fdes + c->nr_fdes;
 	u32 left = c->nr_stay, least, stay, key;
-	/* Pairs that are moved up or looked at, and those that are put between them. */
+	/* Counts pairs that are moved up, and those that are put between them. */
 	u32 budget = KUW_BATCH_PAIRS;
 
 	while (c->nr_away && budget) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* One step with any rule there is, following all registers that are known. */
+/* One step with any rule, following all registers that are known. */
 #include "step.h"
 #include "limits.h"
 
@@ -26,9 +26,9 @@ bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how)
 }
 
 /*
- * Return: whether the stack begins at the current frame, which a call left: unwind
- * information has led to it, and the return address at @slot is null. No call leaves
- * that; makers of fibers do (Ruby, D), and libgcc, libunwind and gdb end there as well.
+ * Return: whether the stack starts with the current frame: unwind information has led to the
+ * frame, a call left it, and the return address at @slot is null. No call pushes null, but
+ * runtimes with fibers start stacks so (Ruby, D). libgcc, libunwind and gdb end there, too.
  */
 static bool begins_with_null(const struct kuw_state *w, u64 slot)
 {
@@ -149,7 +149,7 @@ static enum kuw_way way_of(const struct kuw_ext *ext)
 		KUW_BY_RSP : KUW_BY_OTHER;
 }
 
-/* Apply a rule in full. All is computed before any register changes. */
+/* Apply a struct kuw_ext. No register changes before all values are computed and checked. */
 static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 		     const struct kuw_ext *ext)
 {
@@ -172,10 +172,10 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	if (!ext->signal) {
 		if (cfa & (w->regs.word - 1))
 			return KUNWIND_STOP_CFA_BAD;
-		/* A call saves no other registers than these. */
+		/* A call preserves only these registers. */
 		known &= KUW_CALLEE_SAVED;
 	}
-	/* longjmp()'s CFA is its jmp_buf: there it is rsp that moves. */
+	/* The CFA of longjmp() is its jmp_buf: check how rsp moves, not how the CFA does. */
 	way = has_sp && !ext->signal ? KUW_BY_OTHER : way_of(ext);
 	if (!ext->signal && !has_sp && !kuw_may_move(w, cfa, way))
 		return KUNWIND_STOP_CFA_BACK;
@@ -188,7 +188,7 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 		if (loc->how == KUW_UNDEF)
 			continue;
 		stop = loc_value(w, table, loc, &cfa, &r[loc->target]);
-		/* The walk can go on without most of them. */
+		/* The walk can continue without most registers. */
 		if (!stop)
 			known |= 1u << loc->target;
 		else if (loc->target == KUW_RA || loc->target == KUW_RSP ||
@@ -214,7 +214,7 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	return KUW_STEPPED;
 }
 
-/* The vsyscall page has no file; each of its entries is called and returns. */
+/* Step from the vsyscall page, which has no file. Its entries are called, and push nothing. */
 static u32 step_vsyscall(struct kuw_state *w)
 {
 	struct kuw_frame f;
@@ -232,8 +232,8 @@ static u32 step_vsyscall(struct kuw_state *w)
 }
 
 /*
- * A function with a uretprobe returns to the kernel's trampoline; the kernel knows
- * where to from there, by the place of the return address.
+ * A function with a uretprobe returns to the kernel's trampoline. The kernel knows the true
+ * return address, by the stack slot of the replaced one. Put it into the current frame.
  */
 static bool restore_ra(struct kuw_state *w)
 {
@@ -247,7 +247,7 @@ static bool restore_ra(struct kuw_state *w)
 		return false;
 	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		return false;
-	/* Back into the trampoline would have no end. */
+	/* A return address in the trampoline itself would make an endless loop. */
 	if (ra - 1 >= KUW_PORT_USER_END - 1 || ra - m->start < m->end - m->start)
 		return false;
 	w->regs.r[KUW_RA] = ra;
@@ -255,7 +255,6 @@ static bool restore_ra(struct kuw_state *w)
 	return true;
 }
 
-/* Do whatever the current frame needs. Return: KUW_STEPPED, or the stop reason. */
 u32 kuw_step(struct kuw_state *w)
 {
 	u64 pc = w->regs.r[KUW_RA] - !w->inner, off;
@@ -268,10 +267,10 @@ u32 kuw_step(struct kuw_state *w)
 	w->regs.unknown = false;
 	if (unlikely(w->faults > KUW_MAX_FAULTS))
 		return KUNWIND_STOP_FAULT_BUDGET;
-	/* Whether the CFA moves up cannot be said any more. */
+	/* Without the stack pointer, the walk cannot check that the CFA moves up. */
 	if (!(w->regs.known & 1u << KUW_RSP))
 		return KUNWIND_STOP_REG_UNKNOWN;
-	/* First: the byte before the trampoline may be another file's. */
+	/* Before @m is used: the byte before the trampoline may belong to another file. */
 	if (restore_ra(w))
 		return KUW_STEPPED;
 	if (!m) {
@@ -294,7 +293,7 @@ u32 kuw_step(struct kuw_state *w)
 		case KUW_KIND_RBP:
 			called = w->inner ? 1 : kuw_is_called(pc);
 			w->faults += called < 0;
-			/* If it cannot be read, the table is believed. */
+			/* If the code cannot be read, believe the table. */
 			if (called)
 				ret = kuw_apply_full(w, m->table, rule);
 			else

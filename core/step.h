@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * One step of a walk: its state, the checks, and what the files that step share.
- * walk.c has the loop, step.c the rules, norule.c code that has none.
+ * One step of a walk: the state, the checks, and the functions that several files need.
+ * walk.c has the loop, step.c steps by rules, norule.c steps from code without a rule.
  */
 #ifndef KUW_STEP_H
 #define KUW_STEP_H
@@ -11,7 +11,7 @@
 #include "map.h"
 #include "table.h"
 
-/* What a step returns beside a stop reason. */
+/* A step returns this, or a stop reason. */
 #define KUW_STEPPED		(~0u)
 
 /* The part of the state that every walk follows. */
@@ -22,16 +22,16 @@ struct kuw_frame {
 };
 
 /**
- * struct kuw_state - a walk with everything it may need
+ * struct kuw_state - the full state of a walk, on the stack of its caller
  * @map: the address map
  * @regs: all registers, and which of them are known
- * @inner: the frame was interrupted, not left by a call: its ip is the next
- *	instruction, not the one behind a call
- * @moved: a step was made: the frame is not the innermost
- * @guessed: a step so far had no rule: this frame is not proven
- * @replaced: the last step found the frame's true ip, not a frame
- * @switches: downward steps left, of whichever kind: see kuw_may_move()
- * @faults: reads so far that have failed, and did not end the walk
+ * @inner: the frame was interrupted, not left by a call: its ip is that of the next
+ *	instruction, and not a return address
+ * @moved: a step was made, so the frame is not the innermost
+ * @guessed: one of the steps so far was a guess, so this frame is not proven
+ * @replaced: the last step found no caller, but the true ip of the current frame
+ * @switches: how many more steps may lead down: see kuw_may_move()
+ * @faults: how many reads have failed without ending the walk
  */
 struct kuw_state {
 	const struct kuw_map *map;
@@ -53,7 +53,7 @@ struct kuw_state {
  */
 static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp, u32 word)
 {
-	/* Whether it is a user address shows when the return address is read. */
+	/* Reading the return address shows whether it is a user address. */
 	if (unlikely(cfa & (word - 1)))
 		return KUNWIND_STOP_CFA_BAD;
 	if (unlikely(cfa <= sp))
@@ -64,7 +64,7 @@ static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp, u32 word)
 /* @user_end is KUW_PORT_USER_END. Return: KUW_STEPPED, or the stop reason. */
 static __always_inline u32 kuw_check_ra(u64 ra, u64 user_end)
 {
-	/* Null is no user address either. */
+	/* One comparison excludes null, too. */
 	return unlikely(ra - 1 >= user_end - 1) ? KUNWIND_STOP_RA_BAD : KUW_STEPPED;
 }
 
@@ -82,13 +82,13 @@ static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 b
 	return KUW_STEPPED;
 }
 
-/* Return: whether a signal can have interrupted an @ip: even a call of null. */
+/* Return: whether a signal can have interrupted @ip, which is null after a call of null. */
 static inline bool kuw_can_be_interrupted(u64 ip)
 {
 	return ip < KUW_PORT_USER_END;
 }
 
-/* Read a word of the program. Return: whether that failed. */
+/* Read a word of the program's stack. Return: true if that failed. */
 static __always_inline bool kuw_read_word(u64 addr, u32 word, u64 *value)
 {
 	if (likely(word == KUW_WORD))
@@ -96,7 +96,7 @@ static __always_inline bool kuw_read_word(u64 addr, u32 word, u64 *value)
 	return !kuw_read_user((u32)addr, KUW_I386_WORD, value);
 }
 
-/* The same of a read that the walk can do without. Return: whether that succeeded. */
+/* The same for a word that the walk can do without. Return: true if that succeeded. */
 static inline bool kuw_try_word(struct kuw_state *w, u64 addr, u64 *value)
 {
 	if (likely(!kuw_read_word(addr, w->regs.word, value)))
@@ -113,7 +113,10 @@ static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *va
 	return false;
 }
 
-/* The same of x86-64, if @open between kuw_port_open() and kuw_port_close(). */
+/*
+ * As kuw_read_word(). If @open, it is called between kuw_port_open() and kuw_port_close(),
+ * and the program is one for x86-64.
+ */
 static __always_inline bool kuw_read_saved(u64 addr, u32 word, u64 user_end,
 					   bool open, u64 *value)
 {
@@ -122,10 +125,11 @@ static __always_inline bool kuw_read_saved(u64 addr, u32 word, u64 user_end,
 }
 
 /*
- * Read what a rule of KUW_KIND_RSP or KUW_KIND_RBP says of the caller of @f: @cfa is the
- * CFA, which is checked, @saved bytes from there to rbp, 0 if it is unchanged. @user_end
- * is KUW_PORT_USER_END, which is not for nothing in the kernel. @open: kuw_port_open()
- * was called. Return: KUW_STEPPED, or the stop reason; the return address is not checked.
+ * Read the caller of @f, by a rule of KUW_KIND_RSP or KUW_KIND_RBP. @cfa is the CFA, which the
+ * caller of this function has checked. @saved is bytes from the CFA to the saved rbp, 0 if rbp
+ * is unchanged. @user_end is KUW_PORT_USER_END, which the kernel must compute each time.
+ * @open: kuw_port_open() was called.
+ * Return: KUW_STEPPED, or the stop reason; the return address is not checked.
  */
 static __always_inline u32 kuw_read_caller(u64 cfa, s64 saved, u32 word, u64 user_end,
 					   bool open, const struct kuw_frame *f,
@@ -142,8 +146,8 @@ static __always_inline u32 kuw_read_caller(u64 cfa, s64 saved, u32 word, u64 use
 }
 
 /*
- * Apply such a rule: the caller is the current frame then. Return: KUW_STEPPED, or the
- * stop reason.
+ * Apply such a rule: make the caller the current frame. Return: KUW_STEPPED, or the stop
+ * reason.
  */
 static __always_inline u32 kuw_apply(u64 cfa, s64 saved, u32 word, struct kuw_frame *f)
 {
@@ -170,22 +174,23 @@ static inline void kuw_store_frame(struct kuw_state *w, const struct kuw_frame *
 	w->regs.r[KUW_RBP] = f->bp;
 }
 
-/* How a rule finds its caller's stack pointer. */
+/* How a rule finds the caller's stack pointer. */
 enum kuw_way {
-	KUW_BY_RSP,	/* a constant from the frame's own */
+	KUW_BY_RSP,	/* at a constant distance from the frame's own */
 	KUW_BY_OTHER,	/* by another register, or by memory */
-	KUW_BY_SIGNAL,	/* a signal frame has it */
+	KUW_BY_SIGNAL,	/* in a signal frame */
 };
 
 /*
- * Return: whether the stack pointer of the current frame's caller may be @sp. It moves up
- * with each frame, and so a walk ends. What does not move up ends as well:
- * - A function that was interrupted may have popped its return address, or may describe a
- *	call that it will make (glibc 2.19's _L_lock_*): what it needs is in the red zone
- *	(psABI 3.2.2). Such frames are the innermost, and one behind each signal frame.
- * - Other registers lead to other stacks, which lie anywhere: from a signal's handler, a
- *	coroutine, code that runs on a stack of its own. All that lead down, the red zone
- *	included, are counted (KUW_MAX_STACK_SWITCHES).
+ * Return: whether the stack pointer of the current frame's caller may be @sp. It must move
+ * up with each frame, so that the walk ends. There are two exceptions:
+ * - An interrupted function may have popped its return address, or may describe a call that
+ *	it will make (glibc 2.19's _L_lock_*): what it needs is in the red zone (psABI 3.2.2).
+ *	Only the innermost frame, and the one after each signal frame, are interrupted.
+ * - Other registers can lead to other stacks, which are anywhere: from a signal's handler, a
+ *	coroutine, code that runs on a stack of its own.
+ * The walk counts all steps that lead down, those into the red zone, too, so that it ends all
+ * the same (KUW_MAX_STACK_SWITCHES).
  */
 bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how);
 
@@ -194,16 +199,16 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 		   struct kuw_rule rule);
 
 /*
- * A table counts padding to the function before it, and so the byte before a
- * function's first one. No call returns there, but makecontext() and its like put
- * such an address on their stack: the rule at @pc, one below, is another function's.
- * Return: 0 if so, 1 if not, -EFAULT if what is there cannot be read.
+ * Whether a call can have left the return address @pc + 1. makecontext() and the like put the
+ * address of a function's first byte on a new stack. No call returns there. But a table counts
+ * padding to the function before it, so the rule at @pc would be that of another function.
+ * Return: 1 if a call can have left it, 0 if not, -EFAULT if the code cannot be read.
  */
 int kuw_is_called(u64 pc);
 
 /*
- * No rule says how to go on. @m is the mapping of the frame's code, or NULL; @why
- * the reason to stop if nothing else is found. Return: KUW_STEPPED, or a reason.
+ * Step from a frame without a rule. @m is the mapping of the frame's code, or NULL. @why is the
+ * reason to stop if no caller is found. Return: KUW_STEPPED, or a stop reason.
  */
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			  u32 why);
@@ -211,7 +216,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 /* Return: whether the rule says that there is no return address. */
 bool kuw_is_outermost(const struct kuw_ext *ext);
 
-/* Do whatever the current frame needs. Return: KUW_STEPPED, or the stop reason. */
+/* Step from any frame to its caller. Return: KUW_STEPPED, or the stop reason. */
 u32 kuw_step(struct kuw_state *w);
 
 #endif /* KUW_STEP_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What is asked of a table beside the walk's lookup. */
+/* Look-ups in a table, except the common case of the walk, which is inline in table.h. */
 #include "table.h"
 
 struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
@@ -20,7 +20,7 @@ struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
 	if (number < table->nr_rules)
 		return table->rules[number];
 	number -= table->nr_rules;
-	/* One that began in another bucket has come to its last row. */
+	/* If the run started in an earlier bucket, its last row holds. */
 	past = count ? byte - low[count - 1] : 255;
 	/* The first row's offset is 0. */
 	for (i = firsts[number + 1] - 1; offsets[i] > past; i--)
@@ -104,9 +104,9 @@ const u8 *kuw_table_expr(const struct kuw_table *table,
 }
 
 /*
- * How well a mapping of @len bytes from @off on is that of a segment: 0 if not at all. Two
- * segments may share a page of the file, which is then mapped twice; a mapping may be cut,
- * too, or be one that the program made itself.
+ * How well a mapping of @len bytes at file offset @off fits a segment; 0: not at all. It need
+ * not fit exactly. Two segments may share a page of the file, which is then mapped twice. A
+ * mapping may be cut, or the program may have made it itself.
  */
 static u32 fit(const struct kuw_segment *seg, u64 off, u64 len)
 {
@@ -132,7 +132,7 @@ bool kuw_table_bias(const struct kuw_table *table, u64 start, u64 len, u64 off,
 		if (!now || now < best)
 			continue;
 		b = start - (off - seg->off + seg->vaddr);
-		/* Of two as good, it is where the file was linked for, or nobody knows. */
+		/* If two fit as well, the one with a bias of 0 is meant; else it is unsure. */
 		if (now == best && b && b != *bias) {
 			sure = sure && !*bias;
 			continue;

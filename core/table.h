@@ -2,33 +2,32 @@
 /*
  * The unwind table of one file: immutable, position-independent, one block.
  *
- * Addresses in it are offsets from @base. A row begins at an offset and holds
- * until the next one. Text is cut into blocks of 32 KiB and these into buckets
- * of 256 bytes, so that a lookup is an index, an index, and a count of bytes:
+ * Addresses in it are offsets from @base. A row starts at an offset and holds until the
+ * next one. Text is cut into blocks of 32 KiB, and these into buckets of 256 bytes. So a
+ * look-up reads two indexes, and counts bytes:
  *
- *	blocks[offset >> 15]	where the block's chunk lies; or, if nothing begins in
- *				the block, the rule that holds: see kuw_block_rule()
+ *	blocks[offset >> 15]	where the block's chunk is; or, if no row starts in the
+ *				block, the rule that holds: see kuw_block_rule()
  *	chunk:	u16 index[]		entries of the block before each bucket, and of the
- *				whole block; it ends where the chunk begins, and is
- *				read backwards, since the last block has few buckets
+ *				whole block. It ends where the chunk starts, and is
+ *				read backwards, as the last block has fewer buckets
  *		u8 carry[3]		the code of the rule that holds at its start
  *		per bucket of n entries:
  *			u8 low[n]	low bytes of the entries' offsets, ascending
  *			u8 code[n]	their codes
  *
- * An entry is a row, or a run: rows that follow each other closely, as those of
- * a prologue or an epilogue do, in distances and with rules that the file has in
- * many places. Only the first row of a run has an offset of its own. A run lies
- * in one bucket, and its last row holds until the next entry.
+ * An entry is a row or a run. A run is several rows that follow each other closely, as in a
+ * prologue or an epilogue. The file has the same distances and rules in many places. Only the
+ * first row of a run has an offset of its own. A run starts and ends in one bucket, and its
+ * last row holds until the next entry.
  *
- * A code is a number by frequency: of a rule below KUW_CODE_RUN, of a run below
- * KUW_CODE_LONG. All others have numbers of more bytes: runs count from where
- * rules end, the code's own byte comes last, and the entry takes as many places
- * as the code has bytes, its low byte in each. The bytes before a bucket's
- * first are thus always the code that holds when no entry of the bucket begins
- * at or before the offset.
+ * A code is a number by frequency. Below KUW_CODE_RUN it is that of a rule, below
+ * KUW_CODE_LONG that of a run. All other numbers have more bytes. There, runs count from
+ * where rules end. The code's own byte comes last. The entry takes as many places as the code
+ * has bytes, with its low byte in each. So the bytes before a bucket are always the code that
+ * holds if no entry of the bucket starts at or before the offset.
  *
- * The block ends with at least 8 bytes of padding: lookups read 8 at a time.
+ * The table ends with at least 8 bytes of padding: look-ups read 8 at a time.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
@@ -59,10 +58,10 @@ enum kuw_rule_kind {
  * @bits: from the lowest: 2 bits enum kuw_rule_kind; 6 bits signed words from
  *	the CFA to the saved rbp, 0 if rbp is unchanged; 8 bits index of its
  *	struct kuw_saves; 16 bits signed words from the register to the CFA.
- *	Of KUW_KIND_EXT: 30 bits index of its struct kuw_ext among the locs
+ *	For KUW_KIND_EXT: 30 bits index of its struct kuw_ext among the locs
  *
- * Of the first two kinds the return address lies a word below the CFA. Four bytes, so that
- * all frequent rules of a file fit into a few cache lines.
+ * For KUW_KIND_RSP and KUW_KIND_RBP, the return address is a word below the CFA. A rule has
+ * four bytes, so that all frequent rules of a file fit into a few cache lines.
  */
 struct kuw_rule {
 	u32 bits;
@@ -97,16 +96,17 @@ static inline u32 kuw_rule_ext(struct kuw_rule rule)
 
 #define KUW_MAX_SAVES		256
 
-/* Where the callee-saved registers lie: words from the CFA, 0 if unchanged. */
+/* Where the callee-saved registers are: words from the CFA, 0 if unchanged. */
 struct kuw_saves {
 	s8 word[KUW_NR_SAVES];
 };
 
 /**
  * struct kuw_ext - a rule in full
- * @nr_locs: how many registers have a rule of their own; the others are unchanged
+ * @nr_locs: how many registers are listed. The others are unchanged, and an unlisted return
+ *	address is a word below the CFA
  * @signal: it is a signal frame
- * @locs: [0] is the CFA's, the registers' follow
+ * @locs: [0] is that of the CFA; those of the registers follow
  */
 struct kuw_ext {
 	u32 nr_locs;
@@ -114,7 +114,7 @@ struct kuw_ext {
 	struct kuw_loc locs[];
 };
 
-/* A block's word: a byte offset into the table, which is even; or a rule. */
+/* A block's word is a byte offset into the table, which is even; or a rule, made odd. */
 static inline u32 kuw_block_rule(u32 rule)
 {
 	return rule << 1 | 1;
@@ -130,11 +130,11 @@ static inline u32 kuw_block_rule(u32 rule)
  * @nr_runs: runs
  * @nr_run_rows: rows of all runs
  * @nr_fdes: FDEs that it was compiled from
- * @nr_bad: records that were damaged or not representable, and left out
+ * @nr_bad: records that were left out: damaged, or not expressible in a table
  * @eh_frame_len: bytes of .eh_frame
  * @blocks_off: u32[], see kuw_block_rule()
  * @saves_off: struct kuw_saves[]
- * @locs_off: struct kuw_loc[], of which struct kuw_ext are made
+ * @locs_off: struct kuw_loc[], which hold the struct kuw_ext
  * @runs_off: u16 first[nr_runs + 1], of the rows that follow: u16 rule[nr_run_rows],
  *	u8 offset[nr_run_rows] from the run's first row
  * @expr_off: the pool of expressions
@@ -182,8 +182,8 @@ static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
 }
 
 /*
- * Bit 7 of each byte that is greater than @byte: of its sum with 255 - @byte,
- * halved so that it cannot carry into the next one.
+ * Return: bit 7 of each byte that is greater than @byte. That is the carry of its sum with
+ * 255 - @byte. The sums are halved, so that they cannot carry into the next byte.
  */
 static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
 {
@@ -201,7 +201,7 @@ static __always_inline u32 kuw_count_le(const u8 *low, u32 n, u8 byte)
 	u32 count = 0;
 
 	for (;;) {
-		/* The bytes end here, for certain. */
+		/* A stop bit after the last byte, so that the count ends there. */
 		if (n - count < 8)
 			above |= 1ULL << (8 * (n - count) + 7);
 		if (likely(above))
@@ -217,9 +217,9 @@ static inline const u32 *kuw_table_blocks(const struct kuw_table *table)
 }
 
 /*
- * The rule of an entry whose code is not a rule's: of the @count-th of the @n
- * entries of the bucket that begins at @low, or if that is 0 of the one before;
- * @byte is the low byte of the offset.
+ * The rule of an entry whose code is not a rule's own byte. The entry is the @count-th of the
+ * @n entries of the bucket at @low; if @count is 0, it is the one before the bucket. @byte is
+ * the low byte of the offset.
  */
 struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
 				u32 n, u32 count, u8 byte);
@@ -230,7 +230,7 @@ struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
  * @blocks: kuw_table_blocks() of it
  * @off: offset from its base, below its span
  *
- * Return: the rule; rule 0, which is KUW_KIND_NONE, where no FDE is.
+ * Return: the rule; if no FDE covers the offset, rule 0, which is KUW_KIND_NONE.
  */
 static __always_inline struct kuw_rule
 kuw_table_look(const struct kuw_table *table, const u32 *blocks, u32 off)
@@ -261,7 +261,7 @@ static inline struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 
 }
 
 /**
- * kuw_table_rules() - everything that the table knows of an address
+ * kuw_table_rules() - everything that the table knows about an address
  * @table: the table
  * @vaddr: file address
  * @rules: the answer
@@ -290,8 +290,8 @@ const u8 *kuw_table_expr(const struct kuw_table *table,
  * @off: the file offset mapped at @start
  * @bias: address in memory minus address in the file, modulo 2^64
  *
- * Return: false if no executable segment of the file lies there, or two do of which either
- *	could be meant.
+ * Return: false if no executable segment of the file is at @off, or if two segments fit and
+ *	nothing tells which one is meant.
  */
 bool kuw_table_bias(const struct kuw_table *table, u64 start, u64 len, u64 off,
 		    u64 *bias);

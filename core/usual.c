@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The instructions that make up nearly all CFA programs, in the forms that compilers
- * write: a program of these runs with its state in one word, and what they do to it is
- * looked up, as nearly every row has been seen before (machine.h).
+ * Usual instructions: those of nearly all CFA programs, in the forms that compilers write. A
+ * program of these runs with its state in one word. What an instruction makes of the state is
+ * looked up in a cache, as nearly every row has occurred before (machine.h).
  */
 #include "limits.h"
 #include "machine.h"
 
 /*
- * The golden ratio's bits, odd. As a number with a sign it has 32 of them, which fit into
- * an instruction.
+ * The bits of the golden ratio, made odd. As a signed number it has 32 bits, so that it is an
+ * immediate operand.
  */
 #define HASH_FACTOR	((u64)-0x61c88647LL)
 
 /*
- * Where the rule of a state is cached, and below: where a set. @mask is c->move_mask, of
- * bytes. The shifts are such that all that differs in a key reaches the mask's lowest bits:
- * offsets of a CFA are multiples of 8 above bit 32.
+ * Where the rule of a state is cached, and below, where a set is. @mask is c->move_mask, in
+ * bytes. The shifts make all bits that differ between keys reach the lowest bits of the mask:
+ * in a state, the CFA's offset is a multiple of 8, from bit 32 on.
  */
 static __always_inline struct kuw_move *move_of_state(struct kuw_move *moves, u32 mask,
 						      u64 state)
@@ -29,7 +29,7 @@ static __always_inline struct kuw_move *move_of_set(struct kuw_move *sets, u32 m
 	return (void *)sets + ((u32)(key * HASH_FACTOR) >> 16 & mask);
 }
 
-/* Find the rule of a state when it is not cached. Return: as kuw_intern_rule(). */
+/* Intern the rule of a state, and cache it. Return: as kuw_intern_rule(). */
 static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move *move)
 {
 	struct kuw_cfi cfi;
@@ -47,8 +47,8 @@ static noinline int learn_rule(struct kuw_compile *c, u64 state, struct kuw_move
 }
 
 /*
- * Run DW_CFA_offset or DW_CFA_restore for the first time in a set. @key is the
- * instruction with its operand, the set's number, and that of the set to restore
+ * Run DW_CFA_offset or DW_CFA_restore on a set for the first time, and cache the result.
+ * @key is the instruction with its operand, the set's number, and that of the set to restore
  * from. Return: false if that fails.
  */
 static noinline bool learn_set(struct kuw_compile *c, u64 key, struct kuw_move *move)
@@ -65,14 +65,14 @@ static noinline bool learn_set(struct kuw_compile *c, u64 key, struct kuw_move *
 			return false;
 	}
 	move->key = key;
-	/* Of a state, what changes. */
+	/* The bits of the state that change. */
 	move->to = (to ^ (u16)(key >> 16)) << 16;
 	return true;
 }
 
 /*
- * Remember a state whose CFA is usual, or restore one. Return: false if cfi.c has to
- * look at it.
+ * Remember a state, or restore one whose CFA is usual. Return: false if cfi.c must run the
+ * instruction.
  */
 static __always_inline bool usual_states(const struct kuw_compile *c, struct kuw_usual *u,
 					 u32 op, u64 *state)
@@ -93,15 +93,15 @@ static __always_inline bool usual_states(const struct kuw_compile *c, struct kuw
 	return true;
 }
 
-/* Return: whether the number of a register is its place, which i386's are not. */
+/* Return: whether the number of a register is its place, as for x86-64 and not for i386. */
 static bool in_place(const struct kuw_compile *c, u32 reg)
 {
 	return c->eh_frame.word == KUW_WORD && reg < KUW_RA;
 }
 
 /*
- * How far kuw_usual_ops() may go: words are read whole, and there is room for as many rows as
- * bytes, of which each row takes one at least. That may be not a single byte.
+ * How far kuw_usual_ops() may go: as far as whole words can be read, and as there is room for a
+ * row per byte, since each row takes at least one. That may be no byte at all.
  */
 static const u8 *usual_end(const struct kuw_compile *c, const struct kuw_usual *u)
 {
@@ -111,28 +111,23 @@ static const u8 *usual_end(const struct kuw_compile *c, const struct kuw_usual *
 	return room < end - u->p ? u->p + room : end;
 }
 
-/*
- * The instructions that make up nearly all programs, in the forms that compilers
- * write, with the state in registers. Whatever is not as usual is left to cfi.c,
- * with the program where it was.
- */
 bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 {
-	/* An instruction is followed by one byte of operand, before here. */
+	/* An instruction that starts before @last has a byte for its first operand. */
 	const u8 *p = u->p, *end = usual_end(c, u), *last = end - 1;
-	/* To rules; and to sets of registers' rules. */
+	/* The caches: from states to rules, and from sets of registers' rules to sets. */
 	struct kuw_move *moves = c->areas[KUW_AREA_MOVES].mem, *move;
 	struct kuw_move *sets = (void *)moves + c->move_mask + sizeof(*moves);
 	u32 *row = (u32 *)c->areas[KUW_AREA_FOUND].mem + c->nr_found;
 	u32 rule = u->rule, mask = c->move_mask, word, delta, off, size;
-	/* Of the row that ends next, and of the FDE. */
+	/* See struct kuw_usual. */
 	u32 len = u->len, left = u->left;
 	u64 state = u->state, key;
 	bool ended;
 
 	while (p < last) {
 		word = get_unaligned_le32(p);
-		/* DW_CFA_advance_loc are the greatest as numbers with a sign. */
+		/* As signed bytes, DW_CFA_advance_loc with its operand are the greatest. */
 		if ((s8)word <= DW_CFA_advance_loc && (word & 0x80c0) == DW_CFA_offset) {
 			key = (state & 0xffff0000) | (word & 0xffff);
 			move = move_of_set(sets, mask, key);
@@ -142,7 +137,7 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 			p += 2;
 			continue;
 		}
-		/* The one by nothing ends no row. */
+		/* DW_CFA_advance_loc by 0 ends no row: it is left to cfi.c. */
 		if ((s8)word > DW_CFA_advance_loc ||
 		    (u8)(word - DW_CFA_advance_loc1) < 2) {
 			delta = word & 0x3f;
@@ -154,12 +149,12 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 					break;
 				p += size - 1;
 			}
-			/* Beyond the FDE's end: none begins. */
+			/* No row starts beyond the FDE's end. */
 			if (unlikely(delta > left))
 				break;
 			move = move_of_state(moves, mask, state);
 			if (unlikely(move->key != state)) {
-				/* Not as it was: a part of the instruction may be behind. */
+				/* cfi.c cannot run it again: @p may be past the opcode. */
 				u->err = learn_rule(c, state, move);
 				if (u->err)
 					break;
@@ -172,7 +167,7 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 			len += delta;
 			left -= delta;
 			p++;
-			/* What follows one is seldom another. */
+			/* An advance seldom follows an advance: try DW_CFA_def_cfa_offset next. */
 			if (unlikely(p >= last))
 				break;
 			word = get_unaligned_le32(p);
@@ -191,11 +186,11 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 			state = (u32)state | (u64)off << 32;
 			p += 2;
 		} else if (!*p) {
-			/* Padding: it comes last, and seldom alone. */
+			/* Padding (DW_CFA_nop) is at the end, and seldom a single byte. */
 			while (++p < last && !*p)
 				;
 		} else if ((word & 0xfe) == DW_CFA_remember_state) {
-			/* DW_CFA_restore_state is the other one. */
+			/* The mask matches DW_CFA_restore_state, too. */
 			if (!usual_states(c, u, *p, &state))
 				break;
 			p++;
@@ -219,10 +214,10 @@ bool kuw_usual_ops(struct kuw_compile *c, struct kuw_usual *u)
 			break;
 		}
 	}
-	/* The last byte has no operand: padding; or one path is left, and nothing follows. */
+	/* The last byte has no operand: padding (DW_CFA_nop), or DW_CFA_restore_state. */
 	if (p == last && (!*p || (*p == DW_CFA_restore_state && usual_states(c, u, *p, &state))))
 		p++;
-	/* Behind its end an FDE has no rows. There is room for one more: see usual_end(). */
+	/* No row starts at the FDE's end. There is room for one more row: see usual_end(). */
 	ended = p == u->end && !u->err;
 	if (ended && left) {
 		move = move_of_state(moves, mask, state);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The walk. Its state is {ip, sp, bp}: nearly all rules need no more, and the
- * loop that applies them keeps the three in machine registers. What is rare
- * (expressions, signal frames, code without an FDE) goes through kuw_step(), which
- * can do everything. A rule that needs a register which the loop has not
- * followed makes the walk begin again, following all of them.
+ * The walk. Its state is {ip, sp, bp}: nearly all rules need no more, and the loop that
+ * applies them keeps the three in machine registers. Rare cases (expressions, signal frames,
+ * code without an FDE) go through kuw_step(), which can do everything. If a rule needs a
+ * register that the loop has not followed, the walk starts again and follows all registers.
  */
 #include "walk.h"
 #include "limits.h"
@@ -34,7 +33,7 @@ void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 w
 	w->guessed = false;
 }
 
-/* The frame with this index was interrupted. Return: KUW_STEPPED, or the stop reason. */
+/* List frame @index as interrupted. Return: KUW_STEPPED, or the stop reason. */
 static u32 note_interrupted(struct kuw_result *result, u32 index)
 {
 	if (result->nr_interrupted == KUW_MAX_INTERRUPTED)
@@ -44,9 +43,9 @@ static u32 note_interrupted(struct kuw_result *result, u32 index)
 }
 
 /*
- * All registers are followed: the way of the few stacks that need them, of walks in
- * pieces, and of i386. The current frame is one that is not written yet, also when it
- * returns KUNWIND_STOP_CAPACITY.
+ * Walk and follow all registers: for the few stacks that need them, for walks in pieces, and
+ * for i386. The current frame of @w is the next one to write. That holds after
+ * KUNWIND_STOP_CAPACITY, too, so that the next piece starts there.
  */
 static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
 			      struct kuw_result *result)
@@ -77,7 +76,7 @@ static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
 	return ret;
 }
 
-/* The frames are written, and this is why they end. */
+/* Set the stop reason, when the frames are written. */
 static void finish(u32 stop, struct kuw_result *result)
 {
 	result->stop = stop;
@@ -86,8 +85,8 @@ static void finish(u32 stop, struct kuw_result *result)
 }
 
 /*
- * What the loop knows of the mapping that it is in: the addresses that its table
- * covers, and where offset 0 of the table is.
+ * The table of the mapping that the loop is in: the @len addresses from @lo on that it covers,
+ * and @text, the address of its offset 0.
  */
 struct cover {
 	u64 lo;
@@ -98,11 +97,11 @@ struct cover {
 };
 
 /*
- * The state of the loop.
- * @pc: where to look the frame's rule up: its ip, or one less if a call left it
- * @breaks: how often the memo's order has been broken
- * @learnt: how many entries are new
- * @faults: reads that have failed, and that walk_mixed() has not counted yet
+ * The state of the loop, on the stack of kuw_walk().
+ * @pc: where to look up the frame's rule: its ip, or one less if a call left the frame
+ * @breaks: how often this walk broke the memo's order
+ * @learnt: how many entries this walk added
+ * @faults: failed reads that walk_mixed() has not counted yet
  */
 struct fast {
 	const struct kuw_map *map;
@@ -129,16 +128,16 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 	in->table = m->table;
 	in->blocks = kuw_table_blocks(in->table);
 	in->text = m->bias + in->table->base;
-	/* The mapping may lie behind the last row, or before the first. */
+	/* The mapping may be after the last row, or before the first. */
 	if (pc - in->text >= in->table->span)
 		return false;
-	/* @pc is in both, so both differences below are positive. */
+	/* @pc is in the mapping and in the text, so both differences below are positive. */
 	in->lo = (s64)(m->start - in->text) > 0 ? m->start : in->text;
 	in->len = min_t(u64, m->end - in->lo, in->text + in->table->span - in->lo);
 	return true;
 }
 
-/* Return: whether an entry of the memo can say @rule, which the loop can apply then. */
+/* Return: whether an entry of the memo can express @rule, so that the loop can apply it. */
 static bool to_entry(struct fast *w, struct kuw_rule rule, struct kuw_memo_entry *entry)
 {
 	u32 cfa = kuw_rule_cfa(rule, 1), rbp = -kuw_rule_rbp(rule, 1);
@@ -157,7 +156,7 @@ static bool to_entry(struct fast *w, struct kuw_rule rule, struct kuw_memo_entry
 	case KUW_KIND_RBP:
 		if (cfa - 1 >= KUW_MEMO_CFA_MAX || rbp > KUW_MEMO_RBP_MAX)
 			return false;
-		/* What cannot be verified now may be another time. */
+		/* If the code cannot be read now, another walk may read it: add nothing. */
 		called = kuw_is_called(pc);
 		w->faults += called < 0;
 		if (called != 1)
@@ -174,8 +173,8 @@ static bool to_entry(struct fast *w, struct kuw_rule rule, struct kuw_memo_entry
 }
 
 /*
- * Return: a new entry of the memo, from the table of @pc; NULL if the rule is not one
- * that the loop can apply.
+ * Look up the rule at @w->pc in its table, and add it to the memo. Return: the new entry; NULL
+ * if the loop cannot apply the rule.
  */
 static noinline const struct kuw_memo_entry *learn(struct fast *w)
 {
@@ -185,7 +184,7 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 
 	if (w->pc - in->lo >= in->len && !find_cover(w->map, w->pc, in))
 		return NULL;
-	/* What is mapped behind it may be the trampoline of uretprobes. */
+	/* The return address may be in the next mapping, the trampoline of uretprobes. */
 	if (unlikely(w->pc + 1 - in->lo == in->len))
 		return NULL;
 	rule = kuw_table_look(in->table, in->blocks, w->pc - in->text);
@@ -196,9 +195,9 @@ static noinline const struct kuw_memo_entry *learn(struct fast *w)
 }
 
 /*
- * Follow frames from that of *@at on, as long as the memo knows the next one. Return:
- * KUW_STEPPED and at *@at its entry, which is NULL or of the outermost frame; or the
- * stop reason.
+ * Follow frames from that of *@at on, as long as the memo knows the next one. Return: the stop
+ * reason; or KUW_STEPPED, with *@at the entry of the outermost frame, or NULL if the memo does
+ * not know the frame.
  */
 static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 {
@@ -209,10 +208,10 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 	struct kuw_frame f = w->f, caller;
 	u32 ret, breaks = w->breaks;
 
-	/* No call of a function from here to kuw_port_close(). */
+	/* No function may be called from here to kuw_port_close(). */
 	kuw_port_open();
 	for (;;) {
-		/* Of an entry without a rule, the CFA is where the stack pointer is. */
+		/* In an entry without a rule, the CFA equals rsp, so that the check fails. */
 		cfa = (now.bits & KUW_MEMO_BY_RBP ? f.bp : f.sp) + kuw_memo_cfa(now);
 		ret = kuw_check_cfa(cfa, f.sp, KUW_WORD);
 		if (unlikely(ret))
@@ -230,7 +229,7 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 			entry++;
 			now = next;
 		} else if (kuw_memo_pc(now) != pc) {
-			/* Those of entries need no check. */
+			/* Return addresses that the memo knows need no check. */
 			ret = kuw_check_ra(caller.ip, user_end);
 			if (unlikely(ret != KUW_STEPPED))
 				break;
@@ -259,7 +258,7 @@ static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
 		entry = now.bits ? entry : NULL;
 	}
 	*at = entry;
-	/* If none was followed, the frame may be one that was interrupted. */
+	/* If the loop followed no frame, this one may be an interrupted frame: keep @pc. */
 	if (f.sp != w->f.sp)
 		w->pc = f.ip - 1;
 	w->breaks = breaks;
@@ -286,13 +285,13 @@ static u32 walk_fast(struct fast *w)
 		ret = follow(w, &entry);
 		if (ret == KUNWIND_STOP_CAPACITY)
 			return ret;
-		/* Why the loop stops kuw_step() knows: another stack, or its beginning. */
+		/* kuw_step() finds out why: another stack, or the start of this one. */
 		if (ret != KUW_STEPPED)
 			return KUW_STEPPED;
 	}
 }
 
-/* Go on where a frame needs kuw_step(). Return: the stop reason. */
+/* Continue where a frame needs kuw_step(). Return: the stop reason. */
 static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *regs,
 			       u64 *frames, struct kuw_result *result)
 {
@@ -312,8 +311,8 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 		ret = kuw_step(&w);
 		if (w.regs.unknown ||
 		    (ret == KUW_STEPPED && ~w.regs.known & KUW_KNOWN_FAST)) {
-			/* A register is needed that is not followed, or one of
-			 * the loop's own is lost: begin again.
+			/* The rule needs a register that the loop did not follow, or one
+			 * of the loop's own is lost: start again, with all registers.
 			 */
 			faults = w.faults;
 			kuw_walk_begin(&w, regs, KUW_WORD);
@@ -345,8 +344,8 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 }
 
 /*
- * Write the entries of these frames once more, one behind the other. Those that the
- * index has forgotten are learnt again when they are missed.
+ * Write the entries of these frames again, in their order. If the index has lost an entry, a
+ * later walk adds it again.
  */
 static noinline void mend_order(struct kuw_memo *memo, const u64 *frames, u32 count)
 {
@@ -361,8 +360,9 @@ static noinline void mend_order(struct kuw_memo *memo, const u64 *frames, u32 co
 }
 
 /*
- * Whether the stack broke the memo's order more often than stacks do. If frames behind
- * the innermost are new, known ones follow them that were met before.
+ * Whether the stack's entries are badly ordered: it broke the order more often than a good
+ * stack does; or it has new frames, not only the innermost, next to frames that an earlier
+ * walk met.
  */
 static bool is_broken(const struct fast *w)
 {
@@ -402,7 +402,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	if (unlikely(ret == KUW_STEPPED))
 		ret = walk_mixed(&w, regs, frames, result);
 	result->count = w.out - frames;
-	/* Without a guess all are. */
+	/* Without a guess, all frames are proven. */
 	if (!result->proven)
 		result->proven = result->count;
 	broken = is_broken(&w);
@@ -422,7 +422,7 @@ void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
 		   u32 capacity, struct kuw_result *result)
 {
 	w->map = map;
-	/* What bounds time is of a piece. */
+	/* The budgets of time are for each piece. */
 	w->regs.steps = KUW_MAX_EXPR_STEPS;
 	w->faults = 0;
 	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),

@@ -11,13 +11,12 @@ struct kuw_memo;
 /**
  * struct kuw_result - how a walk ended
  * @count: frames written
- * @proven: how many of them follow from tables alone; those behind rest on a
- *	step by frame pointer
+ * @proven: how many of them follow from tables alone; the frames after them rest on a guess
  * @stop: enum kunwind_stop
  * @nr_interrupted: how many of @interrupted are filled in
- * @interrupted: the indexes, ascending, of frames that a signal interrupted: their
- *	address is that of the next instruction, not one that a call returns to. The
- *	innermost frame of a stack always is such a frame, and is not listed
+ * @interrupted: the indexes, ascending, of frames that a signal interrupted: their address is
+ *	that of the next instruction, and not a return address. The innermost frame of a
+ *	stack is always interrupted, and is not listed
  */
 struct kuw_result {
 	u32 count;
@@ -30,10 +29,10 @@ struct kuw_result {
 /**
  * kuw_walk() - walk a user stack
  * @map: the address map of the address space
- * @memo: what earlier walks found; used by no other walk meanwhile
+ * @memo: the memo of earlier walks; no other walk may use it meanwhile
  * @regs: the user registers of the innermost frame
  * @frames: where to write addresses, innermost first
- * @capacity: how many there is room for
+ * @capacity: how many addresses @frames has room for
  * @result: how it ended
  *
  * Context: any. The port's word reader must be usable; see kunwind_port.h.
@@ -47,18 +46,18 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
  * @map: the address map of the address space
  * @regs: the user registers of the innermost frame, of which 32 bits count
  * @frames: where to write addresses, innermost first
- * @capacity: how many there is room for
+ * @capacity: how many addresses @frames has room for
  * @result: how it ended
  *
- * It is kuw_walk_begin() and one kuw_walk_more(), and needs no memo.
+ * The same as kuw_walk_begin() and one kuw_walk_more(). It needs no memo.
  * Context: as kuw_walk().
  */
 void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,
 		   u64 *frames, u32 capacity, struct kuw_result *result);
 
 /**
- * kuw_walk_begin() - begin a walk that is made in pieces
- * @w: the walk, which the caller keeps until it is done with it
+ * kuw_walk_begin() - start a walk in pieces
+ * @w: the walk, which the caller owns
  * @regs: the user registers of the innermost frame
  * @word: bytes of the program's words: KUW_WORD, or KUW_I386_WORD
  *
@@ -68,15 +67,15 @@ void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 w
 
 /**
  * kuw_walk_more() - walk the next piece of a user stack
- * @w: what kuw_walk_begin() began
- * @map: the address map of the address space, which may be another one each time
+ * @w: a walk that kuw_walk_begin() started
+ * @map: the address map of the address space, which may be another one for each piece
  * @frames: where to write addresses, innermost first
- * @capacity: how many there is room for; KUNWIND_MAX_FRAMES are written at most
- * @result: how it ended; all numbers are of this piece
+ * @capacity: how many addresses @frames has room for; at most KUNWIND_MAX_FRAMES are written
+ * @result: how it ended; all numbers are those of this piece
  *
- * If it ends with KUNWIND_STOP_CAPACITY or KUNWIND_STOP_MAX_FRAMES there are more frames,
- * which another call of it writes. Such a walk follows all registers, and so takes longer
- * than kuw_walk(), which has more than KUNWIND_MAX_FRAMES at no time.
+ * If it ends with KUNWIND_STOP_CAPACITY or KUNWIND_STOP_MAX_FRAMES, there are more frames,
+ * and another call writes them. Such a walk follows all registers, and so takes longer than
+ * kuw_walk(), which writes at most KUNWIND_MAX_FRAMES frames.
  *
  * Context: as kuw_walk(), with the same user registers and stack for all pieces.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * i386, as a program of it runs on an x86-64 kernel (psABI i386). Its registers
- * take the places of those of x86-64, so that there is one set of rules: esi
- * and edi, which calls preserve here, are r12 and r13, which it does not have.
+ * i386, as its programs run on an x86-64 kernel (psABI i386). Its registers take the
+ * places of those of x86-64, so that there is one set of rules. Calls preserve esi and
+ * edi on i386, so these take the places of r12 and r13, which i386 does not have.
  */
 #ifndef KUW_ARCH_I386_H
 #define KUW_ARCH_I386_H
@@ -17,8 +17,8 @@
 #define KUW_I386_ESI		KUW_R12
 #define KUW_I386_EDI		KUW_R13
 
-/* Return: the place of a DWARF register (psABI i386, figure 2.14); any other
- * register's is beyond KUW_NR_REGS.
+/* Return: the place of a DWARF register (psABI i386, figure 2.14); a number beyond
+ * KUW_NR_REGS for all other registers.
  */
 static inline u64 kuw_i386_reg(u64 reg)
 {
@@ -46,8 +46,9 @@ static inline u64 kuw_i386_reg(u64 reg)
 	[KUW_RSP] = 28, [KUW_I386_ESI] = 20, [KUW_I386_EDI] = 16, [KUW_RA] = 56, \
 }
 
-/* Bytes from what a handler's return leaves esp at: to the struct, or in the
- * newer frame to the pointer to struct ucontext_ia32; and from there to the struct.
+/* Bytes from where esp points after a handler's return. In the old frame: to struct
+ * sigcontext_32. In the newer one: to the pointer to struct ucontext_ia32, and from the
+ * start of that struct to its struct sigcontext_32.
  */
 #define KUW_I386_SIGFRAME_SC	4
 #define KUW_I386_RT_UCONTEXT	8

@@ -31,13 +31,13 @@
 	(1u << KUW_RBP | 1u << KUW_RBX | 1u << KUW_R12 | 1u << KUW_R13 | \
 	 1u << KUW_R14 | 1u << KUW_R15)
 
-/* What is mapped, and where it lies in its file, are multiples of this. */
+/* Mappings, and their offsets in files, are multiples of this. */
 #define KUW_PAGE		4096ULL
 
 /* Bytes below rsp that signals leave alone (psABI x86-64 3.2.2). */
 #define KUW_RED_ZONE		128
 
-/* Functions begin at multiples of this; what is between them is padding. */
+/* Functions start at multiples of this; the bytes between them are padding. */
 #define KUW_FDE_ALIGN		16
 
 /*
@@ -48,8 +48,8 @@
 #define KUW_SIGRETURN_HI	0x05
 
 /*
- * The code in which a thread of musl's begins, which has no FDE: xor %ebp,%ebp; pop %rdi;
- * call *%r9, and behind that mov %eax,%edi; xor %eax,%eax; mov $__NR_exit,%al; syscall.
+ * The code in which a thread of musl starts, which has no FDE: xor %ebp,%ebp; pop %rdi;
+ * call *%r9, and after that mov %eax,%edi; xor %eax,%eax; mov $__NR_exit,%al; syscall.
  */
 #define KUW_THREAD_CALL		0xd1ff415fed31ULL
 #define KUW_THREAD_CALL_LEN	6
@@ -60,8 +60,8 @@
 #define KUW_SYSCALL_LEN		2
 
 /*
- * Return: whether the 8 bytes before an address can end with a call: e8 and a
- * 32-bit displacement, or ff /2 with any operand. False is certain, true is not.
+ * Return: false if the 8 bytes before an address certainly do not end with a call; true
+ * if they may: e8 and a 32-bit displacement, or ff /2 with any operand.
  */
 static inline bool kuw_may_end_with_call(u64 before)
 {
@@ -81,14 +81,14 @@ static inline bool kuw_may_end_with_call(u64 before)
  */
 #define KUW_TRAMPOLINE_WORDS	3
 
-/* Bytes from the struct ucontext that rsp then points at to its registers. */
+/* In the restorer, rsp points at a struct ucontext. Bytes from there to its registers. */
 #define KUW_SIGFRAME_OFF { \
 	[0] = 144, [1] = 136, [2] = 152, [3] = 128, [4] = 112, [5] = 104, \
 	[6] = 120, [7] = 160, [8] = 40, [9] = 48, [10] = 56, [11] = 64, \
 	[12] = 72, [13] = 80, [14] = 88, [15] = 96, [16] = 168, \
 }
 
-/* The legacy vsyscall page: each entry is called and returns. */
+/* The legacy vsyscall page. Programs call its entries, which return. */
 #define KUW_VSYSCALL		0xffffffffff600000ULL
 #define KUW_VSYSCALL_LEN	0x1000
 
