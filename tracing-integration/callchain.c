@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * kunwind's walk in the place of perf_callchain_user(), which follows frame pointers for
- * perf and for BPF. It is replaced while somebody wants callchains (demand.c).
+ * Replace perf_callchain_user(), which follows frame pointers for perf and for BPF, by
+ * kunwind's walk, while perf or BPF want callchains (demand.c).
  *
- * perf has a callchain in its own buffer, and that is where the walk writes. No frame is
- * lost by it: where kunwind cannot reach the end of a stack, and the kernel's own walk
- * finds more frames, these are taken.
+ * The walk writes into perf's own buffer for callchains. No frame is lost: if kunwind does
+ * not reach the end of a stack, and the kernel's own walk finds more frames, these are taken.
  */
 #include <linux/compiler.h>
 #include <linux/module.h>
@@ -19,15 +18,15 @@
 #include "callchain.h"
 
 /*
- * The kernel's own. A call through a pointer would fault where the kernel has removed the
- * landing pad of a function whose address nobody takes (IBT).
+ * The kernel's own function. With IBT, the kernel removes the landing pad of a function whose
+ * address no code takes, so a call through a pointer would fault. A static call is direct.
  */
 DEFINE_STATIC_CALL_NULL(stock_callchain_user, perf_callchain_user);
 
 static void walk_stock(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
 	static_call(stock_callchain_user)(ctx, regs);
-	/* So that it is no jump: the redirect knows this module by its return address. */
+	/* Keep the call from being a jump: the redirect checks the return address. */
 	barrier();
 }
 
@@ -37,7 +36,7 @@ static void forget(struct perf_callchain_entry_ctx *ctx, u32 frames)
 	ctx->entry->nr -= frames;
 }
 
-/* Return: how the walk ended; the number of frames that it has added is in @count. */
+/* Walk, and add frames to the callchain. *@count: how many. Return: the stop reason. */
 static u32 walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs, u32 *count)
 {
 	struct perf_callchain_entry *entry = ctx->entry;
@@ -51,8 +50,8 @@ static u32 walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs, u32 
 }
 
 /*
- * Whether the sample hit a guest of KVM's, whose stack is not the process's. KVM's word on
- * that is not exported, but the kernel's own walk has it, and adds no frame then.
+ * Whether the sample hit a KVM guest, whose stack is not the process's. The kernel does not
+ * export the function that tells, but its own walk calls it, and adds no frame for a guest.
  */
 static bool is_in_guest(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
@@ -101,14 +100,14 @@ int callchain_begin(void)
 	return kunwind_redirect_begin(&redirect);
 }
 
-/* When it returns, no walk is under way any more. */
+/* On return, no walk is running. */
 void callchain_end(void)
 {
 	kunwind_redirect_end(&redirect);
 	synchronize_rcu_tasks();
 }
 
-/* Return: 0; as kunwind_redirect_begin() if it will fail when it is wanted. */
+/* Try the redirect once, so that loading the module fails if it cannot work later. */
 int callchain_init(void)
 {
 	unsigned long addr = kunwind_function(redirect.from);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The kernel calls get_callchain_buffers() when somebody begins to want callchains, before
- * the perf event, the stack map or the BPF program exists, and put_callchain_buffers()
- * when that has gone. Both are replaced as long as the module is loaded, and nothing else
- * is while nobody wants callchains.
+ * Coverage starts when a tool wants callchains, and ends when no tool does. The kernel calls
+ * get_callchain_buffers() before a perf event, a stack map or a BPF program that wants
+ * callchains exists, and put_callchain_buffers() when that has gone. Both functions are
+ * replaced as long as the module is loaded. perf_callchain_user() is replaced only while
+ * there is coverage.
  *
- * Who may have the whole system traced (CAP_PERFMON) has it covered. Anybody else has the
- * processes of their own user covered: perf lets them trace no others.
+ * If the caller has CAP_PERFMON, the whole system is covered. Otherwise the processes of the
+ * caller's user are covered: perf lets that caller trace no others.
  *
- * A put does not say whose get it ends. So all coverage stays until nobody wants any
- * callchains, and then for some seconds, as one tool often follows another.
+ * A put does not say which get it ends. So all coverage stays until no tool wants callchains,
+ * and then for some seconds, as one tool often follows another.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,12 +31,13 @@
 #include "callchain.h"
 #include "demand.h"
 
-/* How long coverage stays when nobody wants callchains any more. */
+/* How long coverage stays when no tool wants callchains any more. */
 #define LINGER	(5 * HZ)
 
 /*
- * What is covered. Made by the first get of a user, or of anybody with CAP_PERFMON
- * (INVALID_UID); on the list, and freed, under covers_lock.
+ * A user whose processes are covered, or INVALID_UID for all. Made by the first get of that
+ * user, or by the first get with CAP_PERFMON. On the list under covers_lock. Freed by
+ * uncover(), which takes it off the list.
  */
 struct cover {
 	struct list_head node;
@@ -45,7 +47,7 @@ struct cover {
 
 static DEFINE_MUTEX(covers_lock);
 static LIST_HEAD(covers);
-/* Calls of get_callchain_buffers() under way: what they cover is wanted soon. */
+/* Running calls of get_callchain_buffers(), which will want their coverage soon. */
 static unsigned int nr_getting;
 
 DEFINE_STATIC_CALL_NULL(stock_get, get_callchain_buffers);
@@ -54,8 +56,8 @@ DEFINE_STATIC_CALL_NULL(stock_get_entry, get_callchain_entry);
 DEFINE_STATIC_CALL_NULL(stock_put_entry, put_callchain_entry);
 
 /*
- * Whether anybody wants callchains, also since before the module was loaded: only then is
- * there a buffer for them.
+ * Whether any tool wants callchains, even from before the module was loaded: only then does
+ * the kernel have a buffer for them.
  */
 static bool is_wanted(void)
 {
@@ -81,7 +83,7 @@ static bool is_covered(kuid_t uid)
 	return false;
 }
 
-/* Return: 0; it has been added to the list. */
+/* Add @cover to the list. The first one starts the redirect. */
 static int add(struct cover *cover)
 {
 	int ret = 0;
@@ -96,8 +98,8 @@ static int add(struct cover *cover)
 }
 
 /*
- * Cover the processes of a user, or all (INVALID_UID). It can take seconds, during which
- * nobody else waits: two that do it at once both do it.
+ * Cover the processes of a user, or all (INVALID_UID). It can take seconds, so it runs without
+ * the lock. If two tasks do it at the same time, both attach, which does no harm.
  */
 static int cover(kuid_t uid)
 {
@@ -121,7 +123,10 @@ free:
 	return ret;
 }
 
-/* End what nobody wants any more; or all (@always). Only the list is handled under the lock. */
+/*
+ * End all coverage if no tool wants callchains any more, or if @always. Detach without the
+ * lock.
+ */
 static void uncover(bool always)
 {
 	struct cover *cover, *next;
@@ -146,7 +151,7 @@ static void uncover_unwanted(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(end, uncover_unwanted);
 
-/* int get_callchain_buffers(max_stack): it gives back the reference to the module. */
+/* int get_callchain_buffers(max_stack); gives back the redirect's reference to the module. */
 static int get(int max_stack)
 {
 	kuid_t uid = perfmon_capable() ? INVALID_UID : current_uid();
@@ -158,7 +163,7 @@ static int get(int max_stack)
 	covered = is_covered(uid);
 	mutex_unlock(&covers_lock);
 	ret = covered ? 0 : cover(uid);
-	/* perf works without, too: its stacks are the kernel's own then. */
+	/* Without coverage perf still works, with the kernel's own stacks. */
 	if (ret && ret != -EINTR)
 		pr_warn_ratelimited("%s[%d] gets the kernel's own user stacks: error %d\n",
 				    current->comm, current->pid, ret);
@@ -172,7 +177,7 @@ static int get(int max_stack)
 	return ret;
 }
 
-/* void put_callchain_buffers(void): it gives back the reference to the module. */
+/* void put_callchain_buffers(void); gives back the redirect's reference to the module. */
 static void put(void)
 {
 	static_call(stock_put)();
@@ -202,7 +207,7 @@ static void end_redirects(void)
 
 	for (i = 0; i < ARRAY_SIZE(redirects); i++)
 		kunwind_redirect_end(&redirects[i]);
-	/* They give back the module, and then have some instructions left. */
+	/* For the last instructions of get() and put(), after module_put(). */
 	synchronize_rcu_tasks();
 	cancel_delayed_work_sync(&end);
 }
@@ -250,7 +255,7 @@ int demand_init(void)
 		ret = begin_redirects();
 	if (ret)
 		return ret;
-	/* Of an event that is older than the module nobody knows whose it is. */
+	/* The owner of an event that is older than the module is not known: cover all. */
 	if (is_wanted())
 		ret = cover(INVALID_UID);
 	if (ret)

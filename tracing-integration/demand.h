@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Who wants callchains: from the first one on, stacks are covered, and to the last. */
+/* The demand for callchains: stacks are covered while any tool wants callchains. */
 #ifndef KT_DEMAND_H
 #define KT_DEMAND_H
 

@@ -4,9 +4,9 @@
  * more frames than kernel.perf_event_max_stack, how many of them are proven, and why the
  * walk ended.
  *
- * Nobody tells a module that a program calls its function. So the first call asks for
- * coverage, and the stacks until it is there say NOT_COVERED. It stays until a minute has
- * passed without a call. The program keeps the module.
+ * The kernel does not tell a module that a program uses its function. So the first call asks
+ * for coverage, and stacks say NOT_COVERED until it exists. Coverage stays until a minute has
+ * passed without a call. The program holds a reference to the module.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
@@ -37,9 +37,12 @@ struct bpf_kunwind_result {
 	u32 stop;
 };
 
-/* Written by attend() alone; read under rcu_read_lock(). */
+/* Written only by attend(), and at exit; read under rcu_read_lock(). */
 static struct kunwind_consumer *consumer;
-/* When the last call was, to a second, in jiffies: a store for each call is one too many. */
+/*
+ * When the last call was, in jiffies. It is stored at most once a second, as a store for each
+ * call would be too slow.
+ */
 static unsigned long last_call;
 static bool is_going;
 
@@ -57,7 +60,7 @@ static void detach(void)
 	kunwind_detach(old);
 }
 
-/* Attach when there are calls, detach when there are none any more. */
+/* Attach when there are calls; detach when there was none for IDLE. */
 static void attend(struct work_struct *work)
 {
 	struct kunwind_consumer *fresh;
@@ -68,7 +71,7 @@ static void attend(struct work_struct *work)
 	}
 	if (!consumer) {
 		fresh = kunwind_attach();
-		/* Without memory, the next call asks again. */
+		/* If attaching fails, the next call asks again. */
 		if (IS_ERR(fresh))
 			return;
 		WRITE_ONCE(consumer, fresh);
@@ -76,7 +79,7 @@ static void attend(struct work_struct *work)
 	queue_delayed_work(system_long_wq, &attention, IDLE);
 }
 
-/* A program may run where no work can be queued. */
+/* An irq_work queues the work, as a program may run where no work can be queued. */
 static void ask(struct irq_work *work)
 {
 	if (!READ_ONCE(is_going))
@@ -90,8 +93,8 @@ __bpf_kfunc_start_defs();
 /**
  * bpf_kunwind_user_stack() - the user call stack of the current task
  * @frames: where to write addresses, 8 bytes each, innermost first
- * @frames__sz: bytes that @frames has room for; more than KUNWIND_MAX_FRAMES addresses are
- *	never written
+ * @frames__sz: bytes that @frames has room for; at most KUNWIND_MAX_FRAMES addresses are
+ *	written
  * @result: how it ended
  *
  * Context: any that a BPF program runs in.
@@ -129,13 +132,13 @@ static const struct btf_kfunc_id_set kfunc_set = {
 	.set = &kfuncs,
 };
 
-/* For the kernel, programs on tracepoints and perf events are tracing programs, too. */
+/* The kernel also treats programs on tracepoints and perf events as tracing programs. */
 static const enum bpf_prog_type types[] = {
 	BPF_PROG_TYPE_TRACING,
 	BPF_PROG_TYPE_KPROBE,
 };
 
-/* Without it the rest of the module works, so only want of memory is an error. */
+/* The rest of the module works without this, so only -ENOMEM is an error. */
 int kfunc_init(void)
 {
 	unsigned int i;
@@ -150,7 +153,7 @@ int kfunc_init(void)
 	return 0;
 }
 
-/* No program is there any more that calls it. */
+/* No program that calls the function exists any more. */
 void kfunc_exit(void)
 {
 	WRITE_ONCE(is_going, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What BPF programs can call; Documentation/tracing.md is the manual. */
+/* The function that BPF programs can call; Documentation/tracing.md is the manual. */
 #ifndef KT_KFUNC_H
 #define KT_KFUNC_H
 

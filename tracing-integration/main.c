@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * kunwind-tracing.ko: the user stacks of perf, BPF and ftrace are whole. These tools stay
- * as they are: ftrace replaces the functions of the kernel that walk user stacks for them.
+ * kunwind-tracing.ko gives perf, BPF and ftrace whole user stacks. The tools need no change:
+ * ftrace replaces the functions of the kernel that walk user stacks for them.
  */
 #include <linux/module.h>
 #include "callchain.h"

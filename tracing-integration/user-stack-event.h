@@ -10,7 +10,7 @@
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
 
-/* A list with commas between its members: there is one more behind the last. */
+/* The list has a comma after its last member, so TP_printk() adds one more member. */
 #define KT_STOP_NAME(number, name, sentence) { number, #name },
 
 TRACE_EVENT(user_stack,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * kunwind's walk in the place of arch_stack_walk_user(), which follows frame pointers for
- * ftrace's option userstacktrace. ftrace records eight frames of it. The event
- * kunwind:user_stack has all.
+ * Replace arch_stack_walk_user(), which follows frame pointers for ftrace's option
+ * userstacktrace, by kunwind's walk. ftrace records eight frames of a stack. The event
+ * kunwind:user_stack records up to MAX_FRAMES.
  *
- * Nobody tells a module that the option is set. So the function is replaced while the
- * event is enabled, or while root says so: the module's parameter userstacktrace.
+ * ftrace does not tell a module that the option is set. So the function is replaced while the
+ * event is enabled, or while the module's parameter userstacktrace is set.
  */
 #include <linux/compiler.h>
 #include <linux/err.h>
@@ -25,14 +25,14 @@
 #define CREATE_TRACE_POINTS
 #include "user-stack-event.h"
 
-/* As many as one page of ftrace's ring buffer has room for: no event is larger. */
+/* As many as fit into one page of ftrace's ring buffer, the limit of an event. */
 #define MAX_FRAMES	500
-/* As many as are walked at first: most callers want eight, which this does not cost more. */
+/* Frames of the first walk. Callers mostly want eight; 16 take no longer. */
 #define FIRST_FRAMES	16
-/* A walk can be interrupted by softirqs, interrupts and NMIs, and each of them walk. */
+/* Softirqs, interrupts and NMIs can interrupt a walk, and walk themselves. */
 #define MAX_NESTING	4
 
-/* Of a CPU. Each walk has the next buffer, from enter() to leave(), with preemption off. */
+/* One for each CPU. Each walk has the next buffer from enter() to leave(), preemption off. */
 struct buffers {
 	unsigned int nesting;
 	u64 frames[MAX_NESTING][MAX_FRAMES];
@@ -44,7 +44,7 @@ static unsigned int nr_users;
 static bool is_up;
 static bool is_option_on;
 static struct kunwind_consumer *consumer;
-/* Made for the first user; freed for the last when no walk is under way any more. */
+/* Made by bring_up() for the first user; freed by take_down(), when no walk is running. */
 static struct buffers __percpu *buffers;
 
 DEFINE_STATIC_CALL_NULL(stock_walk_user, arch_stack_walk_user);
@@ -53,11 +53,11 @@ static void walk_stock(stack_trace_consume_fn consume, void *cookie,
 		       const struct pt_regs *regs)
 {
 	static_call(stock_walk_user)(consume, cookie, regs);
-	/* So that it is no jump: the redirect knows this module by its return address. */
+	/* Keep the call from being a jump: the redirect checks the return address. */
 	barrier();
 }
 
-/* Return: room for MAX_FRAMES; NULL if all is taken. */
+/* Return: room for MAX_FRAMES; NULL if all buffers of this CPU are in use. */
 static u64 *enter(void)
 {
 	struct buffers *own;
@@ -72,13 +72,13 @@ static u64 *enter(void)
 
 static void leave(void)
 {
-	/* What interrupts has the next buffer until here. */
+	/* Before here, a walk that interrupts this one must take the next buffer. */
 	barrier();
 	this_cpu_ptr(buffers)->nesting--;
 	preempt_enable();
 }
 
-/* Count frames, up to one more than a limit, which @cookie begins with. */
+/* Count down from a limit in @cookie; stop at the first frame beyond it. */
 static bool count_down(void *cookie, unsigned long addr)
 {
 	int *left = cookie;
@@ -214,8 +214,8 @@ static void event_end(void)
 }
 
 /*
- * In the place of trace_event_reg(), which registers the event's probe. The tracepoint's
- * own callbacks would not do: they run under a lock that attaching takes.
+ * Replaces trace_event_reg(), which registers the event's probe. The tracepoint's own
+ * callbacks cannot attach: they run under a lock that attaching takes.
  */
 static int event_reg(struct trace_event_call *call, enum trace_reg type, void *data)
 {
@@ -241,7 +241,7 @@ static int event_reg(struct trace_event_call *call, enum trace_reg type, void *d
 	}
 }
 
-/* While the module is loaded, or goes, it is only noted. */
+/* While the module is being loaded or unloaded, only note the value. */
 static int set_option(const char *value, const struct kernel_param *param)
 {
 	bool on;
@@ -278,7 +278,7 @@ int user_stack_init(void)
 	if (!addr)
 		return -ENOENT;
 	static_call_update(stock_walk_user, (typeof(arch_stack_walk_user) *)addr);
-	/* If it will fail when it is wanted, it is said now. */
+	/* Try it once, so that loading the module fails if it cannot work later. */
 	ret = kunwind_redirect_begin(&redirect);
 	kunwind_redirect_end(&redirect);
 	if (ret)
@@ -293,8 +293,8 @@ int user_stack_init(void)
 }
 
 /*
- * The parameter can still be written until the kernel frees the module. Before that, it
- * disables the event.
+ * After this, root can still write the parameter, until the kernel frees the module. Before it
+ * does, the kernel disables the event.
  */
 void user_stack_exit(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* ftrace's user stacks. */
+/* The user stacks of ftrace. */
 #ifndef KT_USER_STACK_H
 #define KT_USER_STACK_H
 

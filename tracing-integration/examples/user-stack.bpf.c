@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The stack of each openat() of one process, through bpf_kunwind_user_stack():
+ * Records the stack of each openat() of one process, by bpf_kunwind_user_stack():
  *
  *	clang -O2 -g --target=bpf -c user-stack.bpf.c
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-/* As many as one walk gives. */
+/* KUNWIND_MAX_FRAMES */
 #define MAX_FRAMES	1024
 
 struct bpf_kunwind_result {
@@ -19,7 +19,7 @@ struct bpf_kunwind_result {
 extern int bpf_kunwind_user_stack(void *frames, __u32 frames__sz,
 				  struct bpf_kunwind_result *result) __ksym;
 
-/* What user space gets of each. */
+/* What user space gets for each call. */
 struct stack {
 	__u32 pid;
 	__u32 count;
@@ -33,7 +33,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 } stacks SEC(".maps");
 
-/* Set before it is loaded. */
+/* The process; user space sets it before it loads the program. */
 const volatile __u32 traced;
 
 SEC("tp/syscalls/sys_enter_openat")

@@ -40,7 +40,7 @@ static int print(void *unused, void *data, size_t size)
 	return 0;
 }
 
-/* @traced: the process; a read-only variable of the program, set before it is loaded */
+/* @traced: the process: a read-only variable of the program, to be set before loading */
 static struct bpf_object *load(const char *file, unsigned int traced)
 {
 	struct bpf_object *object = bpf_object__open(file);
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	}
 	signal(SIGINT, interrupt);
 	signal(SIGTERM, interrupt);
-	/* Stacks are whole from the first one that says COMPLETE (1) on. */
+	/* The first call starts coverage, so the first stacks say NOT_COVERED (5). */
 	fprintf(stderr, "user-stack: ready\n");
 	while (!interrupted)
 		if (ring_buffer__poll(buffer, 100) < 0 && errno != EINTR)
