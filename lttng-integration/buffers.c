@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One set of buffers serves all contexts: an event's stack is computed and
- * recorded before the next event of the same CPU and nesting level begins.
+ * One set of buffers serves all contexts: LTTng computes and records the stack of an event
+ * before the next event of the same CPU and nesting level starts.
  */
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -66,7 +66,7 @@ void buffers_put(void)
 }
 
 /*
- * The buffer of the event that is being written on @cpu, which is this one.
+ * The buffer of the event that is being written on @cpu, the current CPU.
  * Return: NULL if LTTng is nested deeper than it promises.
  */
 struct stack *buffers_stack(int cpu)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Where a stack waits between its computation and its recording. */
+/* Buffers that hold a stack from its computation to its recording. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -7,9 +7,9 @@
 #include <uapi/linux/kunwind.h>
 
 /*
- * One stack. Made by the first buffers_get(), one per CPU and nesting level of
- * LTTng's ring buffer; written by get_size() and read by record() of one event,
- * with preemption off on that CPU; freed by the last buffers_put().
+ * One stack. The first buffers_get() makes one per CPU and nesting level of LTTng's ring
+ * buffer. get_size() of an event writes it, and record() of the same event reads it, with
+ * preemption off on that CPU. The last buffers_put() frees it.
  */
 struct stack {
 	u32 count;

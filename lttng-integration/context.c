@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The fields _callstack_user_unwind_length and callstack_user_unwind, and behind
- * them _callstack_user_unwind_stop, _callstack_user_unwind_space,
+ * The context has the fields _callstack_user_unwind_length and callstack_user_unwind, and
+ * after them _callstack_user_unwind_stop, _callstack_user_unwind_space,
  * _callstack_user_unwind_proven and _callstack_user_unwind_interrupted.
  *
- * As in LTTng's own callstack context (src/lttng-context-callstack.c), the stack
- * is computed in get_size(), where its length must be known, and kept until
- * record(). LTTng keeps preemption off from the one to the other. A stack that is
- * not complete ends with the mark that LTTng uses, ULONG_MAX.
+ * As LTTng's own callstack context does (src/lttng-context-callstack.c), get_size() computes
+ * the stack, as its length must be known there, and keeps it for record(). LTTng keeps
+ * preemption off in between. An incomplete stack ends with LTTng's mark, ULONG_MAX.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -40,7 +39,7 @@ static void compute(struct stack *s)
 	s->space = result.space;
 	s->proven = result.proven;
 	s->interrupted = result.interrupted;
-	/* A kernel thread's user stack is empty, and that is all of it. */
+	/* A kernel thread has no user stack: an empty one is complete. */
 	if (result.stop != KUNWIND_STOP_COMPLETE &&
 	    result.stop != KUNWIND_STOP_NO_USER)
 		s->frames[s->count++] = INCOMPLETE;
@@ -105,7 +104,7 @@ static void stop_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 	chan->ops->event_write(ctx, &stop, sizeof(stop), lttng_alignof(stop));
 }
 
-/* The space's number, and the mask of interrupted frames. */
+/* For the space's number, and for the mask of interrupted frames. */
 static size_t u64_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 			   size_t offset)
 {
@@ -153,7 +152,7 @@ static void context_destroy(void *consumer)
 {
 	kunwind_detach(consumer);
 	buffers_put();
-	/* No sleep from here on: see main.c. */
+	/* Do not sleep from here on: see main.c. */
 	module_put(THIS_MODULE);
 }
 
@@ -204,11 +203,11 @@ static const struct lttng_kernel_event_field *interrupted_field =
 		false, false);
 
 /*
- * Append two fields. lttng_kernel_context_append() is not exported, and must not
- * be called through a pointer, for a kernel with IBT removes the landing pad of a
- * function whose address nobody takes. But LTTng's own callstack context has two
- * fields, of an unsigned int and of unsigned longs: have LTTng append it, and change
- * what they are. No type of ours needs a larger alignment.
+ * Append two fields. lttng_kernel_context_append() is not exported. A call of it through a
+ * pointer could fault: with IBT, the kernel removes the landing pad of a function whose
+ * address no code takes. But LTTng's own callstack context has two fields, an unsigned int
+ * and unsigned longs. So make LTTng append that context, and then replace its fields. No type
+ * of kunwind's fields needs a larger alignment.
  */
 static int append(struct lttng_kernel_ctx **ctx,
 		  const struct lttng_kernel_ctx_field *first,
@@ -221,7 +220,7 @@ static int append(struct lttng_kernel_ctx **ctx,
 	ret = lttng_add_callstack_to_ctx(ctx, LTTNG_KERNEL_ABI_CONTEXT_CALLSTACK_USER);
 	if (ret)
 		return ret;
-	/* Another LTTng than the one that this was written for: leave it its own. */
+	/* This is not the LTTng that this was written for: leave its own fields. */
 	if (WARN_ON_ONCE((*ctx)->nr_fields != before + 2))
 		return -ENXIO;
 	fields = &(*ctx)->fields[before];
@@ -251,7 +250,7 @@ static int append_stack(struct lttng_kernel_ctx **ctx,
 	return append(ctx, &length, &stack);
 }
 
-/* Behind the stack: what these record, and those of the next function, comes from its walk. */
+/* After the stack, as these fields, and those of append_frames(), record its walk's result. */
 static int append_end(struct lttng_kernel_ctx **ctx)
 {
 	const struct lttng_kernel_ctx_field stop = {
@@ -285,11 +284,11 @@ static int append_frames(struct lttng_kernel_ctx **ctx)
 }
 
 /**
- * context_add() - in place of lttng_add_callstack_to_ctx(CALLSTACK_USER)
+ * context_add() - replaces lttng_add_callstack_to_ctx(CALLSTACK_USER)
  * @ctx: the context of a channel that has not been active
  *
- * Context: an ioctl of the session daemon; sleeps. The caller has a reference to
- *	this module, and gives it to us.
+ * Context: an ioctl of the session daemon; sleeps. Takes over the redirect's reference to
+ *	this module.
  * Return: 0, -EEXIST, or a negative errno.
  */
 int context_add(struct lttng_kernel_ctx **ctx)
@@ -311,7 +310,7 @@ int context_add(struct lttng_kernel_ctx **ctx)
 	ret = append_stack(ctx, consumer);
 	if (ret)
 		goto detach;
-	/* From here on the context owns all that was taken, also if the rest fails. */
+	/* From here on the context owns the consumer, buffers and module, even after errors. */
 	ret = append_end(ctx);
 	return ret ?: append_frames(ctx);
 

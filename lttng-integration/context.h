@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The context: the fields that are added to every event. */
+/* The context: fields that LTTng adds to every event. */
 #ifndef CONTEXT_H
 #define CONTEXT_H
 

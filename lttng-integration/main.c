@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * kunwind-lttng.ko: `lttng add-context --kernel --type=callstack-user` gives
- * kunwind's stack, and `lttng enable-event --kernel 'kunwind_*'` what turns its
- * addresses into names. LTTng stays as the distribution built it: ftrace redirects
+ * kunwind-lttng.ko: `lttng add-context --kernel --type=callstack-user` gives kunwind's
+ * stacks. `lttng enable-event --kernel 'kunwind_*'` gives the events that turn their addresses
+ * into names. LTTng stays as the distribution built it. ftrace redirects
  * lttng_add_callstack_to_ctx(), for this one type, to context_add(), and
- * lttng_statedump_start() to statedump_start(), when they are not called from here.
+ * lttng_statedump_start() to statedump_start(). Calls from this module are not redirected.
  *
- * LTTng keeps pointers into this module as long as a context or a probe's event
- * exists, and each of them holds a reference to it. For what is redirected, the
- * reference is taken before the call, and nothing sleeps after it is given back, so
- * that the synchronize_rcu_tasks() at the exit waits for who is about to enter and
- * for who is about to leave.
+ * LTTng keeps pointers into this module as long as a context or an event of a probe exists.
+ * Each of these holds a reference to the module. A redirected call has its reference before it
+ * enters the module, and does not sleep after it has given the reference back. So
+ * synchronize_rcu_tasks() at the exit waits for tasks that are about to enter or to leave.
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * LTTng's probes of kunwind.ko's tracepoints, made by LTTng's macros as its own
- * are (src/probes/).
+ * LTTng's probes of the tracepoints of kunwind.ko, made by the same macros as LTTng's own
+ * probes (src/probes/).
  */
 #include <linux/module.h>
 #include <lttng/tracer.h>
-/* The compiler compares the prototypes with these. */
+/* So that the compiler checks the prototypes. */
 #include <kunwind/trace.h>
 #include "probes.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What LTTng records of kunwind's tracepoints. */
+/* LTTng's probes of kunwind's tracepoints. */
 #ifndef PROBES_H
 #define PROBES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What a session is told when it begins: all mappings that walks know of. */
+/* The events of the state dump of a session: all mappings that walks know of. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kunwind_statedump
 

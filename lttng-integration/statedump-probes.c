@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * LTTng's probes of the state dump. Their first argument is a session, and
- * TP_SESSION_CHECK keeps the event from all others.
+ * LTTng's probes of the state dump. Their first argument is a session. With TP_SESSION_CHECK,
+ * only that session records the event.
  */
 #include <linux/module.h>
 #include <lttng/events.h>

@@ -34,13 +34,13 @@ static void tell(const struct kunwind_mapping *m, void *session)
 }
 
 /**
- * statedump_start() - in place of lttng_statedump_start()
+ * statedump_start() - replaces lttng_statedump_start()
  * @session: a session that has just become active, or asks for a dump
  *
- * What is missing in kunwind's part makes no session fail: its last event says so.
+ * An error in kunwind's part does not make the session fail: kunwind_statedump_end reports it.
  *
- * Context: an ioctl of the session daemon, under LTTng's lock; sleeps. The caller
- *	has a reference to this module, and gives it to us.
+ * Context: an ioctl of the session daemon, under LTTng's lock; sleeps. Takes over the
+ *	redirect's reference to this module.
  * Return: what LTTng's own returns.
  */
 int statedump_start(struct lttng_kernel_session *session)
@@ -52,7 +52,7 @@ int statedump_start(struct lttng_kernel_session *session)
 	      kunwind_for_each_mapping(tell, session) : 0;
 	trace_kunwind_statedump_end(session, ret);
 	ret = lttng_statedump_start(session);
-	/* No sleep from here on: see main.c. */
+	/* Do not sleep from here on: see main.c. */
 	module_put(THIS_MODULE);
 	return ret;
 }
