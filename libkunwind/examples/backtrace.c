@@ -4,7 +4,7 @@
  *
  *	cc backtrace.c $(pkg-config --cflags --libs libkunwind) -o backtrace
  *
- * Addresses are looked up with addr2line(1), or eu-addr2line -p PID.
+ * To look up the addresses, use addr2line(1), or eu-addr2line -p PID.
  */
 #include <inttypes.h>
 #include <stdio.h>

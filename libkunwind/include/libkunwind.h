@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libkunwind: a program asks the kernel module kunwind for its own call stack.
+ * With libkunwind, a program asks the kernel module kunwind for its own call stack.
  *
- * Functions that can fail return a negative errno value and leave errno alone,
- * kunwind_backtrace_new() excepted. See kunwind(7).
+ * Functions that can fail return a negative errno value and leave errno alone, except
+ * kunwind_backtrace_new(). See kunwind(7).
  */
 #ifndef LIBKUNWIND_H
 #define LIBKUNWIND_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* The most frames that a backtrace can be made for. */
+/* The largest capacity of a backtrace, in frames. */
 #define KUNWIND_MAX_CAPACITY	(1u << 20)
 
 /* An open /dev/kunwind. Threads may share it. */
@@ -28,12 +28,12 @@ struct kunwind_bt;
  * kunwind_open() - cover this process
  * @handle: where to put the handle; NULL on failure
  *
- * When it returns, the unwind tables of all that is mapped are compiled.
+ * On return, the unwind tables of all mapped code are compiled.
  *
  * Return: 0; -ENODEV if the module is not loaded; -EPROTO if the module does not
- * speak this library's ABI; -EOPNOTSUPP if the kernel lacks a function that the
- * module must hook, or hooks none now; -EINVAL if @handle is NULL; -ENOMEM, -EMFILE, -ENFILE, -EACCES,
- * -EINTR as open(2).
+ * support this library's ABI; -EOPNOTSUPP if the kernel lacks a function that the
+ * module must hook, or if its sysctl kernel.ftrace_enabled is 0; -EINVAL if @handle is
+ * NULL; -ENOMEM, -EMFILE, -ENFILE, -EACCES, -EINTR as open(2).
  */
 int kunwind_open(struct kunwind_handle **handle);
 
@@ -46,8 +46,8 @@ int kunwind_open(struct kunwind_handle **handle);
 void kunwind_close(struct kunwind_handle *handle);
 
 /**
- * kunwind_backtrace_new() - room for a stack
- * @capacity: of how many frames, 1 to KUNWIND_MAX_CAPACITY
+ * kunwind_backtrace_new() - allocate a backtrace
+ * @capacity: how many frames it has room for, 1 to KUNWIND_MAX_CAPACITY
  *
  * Return: an empty backtrace; NULL and errno = EINVAL or ENOMEM on failure.
  */
@@ -60,13 +60,13 @@ struct kunwind_bt *kunwind_backtrace_new(uint32_t capacity);
 void kunwind_backtrace_free(struct kunwind_bt *bt);
 
 /**
- * kunwind_backtrace() - the calling thread's own stack
+ * kunwind_backtrace() - take the calling thread's own stack
  * @handle: from kunwind_open(), in this process
  * @bt: where to put it
  *
- * Frame 0 is the address that this call returns to. It is async-signal-safe: one
- * system call for each KUNWIND_MAX_FRAMES frames, no allocation, no lock. A stack
- * that ends early is a result, not an error: see kunwind_backtrace_stop().
+ * Frame 0 is the address that this call returns to. The function is async-signal-safe: it
+ * makes one system call for each KUNWIND_MAX_FRAMES frames, allocates nothing and takes no
+ * lock. A stack that ends early is a result, not an error: see kunwind_backtrace_stop().
  *
  * Return: the number of frames; -EXDEV in a child of fork(2) or in another
  * process than the one that opened @handle; -ENOMEM; -EINVAL if an argument is
@@ -79,10 +79,10 @@ int kunwind_backtrace(struct kunwind_handle *handle,
  * kunwind_backtrace_frames() - the frames
  * @bt: the backtrace
  *
- * A frame's address is a return address, whose call is the instruction before: look
- * up the address minus 1. With KUNWIND_FRAME_INTERRUPTED in its flags, a signal came
- * there: look up the address. KUNWIND_FRAME_GUESSED says that no unwind information
- * proves the frame.
+ * A frame's address is a return address, and the call is the instruction before: look up
+ * the address minus 1. If the frame has KUNWIND_FRAME_INTERRUPTED in its flags, a signal
+ * interrupted it there: look up the address itself. KUNWIND_FRAME_GUESSED means that no
+ * unwind information proves the frame.
  *
  * Return: kunwind_backtrace_count() frames, innermost first. They change with the
  * next kunwind_backtrace() and live as long as @bt.
@@ -102,7 +102,7 @@ uint32_t kunwind_backtrace_count(const struct kunwind_bt *bt);
  * kunwind_backtrace_capacity() - how many frames there is room for
  * @bt: the backtrace
  *
- * Return: what kunwind_backtrace_new() was given.
+ * Return: the capacity that was passed to kunwind_backtrace_new().
  */
 uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt);
 
@@ -110,9 +110,9 @@ uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt);
  * kunwind_backtrace_proven() - how many frames follow from unwind tables alone
  * @bt: the backtrace
  *
- * Return: 0 to kunwind_backtrace_count(). The frames behind rest on a step by
- * frame pointer, or on a call that has pushed nothing, which is plausible and not
- * proven: they have KUNWIND_FRAME_GUESSED.
+ * Return: 0 to kunwind_backtrace_count(). The frames after them have
+ * KUNWIND_FRAME_GUESSED. They are plausible, but not proven: the walk took a step by frame
+ * pointer, or assumed that a function had pushed nothing.
  */
 uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
 
@@ -120,9 +120,8 @@ uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
  * kunwind_backtrace_stop() - why the walk ended
  * @bt: the backtrace
  *
- * Return: enum kunwind_stop: KUNWIND_STOP_COMPLETE if and only if the stack
- * is whole; KUNWIND_STOP_NONE (0) if the backtrace was not taken yet, or could
- * not be.
+ * Return: enum kunwind_stop: KUNWIND_STOP_COMPLETE if and only if the stack is whole;
+ * KUNWIND_STOP_NONE (0) before the first kunwind_backtrace(), and after one that failed.
  */
 uint32_t kunwind_backtrace_stop(const struct kunwind_bt *bt);
 

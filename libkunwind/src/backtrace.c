@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Backtraces: room for one, taking one, reading one. */
+/* Backtraces: allocate, take, read. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ EXPORT void kunwind_backtrace_free(struct kunwind_bt *bt)
 	free(bt);
 }
 
-/* A request, and the frames in whose place it stands while it is made. */
+/* A request, and the frames whose place it takes while the kernel handles it. */
 union piece {
 	struct kunwind_stack stack;
 	struct kunwind_frame frames[sizeof(struct kunwind_stack) /
@@ -62,8 +62,8 @@ long request(struct kunwind_handle *handle, struct kunwind_stack *stack,
 }
 
 /*
- * The kernel returns KUNWIND_MAX_FRAMES at a time, behind its structure. So for those
- * that follow, the structure is put in the place of the last frames so far.
+ * The kernel returns at most KUNWIND_MAX_FRAMES frames at a time, after its structure. To get
+ * more, put the structure in the place of the last frames so far, and then restore these.
  */
 static inline __attribute__((always_inline))
 long go_on(struct kunwind_handle *handle, struct kunwind_bt *bt)
@@ -79,7 +79,7 @@ long go_on(struct kunwind_handle *handle, struct kunwind_bt *bt)
 	*piece = saved;
 	if (ret < 0)
 		return ret;
-	/* The frames before a guess are proven, and none behind it. */
+	/* All frames after a guess are guessed, too. */
 	if (bt->stack.proven == count)
 		bt->stack.proven += answer.stack.proven;
 	bt->stack.count += answer.stack.count;
@@ -87,7 +87,7 @@ long go_on(struct kunwind_handle *handle, struct kunwind_bt *bt)
 	return 0;
 }
 
-/* Inlined into its caller, it would not be the frame that is left out. */
+/* Not inlined: its own frame is the one that OWN_FRAMES leaves out. */
 EXPORT __attribute__((noinline))
 int kunwind_backtrace(struct kunwind_handle *handle,
 		      struct kunwind_bt *bt)

@@ -15,12 +15,12 @@ static int check_version(int fd)
 	struct kunwind_version version = { .size = sizeof(version) };
 	long ret = kunwind_ioctl(fd, KUNWIND_IOC_VERSION, &version);
 
-	/* What is not our device does not know the request. */
+	/* Another device does not know the request. */
 	if (ret == -ENOTTY || ret == -EINVAL)
 		return -EPROTO;
 	if (ret < 0)
 		return ret;
-	/* Requests are added, never changed: a later module is fine. */
+	/* A later module has all requests of this version, unchanged. */
 	return version.abi >= KUNWIND_ABI_VERSION ? 0 : -EPROTO;
 }
 
@@ -30,7 +30,7 @@ static int open_device(void)
 
 	if (fd >= 0)
 		return fd;
-	/* ENXIO: a node that was made by hand, without the module. */
+	/* ENXIO: a user made the node by hand, and the module is not loaded. */
 	if (errno == ENOENT || errno == ENXIO || errno == ENOTDIR)
 		return -ENODEV;
 	return -errno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the library share. */
+/* Shared by the files of the library. */
 #ifndef LIBKUNWIND_INTERNAL_H
 #define LIBKUNWIND_INTERNAL_H
 
@@ -14,7 +14,7 @@ struct kunwind_handle {
 	int fd;
 };
 
-/* The kernel writes the frames behind its structure: nothing is copied. */
+/* The kernel writes the frames after its structure, so the library need not copy them. */
 struct kunwind_bt {
 	struct kunwind_stack stack;
 	struct kunwind_frame frames[];
@@ -24,9 +24,9 @@ _Static_assert(offsetof(struct kunwind_bt, frames) ==
 	       sizeof(struct kunwind_stack), "the frames follow the structure");
 
 /*
- * The system call is made in the function that calls this, not in libc's ioctl():
- * so the number of frames between the caller of the library and the kernel is
- * known, errno is left alone, and nothing can be put in between.
+ * The function that calls this makes the system call itself, without libc's ioctl(). So
+ * the number of frames between the library's caller and the kernel is known, errno stays as
+ * it is, and no interposed ioctl() can come in between.
  */
 static inline __attribute__((always_inline))
 long kunwind_ioctl(int fd, unsigned long request, void *arg)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names and sentences of the stop reasons, from the list of the ABI header. */
+/* Names and sentences of the stop reasons, from the list in the ABI header. */
 #include "internal.h"
 #include "libkunwind.h"
 
