@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What core/ needs, as a host program has it. Its twin for the kernel is
- * port/kernel/kunwind_port.h; the list of needs is the same.
+ * What core/ needs, for a host program. port/kernel/kunwind_port.h has the same for the
+ * kernel.
  *
- * "User memory" is a window of this program's own memory: its own stack, or a
- * copy of another process' stack, or words that a test made up.
+ * "User memory" is a window of this program's own memory: its own stack, a copy of another
+ * process's stack, or words that a test has made up.
  */
 #ifndef KUNWIND_PORT_H
 #define KUNWIND_PORT_H
@@ -128,12 +128,12 @@ static inline void kuw_port_fill_regs(const struct kuw_port_regs *regs,
 /**
  * struct kuw_port_window - the part of "user memory" that can be read
  * @lo: first address
- * @starts: how many addresses from @lo on a whole word may start at
- * @bias: where a byte is in this program minus its address, modulo 2^64; 0 for
- *	the program's own memory
+ * @starts: at how many addresses, from @lo on, a whole word can start
+ * @bias: the place of a byte in this program minus its address, modulo 2^64; 0 for the
+ *	program's own memory
  *
- * Everything else faults, or is where kuw_port_elsewhere() finds it. There is one window
- * for each thread.
+ * kuw_port_elsewhere() reads everything else; without that, the read fails. Each thread has
+ * one window.
  */
 struct kuw_port_window {
 	u64 lo;
@@ -143,7 +143,7 @@ struct kuw_port_window {
 
 extern __thread struct kuw_port_window kuw_port_window
 	__attribute__((tls_model("initial-exec")));
-/* NULL, or what reads a word outside the window. Return: 0, or -EFAULT. */
+/* NULL, or a function that reads a word outside the window. Return: 0, or -EFAULT. */
 extern __thread int (*kuw_port_elsewhere)(u64 addr, u64 *word);
 
 static inline void kuw_port_set_window(u64 lo, u64 len, u64 bias)
@@ -154,22 +154,22 @@ static inline void kuw_port_set_window(u64 lo, u64 len, u64 bias)
 }
 
 /*
- * With KUW_PORT_INJECT every read is counted, and one of them can be made to
- * fail. Benchmarks are built without.
+ * With KUW_PORT_INJECT, every read is counted, and a test can make one of them fail.
+ * Benchmarks are built without it.
  */
 #ifdef KUW_PORT_INJECT
 extern __thread u64 kuw_port_reads;	/* reads so far */
 extern __thread u64 kuw_port_fail_nth;	/* this one fails; 0: none */
 
-/* Return: whether this read is to fail. Ends the program if it is misaligned. */
+/* Return: whether this read must fail. Ends the program if @addr is misaligned. */
 bool kuw_port_inject(u64 addr);
 #else
 #define kuw_port_inject(addr)	false
 #endif
 
 /*
- * A walk over the program's own stack reads words that the sanitizer keeps
- * apart, as a debugger would.
+ * A walk over the program's own stack reads all of its words, as a debugger would. The
+ * address sanitizer must not check these reads.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define kuw_port_reader	noinline __attribute__((__no_sanitize__("address"), \
@@ -199,7 +199,7 @@ static kuw_port_reader int kuw_port_read(u64 addr, u64 *word)
 	return 0;
 }
 
-/* The same of the stack, for the walk's loop: a call in it would cost registers. */
+/* The same for the walk's loop, only in the window: a call there would cost registers. */
 static kuw_port_reader int kuw_port_read_stack(u64 addr, u64 *word)
 {
 	if (kuw_port_inject(addr))
@@ -210,7 +210,7 @@ static kuw_port_reader int kuw_port_read_stack(u64 addr, u64 *word)
 	return 0;
 }
 
-/* In the kernel, reads in a row are cheaper than single ones. */
+/* In the kernel, several reads between these two are cheaper than single ones. */
 static inline void kuw_port_open(void)
 {
 }
@@ -222,7 +222,7 @@ static inline void kuw_port_close(void)
 #define kuw_port_read_open(addr, user_end, word) \
 	((void)(user_end), kuw_port_read_stack(addr, word))
 
-/* The first word of the process's stack, where the kernel put argc; here, if a test says so. */
+/* The first word of the process's stack, where the kernel put argc. Host programs set it. */
 extern __thread u64 kuw_port_stack_first;	/* 0: nowhere */
 
 static inline u64 kuw_port_stack_start(void)
@@ -231,8 +231,8 @@ static inline u64 kuw_port_stack_start(void)
 }
 
 /*
- * Find the return address that uretprobes replaced, if they did so at @slot: here,
- * if a test says so.
+ * Find the return address that a uretprobe replaced at @slot. Tests set both. Return: whether
+ * one did.
  */
 extern __thread u64 kuw_port_uretprobe_slot;	/* 0: nowhere */
 extern __thread u64 kuw_port_uretprobe_ra;

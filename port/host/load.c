@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* From a file to its table, by the loops of elf.h and compile.h. */
+/* Make a file's table, by the loops that elf.h and compile.h describe. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

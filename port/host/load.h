@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the module does between a mapping and a walk, done by a host program:
- * a file's table, and the address map of a process.
+ * What the module does between a mapping and a walk, for host programs: a file's table, and
+ * the address map of a process.
  */
 #ifndef HOST_LOAD_H
 #define HOST_LOAD_H
@@ -13,7 +13,7 @@
 #include "memo.h"
 #include "table.h"
 
-/* How areas grow: to the byte, so that a sanitizer sees any overrun; or double. */
+/* How areas grow: exactly as asked, so that a sanitizer sees any overrun; or by doubling. */
 enum host_growth {
 	HOST_EXACT,
 	HOST_DOUBLE,
@@ -26,7 +26,7 @@ enum host_growth {
  * @eh_frame_hdr: a copy of .eh_frame_hdr, or NULL
  * @table: the table, alone in its allocation
  * @bytes: its bytes
- * @stage: what was being done when it failed
+ * @stage: the step that was running when it failed
  * @grown: how often an area grew
  */
 struct host_table {
@@ -39,14 +39,14 @@ struct host_table {
 	unsigned int grown;
 };
 
-/* A file's bytes: read where they are needed, never all of them. */
+/* A file's bytes, or its file descriptor, from which only the needed bytes are read. */
 struct host_source {
-	int fd;			/* -1: @bytes */
+	int fd;			/* -1: @bytes has them */
 	const u8 *bytes;
 	u64 size;
 };
 
-/* Return: 0 or a negative errno; host_table_free() in both cases. */
+/* Return: 0 or a negative errno. Call host_table_free() in both cases. */
 int host_read_elf(struct host_table *t, const struct host_source *source);
 int host_compile(struct host_table *t, enum host_growth growth);
 int host_load_bytes(struct host_table *t, const void *bytes, u64 size,
@@ -59,8 +59,8 @@ void host_table_free(struct host_table *t);
  * struct host_space - the address map of a process, with the tables it needs
  * @map: the map
  * @tables: the tables
- * @paths: where each is from
- * @nr_tables: how many
+ * @paths: the path of each table's file
+ * @nr_tables: how many tables
  * @stack_first: the first word of the process's stack: kuw_port_stack_first of its walks
  */
 struct host_space {
@@ -71,11 +71,11 @@ struct host_space {
 	u64 stack_first;
 };
 
-/* @pid may be 0 for the caller. */
+/* @pid: the process; 0: the caller. Return: 0 or a negative errno. */
 int host_space_of(struct host_space *space, pid_t pid);
 void host_space_free(struct host_space *space);
 
-/* The smallest memo, valid if all of it is zero. */
+/* The smallest memo. Clear all of it before the first walk. */
 struct host_memo {
 	struct kuw_memo memo;
 	struct kuw_memo_entry memory[KUW_MEMO_BYTES / sizeof(struct kuw_memo_entry)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The window of readable memory that kunwind_port.h presents to core/. */
+/* The window of readable memory; see kunwind_port.h. */
 #include "kunwind_port.h"
 
 __thread struct kuw_port_window kuw_port_window;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The address map of a process, made from its /proc/PID/maps. */
+/* Make the address map of a process, from its /proc/PID/maps. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ struct line {
 	char path[4096];
 };
 
-/* The vDSO is no file: take its bytes out of the process. */
+/* The vDSO is not a file: read its bytes from the process. */
 static int load_vdso(struct host_table *t, pid_t pid, const struct line *l)
 {
 	u64 size = l->end - l->start;
@@ -37,7 +37,7 @@ static int load(struct host_table *t, pid_t pid, const struct line *l)
 
 	if (!strcmp(l->path, "[vdso]"))
 		return load_vdso(t, pid, l);
-	/* Needs privilege, and is right for deleted and replaced files too. */
+	/* This needs privilege, and is right for deleted and replaced files, too. */
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 pid, (uint64_t)l->start, (uint64_t)l->end);
 	if (!access(name, R_OK))
@@ -89,7 +89,7 @@ static void describe(struct host_space *space, pid_t pid, const struct line *l,
 	m->kind = KUW_MAPPING_NO_TABLE;
 }
 
-/* Return: where the stack of a process begins, or 0 (proc(5), /proc/PID/stat, field 28). */
+/* Return: where the stack of a process starts, or 0 (proc(5), /proc/PID/stat, field 28). */
 static u64 stack_first(pid_t pid)
 {
 	char name[64], text[1024];
@@ -143,7 +143,7 @@ int host_space_of(struct host_space *space, pid_t pid)
 		l.start = start;
 		l.end = end;
 		l.off = off;
-		/* Anonymous memory is not recorded, nor by the module. */
+		/* Leave out anonymous memory, as the module does. */
 		if (perms[2] != 'x' || !l.path[0])
 			continue;
 		if (n == room) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What core/ needs, as the kernel has it. Its twin for host programs is
- * port/host/kunwind_port.h; the list of needs is the same.
+ * What core/ needs, for the kernel. port/host/kunwind_port.h has the same for host
+ * programs.
  */
 #ifndef KUNWIND_PORT_H
 #define KUNWIND_PORT_H
@@ -63,10 +63,9 @@ static inline void kuw_port_fill_regs(const struct pt_regs *regs, u64 r[16])
 }
 
 /*
- * User memory can be read without faulting between these two; nothing may be
- * called there that is not inline (objtool sees to it). The caller of
- * kuw_walk() has disabled page faults and proven that user memory may be
- * touched in this context; addresses are checked here.
+ * Between these two, kuw_port_read_open() can read user memory. Only inline functions may
+ * be called there, as objtool checks. The caller of kuw_walk() has disabled page faults,
+ * and has made sure that this context may read user memory. Addresses are checked here.
  */
 static __always_inline void kuw_port_open(void)
 {
@@ -79,11 +78,11 @@ static __always_inline void kuw_port_close(void)
 }
 
 /*
- * Read one aligned word of user memory there. Only the first read has a barrier
- * before it, so an address is masked as well as checked: what a mispredicted walk
- * reads is no kernel memory either. @user_end is KUW_PORT_USER_END, which takes
- * two instructions each time: task_size_max() is patched, and constant only without
- * CONFIG_X86_5LEVEL.
+ * Read one aligned word of user memory, between kuw_port_open() and kuw_port_close(). Only
+ * kuw_port_open() has a barrier. So the address is checked and masked: a mispredicted walk
+ * must not read kernel memory either. @user_end is KUW_PORT_USER_END. It is an argument, as
+ * getting it takes two instructions each time: task_size_max() is patched, and constant only
+ * without CONFIG_X86_5LEVEL.
  *
  * Return: 0, or -EFAULT.
  */
@@ -93,7 +92,7 @@ static __always_inline int kuw_port_read_open(u64 addr, u64 user_end, u64 *word)
 
 	if (unlikely(addr >= end))
 		return -EFAULT;
-	/* array_index_nospec() compares with a register, or with 32 bits. */
+	/* Keep a constant in a register: array_index_nospec() takes no immediate of 64 bits. */
 	if (__builtin_constant_p(end))
 		OPTIMIZER_HIDE_VAR(end);
 	addr = array_index_nospec(addr, end);
@@ -103,7 +102,7 @@ fault:
 	return -EFAULT;
 }
 
-/* The same, alone. */
+/* Read one aligned word of user memory, alone. Return: 0, or -EFAULT. */
 static inline int kuw_port_read(u64 addr, u64 *word)
 {
 	int ret;
@@ -121,10 +120,11 @@ static inline u64 kuw_port_stack_start(void)
 }
 
 /*
- * Find the return address that uretprobes replaced, if they did so at @slot.
- * In the middle of a return the list of current->utask begins with entries that
- * are already freed (handle_trampoline()), so it is read as if it could fault,
- * and believed only where it names the slot.
+ * Find the return address that a uretprobe replaced at @slot. Return: whether one did.
+ *
+ * During a return, the list of current->utask starts with entries that the kernel has freed
+ * already (handle_trampoline()). So read it as memory that may fault, and believe only an
+ * entry that names the slot.
  */
 bool kw_uretprobe(u64 slot, u64 *ra);
 #define kuw_port_uretprobe	kw_uretprobe

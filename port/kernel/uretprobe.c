@@ -5,7 +5,7 @@
 #include <linux/uprobes.h>
 #include "kunwind_port.h"
 
-/* The kernel stops at 64 nested ones: MAX_URETPROBE_DEPTH. */
+/* The kernel nests at most 64 uretprobes: MAX_URETPROBE_DEPTH. */
 #define MAX_DEPTH	64
 
 bool kw_uretprobe(u64 slot, u64 *ra)
