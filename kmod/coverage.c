@@ -21,23 +21,13 @@
 #include "stats.h"
 #include "times.h"
 
-/*
- * Return: the number of an event that every snapshot knows of which is read after this
- * call.
- * Context: any, under rcu_read_lock().
- */
-s64 kw_space_known(const struct kw_space *space)
-{
-	/* Pairs with replace(). */
-	return smp_load_acquire(&space->known);
-}
-
 /* Call it before reading the snapshot. Context: any, under rcu_read_lock(). */
 enum kw_state kw_space_state(const struct kw_space *space)
 {
 	s64 events = READ_ONCE(space->events);
 	s64 wrong = READ_ONCE(space->wrong);
-	s64 known = kw_space_known(space);
+	/* Pairs with replace(): a snapshot that is read from now on knows of @known. */
+	s64 known = smp_load_acquire(&space->known);
 
 	if (!rcu_access_pointer(space->snap))
 		return KW_EMPTY;
@@ -115,33 +105,42 @@ bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 
 	return false;
 }
 
-/*
- * How many of these frames, from the innermost on, are in code that was mapped at event
- * @known and has not been replaced since.
- * Context: any, under rcu_read_lock().
- * Return: at most @count; 0 if more was mapped since than the space remembers.
- */
-u32 kw_space_unchanged(const struct kw_space *space, s64 known, const u64 *frames,
-		       u32 count)
+/* As kw_space_replaced(), once. Return: -1 if hooks overwrote what it read, too. */
+static int copy_log(const struct kw_space *space, struct kw_range ranges[KW_LOG])
 {
-	s64 events, event;
-	u32 i;
-
+	/* As in kw_space_state(). */
+	s64 known = smp_load_acquire(&space->known);
 	/* Pairs with number(). */
-	events = smp_load_acquire(&space->events);
-	if (events - known >= KW_LOG)
-		return 0;
-	for (event = known + 1; event <= events; event++) {
-		const struct kw_range *r = &space->log[event % KW_LOG];
+	s64 events = smp_load_acquire(&space->events), event;
+	int count = 0;
 
-		/* A return address can be the first byte after the code. */
-		for (i = 0; i < count; i++)
-			if (frames[i] - 1 < r->end && frames[i] >= r->start)
-				count = i;
-	}
+	if (events - known >= KW_LOG)
+		return -1;
+	for (event = known + 1; event <= events; event++)
+		ranges[count++] = space->log[event % KW_LOG];
 	/* If a hook has started to overwrite the places that were read, trust none. */
 	smp_rmb();
-	return READ_ONCE(space->events) - known < KW_LOG ? count : 0;
+	return READ_ONCE(space->events) - known < KW_LOG ? count : -1;
+}
+
+/*
+ * Copy where something was mapped that the snapshot does not know of. A walk by that
+ * snapshot is wrong from there on. Call it before reading the snapshot.
+ *
+ * A hypervisor can stop this CPU while threads on other CPUs map and catch up many times.
+ * So if there seem to be more ranges than the space remembers, look again.
+ *
+ * Context: any, under rcu_read_lock().
+ * Return: how many ranges; -1 if there are more than the space remembers.
+ */
+int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG])
+{
+	int tries = 3, count;
+
+	do {
+		count = copy_log(space, ranges);
+	} while (count < 0 && --tries);
+	return count;
 }
 
 /* Number an event. The caller has @space->lock. */
@@ -149,12 +148,12 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 {
 	s64 event = space->events + 1;
 
-	/* Pairs with kw_space_unchanged(): the previous event shows before this log entry. */
+	/* Pairs with copy_log(): the previous event shows before this log entry. */
 	smp_wmb();
 	space->log[event % KW_LOG] = (struct kw_range) { start, end };
 	if (wrong)
 		WRITE_ONCE(space->wrong, event);
-	/* Pairs with kw_space_unchanged(): the log entry shows before its event. */
+	/* Pairs with copy_log(): the log entry shows before its event. */
 	smp_store_release(&space->events, event);
 	/* If the task that should catch up cannot, a walk makes another task do it. */
 	if (!space->retry_at)

@@ -34,13 +34,11 @@ static inline struct kw_snapshot *kw_space_published(struct kw_space *space)
 					 lockdep_is_held(&space->lock));
 }
 
-s64 kw_space_known(const struct kw_space *space);
 enum kw_state kw_space_state(const struct kw_space *space);
 bool kw_space_is_due(const struct kw_space *space);
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end);
 bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end);
-u32 kw_space_unchanged(const struct kw_space *space, s64 known, const u64 *frames,
-		       u32 count);
+int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG]);
 void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		    u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone);

@@ -36,7 +36,7 @@ static int replace(struct kw_space *space, struct kw_snapshot *old,
 	if (space->events == version && kw_space_published(space) == old) {
 		refcount_inc(&snap->refs);
 		rcu_assign_pointer(space->snap, snap);
-		/* Pairs with kw_space_known(): the snapshot shows first. */
+		/* Pairs with kw_space_state(): the snapshot shows first. */
 		smp_store_release(&space->known, version);
 		WRITE_ONCE(space->retry_at, 0);
 		if (!snap->lacking)
@@ -182,18 +182,16 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		.deadline = jiffies + MAX_JIFFY_OFFSET,
 	};
 	struct kw_bases bases = {};
-	int round, ret = 0;
+	int rounds = KW_TAKE_ROUNDS, ret;
 
 	might_sleep();
 	atomic_inc(&space->takers);
-	for (round = 0; round < KW_TAKE_ROUNDS; round++) {
-		if (!needs_snapshot(space, &bases))
-			break;
-		ret = attempt(space, mm, &taker, &bases);
-		if (ret != -EAGAIN)
-			break;
+	do {
+		/* Another thread may have published what this one could not. */
+		ret = needs_snapshot(space, &bases) ?
+			      attempt(space, mm, &taker, &bases) : 0;
 		cond_resched();
-	}
+	} while (ret == -EAGAIN && --rounds);
 	put_bases(&bases);
 	atomic_dec_return_release(&space->takers);
 	if (ret)

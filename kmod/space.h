@@ -44,11 +44,10 @@ struct kw_slot {
 };
 
 /*
- * How many mapping events a space remembers. A thread can cause two (mprotect() does) before
- * it catches up. So this suffices for twice as many threads as there are slots. With more, a
- * walk may say INCOMPLETE_MAP: 1 of 100,000 with 24 threads that do nothing else.
+ * How many mapping events a space remembers: two for each thread that has a slot, because a
+ * thread can cause two (mprotect() does) before it catches up.
  */
-#define KW_LOG		(4 * KW_SLOTS)
+#define KW_LOG		(2 * KW_SLOTS)
 
 /*
  * One covered mm. Documentation/design.md has its states.

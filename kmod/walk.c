@@ -75,21 +75,32 @@ static void stop_early(const struct walk *w, u32 stop)
 	w->result->proven = !(w->pieces && w->pieces->guessed);
 }
 
+static bool is_replaced(u64 address, const struct kw_range *ranges, int count)
+{
+	/* A return address can be the first byte after the code. */
+	while (count--)
+		if (address - 1 < ranges[count].end && address >= ranges[count].start)
+			return true;
+	return false;
+}
+
 /*
  * Some mappings of the snapshot were replaced. The stack is right up to the first frame in
  * one of them: the walk found that frame's caller by the old mapping.
  */
-static void cut(const struct kw_space *space, s64 known, const u64 *frames,
+static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 		struct kuw_result *result)
 {
-	u32 right = kw_space_unchanged(space, known, frames, result->count);
+	u32 i;
 
-	if (right == result->count)
+	for (i = 0; i < result->count && !is_replaced(frames[i], ranges, count); i++)
+		;
+	if (i == result->count)
 		return;
-	result->count = right + 1;
+	result->count = i + 1;
 	result->proven = min(result->proven, result->count);
 	while (result->nr_interrupted &&
-	       result->interrupted[result->nr_interrupted - 1] > right)
+	       result->interrupted[result->nr_interrupted - 1] > i)
 		result->nr_interrupted--;
 	result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
@@ -98,13 +109,17 @@ static void cut(const struct kw_space *space, s64 known, const u64 *frames,
 static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 		       const struct walk *w)
 {
-	/* In this order: the snapshot must know of all events up to @known. */
-	s64 known = kw_space_known(space);
 	enum kw_state state = kw_space_state(space);
+	struct kw_range ranges[KW_LOG];
+	int replaced = state == KW_WRONG ? kw_space_replaced(space, ranges) : 0;
 	const struct kw_snapshot *snap = rcu_dereference(space->snap);
 
 	if (!snap) {
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
+		return;
+	}
+	if (replaced < 0) {
+		stop_early(w, KUNWIND_STOP_INCOMPLETE_MAP);
 		return;
 	}
 	if (!may_read_user(w->regs)) {
@@ -119,8 +134,8 @@ static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 			 w->result);
 	else
 		kuw_walk_i386(&snap->map, w->regs, w->frames, w->capacity, w->result);
-	if (state == KW_WRONG)
-		cut(space, known, w->frames, w->result);
+	if (replaced)
+		cut(ranges, replaced, w->frames, w->result);
 	if (w->result->stop == KUNWIND_STOP_NO_MAPPING && state != KW_CURRENT)
 		w->result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
