@@ -392,9 +392,13 @@ test_live() {
 	KUW_TEST_LIMIT=7200 test_vm long/live.sh
 }
 
-# test_perf: perf, bpftrace and LTTng at the same time; the recipes of Documentation/tracing.md.
+# test_perf: perf next to strace; perf, bpftrace and LTTng at the same time; the recipes of Documentation/tracing.md; ten programs, of which
+# the largest is on a disk of its own.
 test_perf() {
-	KUW_TEST_LIMIT=3600 test_vm long/perf-modules.sh long/perf-lttng.sh long/recipes.sh long/recipes-bcc.sh
+	KUW_TEST_LIMIT=3600 test_vm long/live-perf.sh long/perf-modules.sh long/perf-lttng.sh long/recipes.sh long/recipes-bcc.sh
+	bench_disk
+	KUW_PROGRAMS=yes
+	KUW_TEST_LIMIT=7200 test_vm long/perf-programs.sh
 }
 
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
