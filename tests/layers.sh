@@ -47,20 +47,19 @@ check "port includes core's and the uapi header alone" \
 check "kmod includes core, uapi and include/kunwind" \
 	"$(includes kmod '<|"[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
 check "lttng-integration includes include/kunwind alone" \
-	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"' |
-		grep -v '^lttng-integration/babeltrace/' || true)"
+	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"')"
 check "tracing-integration includes include/kunwind and uapi" \
 	"$(includes tracing-integration '<|"[^/]*"')"
 check "the plugin of babeltrace2 includes its own headers alone" \
-	"$(includes lttng-integration/babeltrace '<|"[^/]*"')"
+	"$(includes babeltrace '<|"[^/]*"')"
 check "of kunwind's it includes the uapi header alone" \
-	"$(grep -rnE 'include.*<kunwind/' lttng-integration/babeltrace || true)"
+	"$(grep -rnE 'include.*<kunwind/' babeltrace || true)"
 check "libkunwind includes the uapi header alone" \
 	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
 check "the command includes libkunwind, names of the plugin, core with the host's port" \
 	"$(includes tools/kunwind '<|"(command|folders|load|module|notes|progress|salvage|session|table)\.h"')"
-check "neither lttng-integration, tracing-integration nor libkunwind reaches into core or kmod" \
-	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration tracing-integration libkunwind 2>/dev/null || true)"
+check "neither lttng-integration, tracing-integration, babeltrace nor libkunwind reaches into core or kmod" \
+	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration tracing-integration babeltrace libkunwind 2>/dev/null || true)"
 if (($#)); then
 	check "core calls memcpy, memset, memcmp, memmove and strlen alone" \
 		"$(calls "$@")"

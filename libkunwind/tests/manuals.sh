@@ -13,7 +13,7 @@ fi
 number=0
 failed=0
 for page in "$SRCDIR"/man/*.[0-9] "$SRCDIR"/../tools/kunwind/man/*.[0-9] \
-	"$SRCDIR"/../lttng-integration/babeltrace/man/*.[0-9]; do
+	"$SRCDIR"/../babeltrace/man/*.[0-9]; do
 	number=$((number + 1))
 	status=ok
 	# Whether other pages are installed is no fault of this one's.

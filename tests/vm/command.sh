@@ -6,7 +6,7 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 
 kunwind=$BUILT/source/tools/kunwind/kunwind
-export BABELTRACE_PLUGIN_PATH=$BUILT/source/lttng-integration/babeltrace/.libs
+export BABELTRACE_PLUGIN_PATH=$BUILT/source/babeltrace/.libs
 cd "$SCRATCH" || exit
 
 # prints PATTERN COMMAND...: it succeeds, and a line of what it says matches.

@@ -96,7 +96,7 @@ vm_build() {
 	guest_configure "$dir"
 	KUW_BINDS=$dir:$dir in_root bash -euc '
 		cd "$0/source"
-		for folder in libkunwind lttng-integration/babeltrace tools/kunwind tests/ioctl tests/soak; do
+		for folder in libkunwind babeltrace tools/kunwind tests/ioctl tests/soak; do
 			make -j"$(nproc)" -C "$folder"
 			make -j"$(nproc)" -C "$folder" check TESTS=
 		done
@@ -355,8 +355,8 @@ rust_make() {
 test_names() {
 	local host=$KUW_BUILD/test-host reader=$KUW_TOP/tests/reader folder ids tools
 	setup
-	host_tools names lttng-integration/babeltrace || return 0
-	if [[ ! -e $host/lttng-integration/babeltrace/.libs/babeltrace-plugin-kunwind.so ]]; then
+	host_tools names babeltrace || return 0
+	if [[ ! -e $host/babeltrace/.libs/babeltrace-plugin-kunwind.so ]]; then
 		failed "names: built without the plugin of babeltrace2"
 		return 0
 	fi
@@ -366,7 +366,7 @@ test_names() {
 		ls -lR /usr/share/doc/bash; python3 -c "import json, ssl, ctypes"; perl -e "print sort map { \$_ * 2 } 1 .. 99"
 		git -C / --version; openssl version -a; find /usr/include/linux -name "*.h"; tar -cf - -C /usr/share/doc bash | xz
 	done >/dev/null'
-	tools=(env PLUGINS="$host/lttng-integration/babeltrace/.libs" SANITIZE=yes CC=gcc PYTHONDONTWRITEBYTECODE=1)
+	tools=(env PLUGINS="$host/babeltrace/.libs" SANITIZE=yes CC=gcc PYTHONDONTWRITEBYTECODE=1)
 	counted "the names of a trace" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 "$folder" "$KUW_ROOT"
 	ids=$folder.files
 	by_build_id "$folder" "$ids"

@@ -27,7 +27,7 @@ guest_configure() {
 # The plugin of babeltrace2, built with the guest's compiler for the guest's babeltrace2.
 reader_build() {
 	guest_configure "$1"
-	KUW_BINDS=$1:$1 in_root make -j"$(nproc)" -C "$1/source/lttng-integration/babeltrace"
+	KUW_BINDS=$1:$1 in_root make -j"$(nproc)" -C "$1/source/babeltrace"
 }
 
 # reader_ready: what gives addresses names is there; on this machine itself, if it is installed.
@@ -35,7 +35,7 @@ reader_ready() {
 	[[ -z $KUW_RAW ]] || return 0
 	if [[ $KUW_NATIVE ]]; then
 		babeltrace2 list-plugins 2>/dev/null | grep -q '^kunwind:' && return
-		say "names need kunwind's plugin of babeltrace2: make -C lttng-integration/babeltrace install; this is --raw"
+		say "names need kunwind's plugin of babeltrace2: make -C babeltrace install; this is --raw"
 		KUW_RAW=yes
 		return
 	fi
@@ -53,7 +53,7 @@ reader() {
 	fi
 	built=$(built_folder)
 	KUW_BINDS=$(printf '%s\n' "$folder:/mnt" "$built:$built") \
-		in_root babeltrace2 --plugin-path="$built/source/lttng-integration/babeltrace/.libs" /mnt "$@"
+		in_root babeltrace2 --plugin-path="$built/source/babeltrace/.libs" /mnt "$@"
 }
 
 # Events that are for readers alone.
@@ -117,7 +117,7 @@ main_perf() {
 	local page=$KUW_BUILD/perf.html
 	[[ ! $KUW_NATIVE ]] || return 0
 	say "perf record -g of a Python program, without kunwind and with it:"
-	run_batch "$KUW_TOP" "$KUW_TOP/tests/vm/lib/perf-flames" "$KUW_TOP/lttng-integration/babeltrace/page" >"$page.new"
+	run_batch "$KUW_TOP" "$KUW_TOP/tests/vm/lib/perf-flames" "$KUW_TOP/babeltrace/page" >"$page.new"
 	mv -- "$page.new" "$page"
 	say "both flame graphs, for any browser: $page"
 }

@@ -5,7 +5,7 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 
-export BABELTRACE_PLUGIN_PATH=$BUILT/source/lttng-integration/babeltrace/.libs
+export BABELTRACE_PLUGIN_PATH=$BUILT/source/babeltrace/.libs
 cd "$SCRATCH" || exit
 total=0
 
