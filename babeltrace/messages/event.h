@@ -7,7 +7,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "stack.h"
+#include "resolved_stack.h"
 
 enum kr_half {
 	KR_NO_CALL,

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include "chrome.h"
 #include "format.h"
-#include "intern.h"
 #include "json.h"
+#include "numbering.h"
+#include "resolved_stack.h"
 #include "safe.h"
-#include "stack.h"
 
 #define NS_PER_US	1000
 

@@ -11,10 +11,10 @@
 #include <string.h>
 #include "event.h"
 #include "flamegraph.h"
-#include "machine.h"
 #include "page.h"
 #include "profile.h"
 #include "sink.h"
+#include "traced_machine.h"
 
 #define NO_SAMPLE	UINT32_MAX
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <linux/kunwind.h>
 #include "format.h"
+#include "resolved_stack.h"
 #include "safe.h"
-#include "stack.h"
 
 /* Of an array; what is longer is cut. */
 #define MAX_ELEMENTS	16

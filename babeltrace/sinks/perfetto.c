@@ -15,8 +15,8 @@
 #include "event.h"
 #include "format.h"
 #include "perfetto.h"
+#include "resolved_stack.h"
 #include "sink.h"
-#include "stack.h"
 #include "track.h"
 
 #define MAX_CPUS	1000000

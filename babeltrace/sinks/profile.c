@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 #include "profile.h"
+#include "resolved_stack.h"
 #include "safe.h"
-#include "stack.h"
 
 struct kr_profile *kr_profile_new(void)
 {

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 #include <stdint.h>
-#include "intern.h"
+#include "numbering.h"
 
 enum kr_weight {
 	KR_EVENTS,

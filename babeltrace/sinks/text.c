@@ -14,11 +14,11 @@
 #include <unistd.h>
 #include "event.h"
 #include "format.h"
-#include "machine.h"
+#include "resolved_stack.h"
 #include "safe.h"
 #include "sink.h"
-#include "stack.h"
 #include "text.h"
+#include "traced_machine.h"
 
 #define NS_PER_S	1000000000
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "event.h"
-#include "machine.h"
+#include "traced_machine.h"
 
 struct kr_chrome;
 

@@ -5,7 +5,7 @@
 #include "maps.h"
 #include "mirror.h"
 #include "resolve.h"
-#include "space.h"
+#include "traced_space.h"
 
 /*
  * How long after the first event of a live trace a dump may begin, and how long it may

@@ -5,7 +5,7 @@
 #include <sys/sysmacros.h>
 #include "maps.h"
 #include "module.h"
-#include "space.h"
+#include "traced_space.h"
 
 #define DUMP_END	"kunwind_statedump_end"
 

@@ -4,10 +4,10 @@
 #include <glib.h>
 #include <string.h>
 #include <unistd.h>
+#include "debug_info.h"
 #include "elf_file.h"
 #include "module.h"
 #include "notes.h"
-#include "place.h"
 
 /* Open files have file descriptors and debug information: only so many. */
 #define MAX_OPEN	128

@@ -6,8 +6,8 @@
 #include "module.h"
 #include "notes.h"
 #include "resolve.h"
-#include "space.h"
-#include "stack.h"
+#include "resolved_stack.h"
+#include "traced_space.h"
 
 /* LTTng's mark at the end of a stack that is not whole. */
 #define INCOMPLETE	UINT64_MAX

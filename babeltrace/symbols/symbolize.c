@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * filter.kunwind.symbolize: the same messages, with the resolved stack in the
- * common context of each event that has one (stack.h).
+ * common context of each event that has one (resolved_stack.h).
  */
 #include <errno.h>
 #include <glib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Reading the resolved stack of an event, and whose it is. */
 #include <string.h>
-#include "stack.h"
+#include "resolved_stack.h"
 
 static const bt_field *context_member(const bt_event *event, const char *name,
 				      bt_field_class_type type)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What symbols and debug information say of an address of one file. */
-#ifndef KR_PLACE_H
-#define KR_PLACE_H
+#ifndef KR_DEBUG_INFO_H
+#define KR_DEBUG_INFO_H
 
 #include <elfutils/libdwfl.h>
 #include <glib.h>
@@ -34,4 +34,4 @@ struct kr_place *kr_place_new(uint32_t count);
 struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 			       uint64_t vaddr, bool call);
 
-#endif /* KR_PLACE_H */
+#endif /* KR_DEBUG_INFO_H */

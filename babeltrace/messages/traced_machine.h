@@ -3,8 +3,8 @@
  * The machines that traces are of. Numbers of processes are a machine's own; so those of
  * another machine, or of the same one after it was booted again, are other processes.
  */
-#ifndef KR_MACHINE_H
-#define KR_MACHINE_H
+#ifndef KR_TRACED_MACHINE_H
+#define KR_TRACED_MACHINE_H
 
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
@@ -42,4 +42,4 @@ void kr_machines_free(struct kr_machines *machines);
 struct kr_machine *kr_machine_of(struct kr_machines *machines,
 				 const bt_trace *trace);
 
-#endif /* KR_MACHINE_H */
+#endif /* KR_TRACED_MACHINE_H */

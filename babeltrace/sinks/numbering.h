@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* Numbers for strings, and for pairs of numbers: each is kept once. */
-#ifndef KR_INTERN_H
-#define KR_INTERN_H
+#ifndef KR_NUMBERING_H
+#define KR_NUMBERING_H
 
 #include <stdint.h>
 
@@ -30,4 +30,4 @@ uint32_t kr_pairs_add(struct kr_pairs *pairs, uint32_t a, uint32_t b);
 struct kr_pair kr_pairs_get(const struct kr_pairs *pairs, uint32_t number);
 uint32_t kr_pairs_count(const struct kr_pairs *pairs);
 
-#endif /* KR_INTERN_H */
+#endif /* KR_NUMBERING_H */

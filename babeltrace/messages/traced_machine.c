@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Machines, told apart by name and boot. */
 #include <string.h>
-#include "machine.h"
+#include "traced_machine.h"
 
 static void free_machine(gpointer data)
 {

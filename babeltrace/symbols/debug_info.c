@@ -11,7 +11,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include "place.h"
+#include "debug_info.h"
 
 /* Debug information is anybody's bytes: its tree is as deep, and a look at it as
  * long, as it likes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The address spaces of a trace: a sorted array of mappings each. */
-#include "space.h"
+#include "traced_space.h"
 
 /**
  * struct space - what is known of an address space

@@ -23,8 +23,8 @@
  * An inlined function has a frame of its own, before that of the function that
  * it became a part of, and with the same address.
  */
-#ifndef KR_STACK_H
-#define KR_STACK_H
+#ifndef KR_RESOLVED_STACK_H
+#define KR_RESOLVED_STACK_H
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
@@ -100,4 +100,4 @@ struct kr_task {
 
 void kr_task_of_event(const bt_event *event, struct kr_task *task);
 
-#endif /* KR_STACK_H */
+#endif /* KR_RESOLVED_STACK_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Numbers for strings, and for pairs of numbers. */
 #include <glib.h>
-#include "intern.h"
+#include "numbering.h"
 
 struct kr_strings {
 	GHashTable *numbers;

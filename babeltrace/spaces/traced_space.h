@@ -3,8 +3,8 @@
  * What is mapped where: the address spaces of one trace, made from the events
  * kunwind_map, kunwind_unmap, kunwind_fork and kunwind_exit.
  */
-#ifndef KR_SPACE_H
-#define KR_SPACE_H
+#ifndef KR_TRACED_SPACE_H
+#define KR_TRACED_SPACE_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -60,4 +60,4 @@ bool kr_spaces_has(struct kr_spaces *spaces, uint64_t space);
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,
 					uint64_t address);
 
-#endif /* KR_SPACE_H */
+#endif /* KR_TRACED_SPACE_H */
