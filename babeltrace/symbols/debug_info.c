@@ -3,6 +3,10 @@
  * What symbols and debug information say of an address: the function of the
  * symbol table, the line of the line table, and the functions that were inlined
  * there (DWARF 5 3.3.8).
+ *
+ * elfutils' dwarf_getscopes() finds no function of Rust, because it does not look
+ * below a DIE without addresses, such as a namespace. It also recurses: with 8 MB
+ * of stack it crashes on 50,000 nested DIEs, which 600 KB can hold.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -18,6 +22,12 @@
  */
 #define MAX_DEPTH	64
 #define MAX_DIES	(1 << 22)
+
+/*
+ * What elfutils may read to find the scopes of all names at an address. Without
+ * this limit a file of 16 MB takes minutes for one address.
+ */
+#define MAX_SCOPE_BYTES	(1 << 28)
 
 /*
  * A symbol is anybody's bytes, too: one of 400 characters can stand for more than
@@ -36,6 +46,7 @@ struct search {
 	Dwarf_Addr pc;
 	GArray *found;
 	unsigned int dies;
+	uint64_t scope_bytes;
 };
 
 void kr_debug_fini(struct kr_debug *debug)
@@ -171,11 +182,14 @@ static bool descend(struct search *search, Dwarf_Die *parent, unsigned int depth
 {
 	Dwarf_Die die;
 
-	if (depth == MAX_DEPTH || dwarf_child(parent, &die))
+	if (dwarf_child(parent, &die))
 		return false;
+	if (depth == MAX_DEPTH) {
+		/* Each level above would read all this again for its next DIE. */
+		search->dies = MAX_DIES;
+		return false;
+	}
 	do {
-		if (++search->dies > MAX_DIES)
-			return false;
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 		case DW_TAG_inlined_subroutine:
@@ -201,7 +215,7 @@ static bool descend(struct search *search, Dwarf_Die *parent, unsigned int depth
 				return true;
 			break;
 		}
-	} while (!dwarf_siblingof(&die, &die));
+	} while (++search->dies < MAX_DIES && !dwarf_siblingof(&die, &die));
 	return false;
 }
 
@@ -239,10 +253,25 @@ static void append_scope(GString *to, Dwarf_Die *die)
 }
 
 /*
+ * Return: whether the DIEs of a level may be read. Without DW_AT_sibling that reads
+ * what is below them, too: the whole unit at worst.
+ */
+static bool may_read_level(struct search *search, Dwarf_Die *die)
+{
+	Dwarf_Off end, start = dwarf_dieoffset(die) - dwarf_cuoffset(die);
+
+	if (dwarf_nextcu(dwarf_cu_getdwarf(die->cu), start, &end, NULL, NULL, NULL,
+			 NULL))
+		return false;
+	search->scope_bytes += end - start;
+	return search->scope_bytes <= MAX_SCOPE_BYTES;
+}
+
+/*
  * The namespaces and classes that a function is declared in. DIEs know no parents, but
  * they are in the order of the file: the parent is the last one that begins before.
  */
-static void append_scopes(GString *to, Dwarf_Die *function)
+static void append_scopes(struct search *search, GString *to, Dwarf_Die *function)
 {
 	Dwarf_Off wanted = dwarf_dieoffset(function);
 	unsigned int depth, dies = 0;
@@ -251,7 +280,7 @@ static void append_scopes(GString *to, Dwarf_Die *function)
 	if (!dwarf_diecu(function, &at, NULL, NULL))
 		return;
 	for (depth = 0; depth < MAX_DEPTH; depth++) {
-		if (dwarf_child(&at, &next))
+		if (dwarf_child(&at, &next) || !may_read_level(search, &at))
 			return;
 		do
 			at = next;
@@ -264,7 +293,8 @@ static void append_scopes(GString *to, Dwarf_Die *function)
 }
 
 /* Templates of types that have no linkage, such as a lambda's, have no linkage name. */
-static const char *die_name(GStringChunk *strings, Dwarf_Die *die)
+static const char *die_name(struct search *search, GStringChunk *strings,
+			    Dwarf_Die *die)
 {
 	static const unsigned int attrs[] = {
 		DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
@@ -285,7 +315,7 @@ static const char *die_name(GStringChunk *strings, Dwarf_Die *die)
 		return "";
 	scoped = g_string_new(NULL);
 	to_declaration(&declared);
-	append_scopes(scoped, &declared);
+	append_scopes(search, scoped, &declared);
 	g_string_append(scoped, name);
 	name = intern_demangled(strings, scoped->str);
 	g_string_free(scoped, TRUE);
@@ -318,13 +348,14 @@ static void set_call(struct kr_frame *frame, GStringChunk *strings,
 }
 
 /*
- * The frames of @found: the innermost with the line of the line table, every
+ * The frames of what was found: the innermost with the line of the line table, every
  * other one with the line where the one in it was inlined.
  */
-static struct kr_place *fill(GArray *found, GStringChunk *strings,
-			     Dwarf_Die *unit, Dwarf_Addr pc)
+static struct kr_place *fill(struct search *search, GStringChunk *strings,
+			     Dwarf_Die *unit)
 {
-	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, pc) : NULL;
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, search->pc) : NULL;
+	GArray *found = search->found;
 	struct kr_place *place = kr_place_new(MAX(found->len, 1));
 	int number = 0;
 	guint i;
@@ -337,7 +368,7 @@ static struct kr_place *fill(GArray *found, GStringChunk *strings,
 						found->len - 1 - i);
 
 		place->frames[i].inlined = true;
-		place->frames[i].function = die_name(strings, die);
+		place->frames[i].function = die_name(search, strings, die);
 		set_call(&place->frames[i + 1], strings, unit, die);
 	}
 	return place;
@@ -396,14 +427,14 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 	}
 	if (search.found->len)
 		outer = &g_array_index(search.found, Dwarf_Die, 0);
-	place = fill(search.found, strings, unit, search.pc);
+	place = fill(&search, strings, unit);
 	place->signal = signal;
 	frame = &place->frames[place->count - 1];
 	if (symbol) {
 		frame->function = intern_demangled(strings, symbol);
 		frame->offset = offset;
 	} else if (outer && !dwarf_lowpc(outer, &low)) {
-		frame->function = die_name(strings, outer);
+		frame->function = die_name(&search, strings, outer);
 		frame->offset = vaddr - bias - low;
 	} else if (signal) {
 		frame->function = "<signal handler called>";
