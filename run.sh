@@ -26,28 +26,28 @@ kernel=6.12
 umask 022
 # Neither a user of Debian nor root after `su` finds mke2fs without.
 PATH=$PATH:/usr/sbin:/sbin
-# shellcheck source=tests/vm/lib/say.sh
-. "$KUW_TOP/tests/vm/lib/say.sh"
-# shellcheck source=tests/vm/lib/host.sh
-. "$KUW_TOP/tests/vm/lib/host.sh"
-# shellcheck source=tests/vm/lib/root.sh
-. "$KUW_TOP/tests/vm/lib/root.sh"
-# shellcheck source=tests/vm/lib/kernel.sh
-. "$KUW_TOP/tests/vm/lib/kernel.sh"
-# shellcheck source=tests/vm/lib/module.sh
-. "$KUW_TOP/tests/vm/lib/module.sh"
-# shellcheck source=tests/vm/lib/guest.sh
-. "$KUW_TOP/tests/vm/lib/guest.sh"
-# shellcheck source=tests/vm/lib/native.sh
-. "$KUW_TOP/tests/vm/lib/native.sh"
-# shellcheck source=tests/vm/lib/trace.sh
-. "$KUW_TOP/tests/vm/lib/trace.sh"
-# shellcheck source=tests/vm/lib/test.sh
-. "$KUW_TOP/tests/vm/lib/test.sh"
-# shellcheck source=tests/vm/lib/peers.sh
-. "$KUW_TOP/tests/vm/lib/peers.sh"
-# shellcheck source=tests/vm/lib/bench.sh
-. "$KUW_TOP/tests/vm/lib/bench.sh"
+# shellcheck source=vm/say.sh
+. "$KUW_TOP/vm/say.sh"
+# shellcheck source=vm/host.sh
+. "$KUW_TOP/vm/host.sh"
+# shellcheck source=vm/root.sh
+. "$KUW_TOP/vm/root.sh"
+# shellcheck source=vm/kernel.sh
+. "$KUW_TOP/vm/kernel.sh"
+# shellcheck source=vm/module.sh
+. "$KUW_TOP/vm/module.sh"
+# shellcheck source=vm/guest.sh
+. "$KUW_TOP/vm/guest.sh"
+# shellcheck source=vm/native.sh
+. "$KUW_TOP/vm/native.sh"
+# shellcheck source=vm/trace.sh
+. "$KUW_TOP/vm/trace.sh"
+# shellcheck source=tests/jobs/test.sh
+. "$KUW_TOP/tests/jobs/test.sh"
+# shellcheck source=tests/jobs/fetch-peers.sh
+. "$KUW_TOP/tests/jobs/fetch-peers.sh"
+# shellcheck source=tests/jobs/bench.sh
+. "$KUW_TOP/tests/jobs/bench.sh"
 
 usage() {
 	cat <<'END'

@@ -52,7 +52,7 @@ ok "it ends" lttng destroy late
 kill -KILL "${pids[@]}" "$busy"
 babeltrace2 trace >text
 compare() {
-	"$TOP/tests/vm/lib/check-eu-stack" --exit asleep eu-stack <text
+	"$TOP/tests/oracles/check-eu-stack" --exit asleep eu-stack <text
 }
 ok "the sleepers' stacks are eu-stack's" compare
 sed 's/^/# /' tap.said | head -n 20

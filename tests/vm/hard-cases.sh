@@ -15,7 +15,7 @@ run() {
 	fi
 	cp -- "$BUILT/hard/$name" "$SCRATCH/copy/$name"
 	if grep -Eq '^ \* (entry|exit) ' "$sources/${source%-i386}.c"; then
-		"$TOP/tests/vm/lib/record" "$folder/trace" -- "$SCRATCH/copy/$name" >"$folder/said" 2>&1 </dev/null
+		"$TOP/vm/record" "$folder/trace" -- "$SCRATCH/copy/$name" >"$folder/said" 2>&1 </dev/null
 		echo $? >"$folder/status"
 		babeltrace2 "$folder/trace" >"$folder/text"
 	else
@@ -43,4 +43,4 @@ run musl-static
 for each in $i386 $only; do
 	run "$each-i386"
 done
-"$TOP/tests/vm/lib/check-hard" "$sources" "$BUILT/hard" "$SCRATCH/out"
+"$TOP/tests/oracles/check-hard" "$sources" "$BUILT/hard" "$SCRATCH/out"

@@ -9,10 +9,10 @@ demo=$BUILT/demo32
 [[ -x $demo ]] || skip_all "the compiler has no libraries for i386"
 
 compare() {
-	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/vm/lib/check-demo" "$demo" "$demo.debug" "$TOP/tests/subjects/demo.expected" "$SCRATCH/map"
+	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/oracles/check-demo" "$demo" "$demo.debug" "$TOP/tests/subjects/demo.expected" "$SCRATCH/map"
 }
 
 ok "it is a program for i386" sh -c "readelf -hW '$demo' | grep -q 'Machine: *Intel 80386'"
-ok "the demo is traced" "$TOP/tests/vm/lib/record" "$SCRATCH/trace" -- "$demo" "$SCRATCH/map"
+ok "the demo is traced" "$TOP/vm/record" "$SCRATCH/trace" -- "$demo" "$SCRATCH/map"
 ok "its functions are on its stacks, in order" compare
 done_testing

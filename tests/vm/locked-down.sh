@@ -30,7 +30,7 @@ parameter() {
 for level in integrity confidentiality; do
 	ok "the kernel is locked down: $level" lock_down "$level"
 	ok "$level: a user sees his own stack" says "stop 1, frames" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" own
-	ok "$level: root traces with LTTng" "$TOP/tests/vm/lib/record" "$SCRATCH/$level" --event getdents64 -- ls /
+	ok "$level: root traces with LTTng" "$TOP/vm/record" "$SCRATCH/$level" --event getdents64 -- ls /
 	ok "$level: the stacks are whole" whole "$SCRATCH/$level"
 	for name in table_budget_mb build_budget_mb attach_work_ms; do
 		ok "$level: $name cannot be written" fails parameter "$name"

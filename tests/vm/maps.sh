@@ -7,10 +7,10 @@ set -uo pipefail
 
 maps=$BUILT/maps
 libs=("$BUILT"/maps[0-3].so)
-check=$TOP/tests/vm/lib/check-maps
+check=$TOP/tests/oracles/check-maps
 
 record() {
-	"$TOP/tests/vm/lib/record" "$SCRATCH/$1" "${@:2}"
+	"$TOP/vm/record" "$SCRATCH/$1" "${@:2}"
 }
 
 # checked NAME OPTION...: what check-maps says of that trace.

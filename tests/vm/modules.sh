@@ -53,7 +53,7 @@ no_hooks() {
 
 # What tracefs does not show: the probe of forks.
 has_probe() {
-	"$TOP/tests/vm/lib/has-probes" sched_process_fork
+	"$TOP/tests/oracles/has-probes" sched_process_fork
 }
 
 # all_up: five hooks and a probe.

@@ -11,16 +11,15 @@ copy=$SCRATCH/kunwind
 
 # prepare: a repository whose build folder can be written, with the modules in it as if --native had built them.
 prepare() {
-	mkdir -p "$copy/tests/vm" || return
-	cp -r -t "$copy" "$TOP"/{run.sh,Kbuild,core,kmod,include,lttng-integration} &&
-		cp -r -t "$copy/tests" "$TOP/tests/subjects" &&
-		cp -r -t "$copy/tests/vm" "$TOP/tests/vm/lib" || return
+	mkdir -p "$copy/tests" || return
+	cp -r -t "$copy" "$TOP"/{run.sh,Kbuild,core,kmod,include,lttng-integration,vm} &&
+		cp -r -t "$copy/tests" "$TOP"/tests/{subjects,jobs} || return
 	# shellcheck disable=SC2034
 	(
 		KUW_TOP=$copy KUW_BUILD=$copy/build KUW_CACHE=$copy/build/cache
 		for each in say module native; do
 			# shellcheck source=/dev/null
-			. "$copy/tests/vm/lib/$each.sh"
+			. "$copy/vm/$each.sh"
 		done
 		native_select
 		mkdir -p "$KUW_LTTNG" "$KUW_MODULE/src/lttng-integration"
@@ -65,7 +64,7 @@ gives() {
 }
 
 compare() {
-	"$TOP/tests/vm/lib/check-complete" /bin/ls ls <"$SCRATCH/view"
+	"$TOP/tests/oracles/check-complete" /bin/ls ls <"$SCRATCH/view"
 }
 
 ok "a copy of the repository" prepare

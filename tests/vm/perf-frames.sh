@@ -27,7 +27,7 @@ done
 # Frame pointers lead through code without tables: nothing of that may be lost.
 never_fewer() {
 	perf script -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.now"
-	"$TOP/tests/vm/lib/check-never-fewer" made /usr/include/x86_64-linux-gnu/asm/unistd_64.h "$SCRATCH/made.stock" "$SCRATCH/made.now"
+	"$TOP/tests/oracles/check-never-fewer" made /usr/include/x86_64-linux-gnu/asm/unistd_64.h "$SCRATCH/made.stock" "$SCRATCH/made.now"
 }
 ok "code of a program's own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
 ok "no stack has fewer frames than stock" never_fewer

@@ -37,7 +37,7 @@ first_ones() {
 # of PID: its stacks alone.
 of() {
 	perf script --no-inline -i "$SCRATCH/first" --pid "$1" -F comm,pid,tid,event,ip,sym,dso,dsoff |
-		"$TOP/tests/vm/lib/check-perf" "${@:2}"
+		"$TOP/tests/oracles/check-perf" "${@:2}"
 }
 
 # older: an event that is there before the module.

@@ -33,7 +33,7 @@ ok "a user cannot load or remove the module" fails "${nobody[@]}" modprobe -r ku
 # Stack pointers into the kernel, kernel addresses as return addresses, and everything else that hostile does.
 install -m 755 -t "$SCRATCH" "$BUILT/hostile" "$BUILT/hostile-lib.so"
 mkdir -m 777 "$SCRATCH/folder"
-"$TOP/tests/vm/lib/record" "$SCRATCH/trace" -- "${nobody[@]}" bash -c '
+"$TOP/vm/record" "$SCRATCH/trace" -- "${nobody[@]}" bash -c '
 	for name in $("$0/hostile" --list); do
 		"$0/hostile" "$0/hostile-lib.so" "$0/folder" "$name"
 	done' "$SCRATCH" >"$SCRATCH/said" 2>&1 </dev/null

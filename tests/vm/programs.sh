@@ -22,7 +22,7 @@ for folder in libkunwind tests/ioctl; do
 			grep -rhF -A 12 "FAIL: ${name#"$folder"/}" "$built" --include='*.log' | head -n 14 | sed 's/^/# /'
 			;;
 		esac
-	done < <("$TOP/tests/vm/lib/automake-results" "$built")
+	done < <("$TOP/tests/jobs/automake-results" "$built")
 	((found)) || {
 		ok "make check in $folder has results" false
 		tail -n 30 "$SCRATCH/said" | sed 's/^/# /'

@@ -6,7 +6,7 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 
 record() {
-	"$TOP/tests/vm/lib/record" "$SCRATCH/$1" "${@:2}"
+	"$TOP/vm/record" "$SCRATCH/$1" "${@:2}"
 }
 
 names() {

@@ -8,10 +8,10 @@ set -uo pipefail
 demo=$BUILT/demo
 
 compare() {
-	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/vm/lib/check-demo" "$demo" "$demo.debug" "$TOP/tests/subjects/demo.expected" "$SCRATCH/map"
+	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/oracles/check-demo" "$demo" "$demo.debug" "$TOP/tests/subjects/demo.expected" "$SCRATCH/map"
 }
 
 ok "the demo is stripped" fails sh -c "readelf -SW '$demo' | grep -q '\.symtab'"
-ok "the demo is traced" "$TOP/tests/vm/lib/record" "$SCRATCH/trace" -- "$demo" "$SCRATCH/map"
+ok "the demo is traced" "$TOP/vm/record" "$SCRATCH/trace" -- "$demo" "$SCRATCH/map"
 ok "its functions are on its stacks, in order" compare
 done_testing

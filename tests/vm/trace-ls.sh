@@ -6,10 +6,10 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 
 compare() {
-	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/vm/lib/check-complete" /bin/ls ls
+	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/oracles/check-complete" /bin/ls ls
 }
 
 ok "ls is stripped" fails sh -c 'readelf -SW /bin/ls | grep -q "\.symtab"'
-ok "ls -l /usr/bin is traced" "$TOP/tests/vm/lib/record" "$SCRATCH/trace" -- ls -l /usr/bin
+ok "ls -l /usr/bin is traced" "$TOP/vm/record" "$SCRATCH/trace" -- ls -l /usr/bin
 ok "every system call has a whole stack" compare
 done_testing

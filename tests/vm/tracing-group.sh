@@ -21,7 +21,7 @@ session='
 '
 
 stacks() {
-	PYTHONPATH=$TOP/tests/vm/lib python3 - /home/tracer/text <<'END'
+	PYTHONPATH=$TOP/tests/oracles python3 - /home/tracer/text <<'END'
 import sys
 import stacks
 events = [each for each in stacks.read(open(sys.argv[1])) if each.procname == "ls"]

@@ -19,7 +19,7 @@ probe() {
 }
 
 compare() {
-	babeltrace2 "$2" | "$TOP/tests/vm/lib/check-demo" "$1" "$1.debug" "$TOP/tests/subjects/demo.expected" "$SCRATCH/map"
+	babeltrace2 "$2" | "$TOP/tests/oracles/check-demo" "$1" "$1.debug" "$TOP/tests/subjects/demo.expected" "$SCRATCH/map"
 }
 
 # Each of them was hit.
@@ -36,7 +36,7 @@ for name in demo demo32; do
 		continue
 	fi
 	ok "$name: uretprobes are set" probe "$demo"
-	ok "$name is traced" "$TOP/tests/vm/lib/record" "$SCRATCH/$name" -- "$demo" "$SCRATCH/map"
+	ok "$name is traced" "$TOP/vm/record" "$SCRATCH/$name" -- "$demo" "$SCRATCH/map"
 	ok "$name: they were hit" hit
 	ok "$name: its functions are on its stacks, in order" compare "$demo" "$SCRATCH/$name"
 	echo 0 >"$tracing/events/kunwind_test/enable"

@@ -4,7 +4,7 @@
  * memory map, and the names of code that nm does not know.
  *
  * The comment at a program's head tells what its stacks must be, innermost first,
- * one "stack:" for each ask(), and why. tests/vm/lib/check-hard reads it there:
+ * one "stack:" for each ask(), and why. tests/oracles/check-hard reads it there:
  *
  *   name      a return address in this function (the call is before it)
  *   @name     an address in this function: the innermost frame, or an interrupted one

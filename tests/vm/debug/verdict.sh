@@ -6,8 +6,8 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
-# shellcheck source=tests/vm/lib/kernel-log
-. "$TOP/tests/vm/lib/kernel-log"
+# shellcheck source=tests/oracles/kernel-log
+. "$TOP/tests/oracles/kernel-log"
 
 kmemleak=/sys/kernel/debug/kmemleak
 

@@ -14,9 +14,9 @@ bt() {
 	local name=$1 said
 	export GDB_STACKS=$SCRATCH/$1.stacks GDB_STOPS=$2
 	shift 2
-	"$TOP/tests/vm/lib/record" "$SCRATCH/$name" --not gdb -- gdb -nx -batch -x "$TOP/tests/vm/lib/gdb-stacks.py" --args "$@" >"$name.gdb" 2>&1 &&
+	"$TOP/vm/record" "$SCRATCH/$name" --not gdb -- gdb -nx -batch -x "$TOP/tests/oracles/gdb-stacks.py" --args "$@" >"$name.gdb" 2>&1 &&
 		babeltrace2 "$SCRATCH/$name" --component=names:filter.kunwind.symbolize --component=text:sink.text.pretty |
-		"$TOP/tests/vm/lib/check-bt" "$GDB_STACKS" >"$name.said"
+		"$TOP/tests/oracles/check-bt" "$GDB_STACKS" >"$name.said"
 	local status=$?
 	cat "$name.said"
 	said=$(grep -Eo '^[0-9]+ stacks' "$name.said")

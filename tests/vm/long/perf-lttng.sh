@@ -19,7 +19,7 @@ come_lttng() {
 
 go_lttng() {
 	lttng destroy orders >"$SCRATCH/said"
-	babeltrace2 "$SCRATCH/trace" | PYTHONPATH=$TOP/tests/vm/lib python3 -c '
+	babeltrace2 "$SCRATCH/trace" | PYTHONPATH=$TOP/tests/oracles python3 -c '
 import sys, stacks
 for each in stacks.read(sys.stdin):
     if each.is_entry():

@@ -10,7 +10,7 @@ trace_run() {
 		options+=(--event "$event")
 	done
 	mkdir -p "${folder%/*}"
-	run_batch "$(guest_directory)" "$KUW_TOP/tests/vm/lib/record" "$folder" "${options[@]}" -- "$@"
+	run_batch "$(guest_directory)" "$KUW_TOP/vm/record" "$folder" "${options[@]}" -- "$@"
 }
 
 # guest_configure DIR: all sources in DIR/source, configured in the guest's root: anew if that is another one now.
@@ -117,14 +117,14 @@ main_perf() {
 	local page=$KUW_BUILD/perf.html
 	[[ ! $KUW_NATIVE ]] || return 0
 	say "perf record -g of a Python program, without kunwind and with it:"
-	run_batch "$KUW_TOP" "$KUW_TOP/tests/vm/lib/perf-flames" "$KUW_TOP/babeltrace/page" >"$page.new"
+	run_batch "$KUW_TOP" "$KUW_TOP/tests/jobs/perf-flames" "$KUW_TOP/babeltrace/page" >"$page.new"
 	mv -- "$page.new" "$page"
 	say "both flame graphs, for any browser: $page"
 }
 
 # main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
 main_job() {
-	local record=$KUW_TOP/tests/vm/lib/record folder
+	local record=$KUW_TOP/vm/record folder
 	folder=$(trace_folder)
 	mkdir -p "$folder"
 	subjects_ready

@@ -142,7 +142,7 @@ initrd_make() {
 	mkdir -p "$dir"/{bin,dev,proc,sys,root,modules}
 	: >"$dir/modules/order"
 	cp -- "$KUW_ROOT/usr/bin/busybox" "$dir/bin/"
-	install -m 755 -- "$KUW_TOP/tests/vm/lib/initrd-init" "$dir/init"
+	install -m 755 -- "$KUW_TOP/vm/initrd-init" "$dir/init"
 	in_root modprobe -S "$KUW_KREL" -a --show-depends virtio_blk ext4 9pnet_virtio 9p |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
 		while read -r file; do
@@ -184,7 +184,7 @@ root_ready() {
 	is_made "$KUW_LTTNG" "$stamp" || step "lttng-modules-$KUW_KERNEL" \
 		"building lttng-modules for kernel $KUW_KREL (about 2 min)" lttng_make "$stamp"
 
-	each=$(digest "$stamp" "$KUW_TOP/tests/vm/lib/initrd-init" "$(declare -f initrd_make)")
+	each=$(digest "$stamp" "$KUW_TOP/vm/initrd-init" "$(declare -f initrd_make)")
 	is_made "$KUW_INITRD" "$each" || step "initrd-$KUW_KERNEL" \
 		"making the guest's initrd" initrd_make "$each"
 

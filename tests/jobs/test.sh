@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Other parts of run.sh read what this one sets.
 # shellcheck disable=SC2034
-# The job `test`: host tests by automake, guest tests by tests/vm/lib/run-tests, and one sum of both.
+# The job `test`: host tests by automake, guest tests by tests/jobs/run-tests, and one sum of both.
 
 KUW_PASSED=0
 KUW_FAILED=0
@@ -73,7 +73,7 @@ host_sum() {
 		SKIP) skipped "$name" ;;
 		*) failed "$name" ;;
 		esac
-	done < <("$KUW_TOP/tests/vm/lib/automake-results" "$KUW_BUILD/test-host")
+	done < <("$KUW_TOP/tests/jobs/automake-results" "$KUW_BUILD/test-host")
 	((found)) || failed "host tests: no results"
 	say "what the host tests said is in $KUW_BUILD/log/setup-host-check.log, and in *.log beside each in $KUW_BUILD/test-host"
 }
@@ -118,7 +118,7 @@ vm_round() {
 	local folder=$1 results=$2 kind test status=0 begun=''
 	shift 2
 	: >"$results.round"
-	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/vm/lib/run-tests" "$KUW_TOP" "$(built_folder)" "$folder" "$results.round" \
+	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/jobs/run-tests" "$KUW_TOP" "$(built_folder)" "$folder" "$results.round" \
 		"$KUW_TEST_LIMIT" "$KUW_TEST_LAST" "$@" || status=$?
 	cat "$results.round" >>"$results"
 	while read -r kind test; do

@@ -29,7 +29,7 @@ guest_run() {
 	job=$(mktemp -d "$KUW_BUILD/job/XXXXXX")
 	KUW_JOB=$job
 	log=$KUW_BUILD/log/kernel-$(date +%Y%m%d-%H%M%S)-${job##*/}.log
-	cp -- "$KUW_TOP/tests/vm/lib/guest-init" "$job/init"
+	cp -- "$KUW_TOP/vm/guest-init" "$job/init"
 	{
 		printf '%s=%q\n' JOB_MODE "$mode" JOB_TOP "$KUW_TOP" JOB_BUILD "$KUW_BUILD" JOB_CWD "$cwd" \
 			JOB_TIMEOUT "$KUW_TIMEOUT" JOB_MODULE "$KUW_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size 2>/dev/null <&2 || true)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
-# The debug kernel: built from the distribution's own kernel source with tests/vm/debug.config, once, into the cache.
+# The debug kernel: built from the distribution's own kernel source with vm/debug.config, once, into the cache.
 
 # Beside the guest's own packages, what builds it: the version of the guest's stock kernel is the source's, too.
 KUW_KERNEL_PACKAGES=(linux-source-6.12 flex bison bc)
@@ -27,13 +27,13 @@ kernel_make() {
 	local build=$KUW_CACHE/build-$KUW_KERNEL new=$KUW_CACHE/kernel-$KUW_KERNEL.new
 	rm -rf -- "$new"
 	mkdir -p "$new"
-	cp -- "$KUW_TOP/tests/vm/debug.config" "$build/usr/src/debug.config"
+	cp -- "$KUW_TOP/vm/debug.config" "$build/usr/src/debug.config"
 	# allnoconfig drops a line whose conditions are not met, and says nothing.
 	KUW_ROOT=$build KUW_BINDS=$new:/mnt in_root bash -euc '
 		cd /usr/src/linux
 		make KCONFIG_ALLCONFIG=/usr/src/debug.config allnoconfig
 		if grep ^CONFIG_ /usr/src/debug.config | grep -vxFf .config; then
-			echo "these lines of tests/vm/debug.config took no effect" >&2
+			echo "these lines of vm/debug.config took no effect" >&2
 			exit 1
 		fi
 		make -j"$(nproc)" bzImage modules
@@ -64,7 +64,7 @@ kernel_root_make() {
 # kernel_ready: the debug kernel is there. The guest's packages may change without it.
 kernel_ready() {
 	local stamp
-	stamp=$(digest "$KUW_SUITE" "${KUW_KERNEL_PACKAGES[*]}" "$(declare -f kernel_make)" "$KUW_TOP/tests/vm/debug.config")
+	stamp=$(digest "$KUW_SUITE" "${KUW_KERNEL_PACKAGES[*]}" "$(declare -f kernel_make)" "$KUW_TOP/vm/debug.config")
 	is_made "$KUW_CACHE/kernel-$KUW_KERNEL" "$stamp" && return
 	is_made "$KUW_CACHE/build-$KUW_KERNEL" "$KUW_SUITE ${KUW_KERNEL_PACKAGES[*]}" || step "kernel-source-$KUW_KERNEL" \
 		"fetching the distribution's kernel source (about 1 min)" kernel_fetch "$KUW_SUITE ${KUW_KERNEL_PACKAGES[*]}"
