@@ -18,6 +18,8 @@ KUW_DISK=
 KUW_PROGRAMS=
 KUW_LOAD=yes
 KUW_EVENTS=()
+# shellcheck disable=SC2034
+VM_MORE_MODULES=(tests/module)
 KUW_NATIVE=
 KUW_QUICK=
 KUW_RAW=
@@ -40,8 +42,16 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$KUW_TOP/vm/guest.sh"
 # shellcheck source=vm/native.sh
 . "$KUW_TOP/vm/native.sh"
+# shellcheck source=vm/sources.sh
+. "$KUW_TOP/vm/sources.sh"
 # shellcheck source=vm/trace.sh
 . "$KUW_TOP/vm/trace.sh"
+# shellcheck source=tests/jobs/needs.sh
+. "$KUW_TOP/tests/jobs/needs.sh"
+# shellcheck source=tests/jobs/subjects.sh
+. "$KUW_TOP/tests/jobs/subjects.sh"
+# shellcheck source=tests/jobs/demo.sh
+. "$KUW_TOP/tests/jobs/demo.sh"
 # shellcheck source=tests/jobs/test.sh
 . "$KUW_TOP/tests/jobs/test.sh"
 # shellcheck source=tests/jobs/fetch-peers.sh

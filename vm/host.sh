@@ -20,66 +20,6 @@ setpriv util-linux ends the guest with this script
 unshare util-linux builds modules in the guest'"'"'s root
 mount mount builds modules in the guest'"'"'s root
 '
-KUW_NEED_HOST='
-gcc gcc builds the tests
-g++ g++ builds the tests
-make make builds the tests
-autoreconf autoconf makes configure
-automake automake makes configure
-libtoolize libtool makes configure
-pkg-config pkgconf finds libraries
-clang clang builds the fuzzers
-/usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a|/usr/lib64/clang/*/lib/*/libclang_rt.fuzzer*.a libclang-rt-dev builds the fuzzers
-/usr/include/libdwarf.h|/usr/include/libdwarf/libdwarf.h|/usr/include/libdwarf-0/libdwarf.h libdwarf-dev what tables are compared with
-/usr/include/libelf.h libelf-dev reads files of tests
-/usr/include/elfutils/libdw.h libdw-dev what tables are compared with
-/usr/include/x86_64-linux-gnu/libunwind.h|/usr/include/libunwind.h libunwind-dev what stacks are compared with
-/usr/include/cmocka.h libcmocka-dev runs unit tests
-valgrind valgrind counts instructions of walks
-babeltrace2 babeltrace2 reads traces
-/usr/include/babeltrace2/babeltrace.h libbabeltrace2-dev builds the plugin of babeltrace2
-/usr/include/glib-2.0/glib.h libglib2.0-dev builds the plugin of babeltrace2
-/usr/include/libiberty/demangle.h libiberty-dev builds the plugin of babeltrace2
-/usr/include/elfutils/debuginfod.h libdebuginfod-dev builds the plugin of babeltrace2
-/usr/include/lttng/lttng.h liblttng-ctl-dev builds the command
-/usr/include/jansson.h libjansson-dev builds the command
-chromium chromium shows the page of flame graphs
-chromedriver chromium-driver drives it
-addr2line binutils what names are compared with
-ld.gold binutils-gold links files with two executable segments
-ld.lld lld links files with two executable segments
-ld.mold|mold mold links files with two executable segments
-python3 python3 a program whose tables are compared
-gdb gdb a program whose tables are compared
-openssl openssl a program whose tables are compared
-mandoc mandoc checks the manual pages
-git git tells which files are sources
-'
-# Each is a language, or a runtime: what cannot be built is skipped.
-KUW_NEED_STEPS='
-erlc erlang-base a program that is stepped
-fpc fp-compiler builds a program that is stepped
-/usr/lib/x86_64-linux-gnu/fpc/*/units/*/rtl fp-units-rtl builds a program that is stepped
-gnatmake gnat builds a program that is stepped
-gfortran gfortran builds a program that is stepped
-ghc ghc builds a program that is stepped
-go golang-go builds a program that is stepped
-ocamlopt ocaml-nox builds a program that is stepped
-ocamlfind ocaml-findlib builds a program that is stepped
-musl-gcc musl-tools builds a program that is stepped
-gdc gdc builds a program that is stepped
-ldc2 ldc builds a program that is stepped
-luajit luajit a program that is stepped
-'
-# The peers among them, and most programs whose tables are measured, are in the list above.
-KUW_NEED_TABLES='
-/usr/bin/node|/usr/lib/x86_64-linux-gnu/libnode.so.* nodejs a program whose table is measured
-qemu-system-x86_64 qemu-system-x86 a program whose table is measured
-/usr/lib/x86_64-linux-gnu/libLLVM*.so* clang a library whose table is measured
-'
-KUW_NEED_BENCH='
-/usr/lib/python3/dist-packages/matplotlib python3-matplotlib draws what was measured
-'
 
 is_debian() {
 	[[ -r /etc/os-release ]] && grep -Eq '^(ID|ID_LIKE)=.*debian' /etc/os-release && command -v apt-get >/dev/null

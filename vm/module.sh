@@ -21,9 +21,9 @@ lttng_make() {
 	finish "$new" "$KUW_LTTNG" "$1"
 }
 
-# Which files kunwind's modules are made from.
+# Which files kunwind's modules are made from. VM_MORE_MODULES names folders of more modules, which need kunwind.ko's symbols.
 module_sources() {
-	(cd "$KUW_TOP" && find Kbuild core kmod port/kernel include lttng-integration tracing-integration tests/module -name examples -prune -o -type f \
+	(cd "$KUW_TOP" && find Kbuild core kmod port/kernel include lttng-integration tracing-integration "${VM_MORE_MODULES[@]}" -name examples -prune -o -type f \
 		\( -name '*.[chS]' -o -name Kbuild -o -name sources.am -o -name Makefile -o -name 'Module*' \) -print | LC_ALL=C sort)
 }
 
@@ -43,8 +43,8 @@ module_farm() {
 		LC_ALL=C comm -23 - "$dir.list" | (cd "$dir" && xargs -r -d '\n' rm -v --)
 }
 
-# module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-tracing.ko, kunwind-test.ko, and the index files of /lib/modules that know them. What the compiler
-# said stays in $KUW_MODULE/said.
+# module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-tracing.ko, those of VM_MORE_MODULES, and the index files of /lib/modules that
+# know them. What the compiler said stays in $KUW_MODULE/said.
 module_make() {
 	local dir=$KUW_MODULE updates=$KUW_MODULE/updates
 	rm -rf -- "$dir/stamp" "$updates"
@@ -57,16 +57,19 @@ module_make() {
 		kernel=/lib/modules/$0/build
 		cd /usr/src/kunwind
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
+		# modpost does not look at the age of KBUILD_EXTRA_SYMBOLS, and kunwind may have other checksums now: start without its output.
 		if [[ -e lttng-integration/Kbuild ]]; then
-			# modpost does not look at the age of KBUILD_EXTRA_SYMBOLS, and kunwind may have other checksums now.
-			rm -f {lttng-integration,tests/module}/{Module.symvers,*.mod.c}
+			rm -f lttng-integration/{Module.symvers,*.mod.c}
 			make -C "$kernel" M="$PWD/lttng-integration" -j"$(nproc)" LTTNG_MODULES=/usr/src/lttng-modules \
 				KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers /usr/src/lttng-modules/src/Module.symvers" modules
 		fi
-		make -C "$kernel" M="$PWD/tests/module" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
+		for folder in "$@"; do
+			rm -f "$folder"/{Module.symvers,*.mod.c}
+			make -C "$kernel" M="$PWD/$folder" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
+		done
 		find . -name "*.ko" -exec cp -v -t "/lib/modules/$0/updates/kunwind" {} +
 		depmod -o /mnt "$0"
-	' "$KUW_KREL" 2>&1 | tee "$dir/said"
+	' "$KUW_KREL" "${VM_MORE_MODULES[@]}" 2>&1 | tee "$dir/said"
 	printf '%s\n' "$1" >"$dir/stamp"
 }
 

@@ -13,17 +13,6 @@ trace_run() {
 	run_batch "$(guest_directory)" "$KUW_TOP/vm/record" "$folder" "${options[@]}" -- "$@"
 }
 
-# guest_configure DIR: all sources in DIR/source, configured in the guest's root: anew if that is another one now.
-guest_configure() {
-	source_farm "$1/source"
-	KUW_BINDS=$1:$1 in_root bash -euc '
-		cd "$0/source"
-		[[ -e configure ]] || autoreconf -i
-		[[ -e Makefile && $(cat ../root 2>/dev/null) == "$1" ]] || ./configure
-		echo "$1" >../root
-	' "$1" "$(<"$KUW_ROOT.stamp")"
-}
-
 # The plugin of babeltrace2, built with the guest's compiler for the guest's babeltrace2.
 reader_build() {
 	guest_configure "$1"
@@ -91,74 +80,4 @@ trace_job() {
 		say "there is no trace"
 	fi
 	return "$status"
-}
-
-# main_stack FOLDER: the deepest whole stack, by name.
-main_stack() {
-	reader "$1" --component=names:filter.kunwind.symbolize --component=text:sink.kunwind.text --params='color="never"' 2>/dev/null |
-		awk '
-			function done() { if (n > most) { most = n; best = stack } n = 0 }
-			/^[^ ]/ { done(); stack = $0; next }
-			{ stack = stack "\n" $0; n++ }
-			END { done(); print best }'
-}
-
-# main_flame FOLDER: a page with the stacks of the trace of ls in it.
-main_flame() {
-	local page=$1/ls.html
-	reader "$1/ls" --component=names:filter.kunwind.symbolize --component=flame:sink.kunwind.flamegraph \
-		--params="format=\"html\",path=\"$(built_folder)/ls.html\"" >&2
-	mv -- "$(built_folder)/ls.html" "$page"
-	say "the flame graph, for any browser: $page"
-}
-
-# main_perf: what perf shows of a program without kunwind and with it, next to each other.
-main_perf() {
-	local page=$KUW_BUILD/perf.html
-	[[ ! $KUW_NATIVE ]] || return 0
-	say "perf record -g of a Python program, without kunwind and with it:"
-	run_batch "$KUW_TOP" "$KUW_TOP/tests/jobs/perf-flames" "$KUW_TOP/babeltrace/page" >"$page.new"
-	mv -- "$page.new" "$page"
-	say "both flame graphs, for any browser: $page"
-}
-
-# main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
-main_job() {
-	local record=$KUW_TOP/vm/record folder
-	folder=$(trace_folder)
-	mkdir -p "$folder"
-	subjects_ready
-	reader_ready
-	run_batch "$KUW_TOP" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
-		"$record" "$folder" "$(built_folder)"
-	say "the demo, tests/subjects/demo.c:"
-	trace_show "$folder/demo"
-	say "/bin/ls -l /:"
-	trace_show "$folder/ls"
-	say "the traces are in $folder: demo and ls"
-	[[ -z $KUW_RAW ]] || return 0
-	say "the last stack of ls, and all of them as a picture:"
-	main_stack "$folder/ls"
-	main_flame "$folder"
-	main_perf
-}
-
-# Where programs for the guest are built: its user space is the same with the debug kernel.
-built_folder() {
-	echo "$KUW_BUILD/test-${KUW_KERNEL%-debug}"
-}
-
-subjects_make() {
-	if [[ $KUW_NATIVE ]]; then
-		make -C "$KUW_TOP/tests/subjects" OUT="$(built_folder)"
-		return
-	fi
-	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$KUW_TOP/include/uapi:/usr/src/uapi" \
-		"$(built_folder):/mnt") in_root make -C /usr/src/subjects OUT=/mnt UAPI=/usr/src/uapi
-}
-
-# subjects_ready: the programs of tests/subjects are there, and not older than their sources.
-subjects_ready() {
-	mkdir -p "$(built_folder)"
-	step "subjects-$KUW_KERNEL" "building the programs of tests/subjects" subjects_make
 }

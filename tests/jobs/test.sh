@@ -19,21 +19,6 @@ skipped() {
 	printf 'SKIP: %s\n' "$*" >&2
 }
 
-# source_farm DIR: a copy of all sources, for builds that write beside them; untouched files keep their time.
-source_farm() {
-	local dir=$1 file
-	mkdir -p "$dir"
-	(cd "$KUW_TOP" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
-		find . -path ./build -prune -o -type f -printf '%P\n'; }) >"$dir.list"
-	while read -r file; do
-		if [[ -f $KUW_TOP/$file ]] && ! cmp -s "$KUW_TOP/$file" "$dir/$file"; then
-			mkdir -p "$(dirname "$dir/$file")"
-			cp -p -- "$KUW_TOP/$file" "$dir/$file"
-			touch -- "$dir/$file"
-		fi
-	done <"$dir.list"
-}
-
 # host_configure DIR [OPTION...]: a configure that is there is made anew by make itself when its sources changed.
 host_configure() {
 	local dir=$1

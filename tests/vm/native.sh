@@ -16,7 +16,7 @@ prepare() {
 		cp -r -t "$copy/tests" "$TOP"/tests/{subjects,jobs} || return
 	# shellcheck disable=SC2034
 	(
-		KUW_TOP=$copy KUW_BUILD=$copy/build KUW_CACHE=$copy/build/cache
+		KUW_TOP=$copy KUW_BUILD=$copy/build KUW_CACHE=$copy/build/cache VM_MORE_MODULES=()
 		for each in say module native; do
 			# shellcheck source=/dev/null
 			. "$copy/vm/$each.sh"

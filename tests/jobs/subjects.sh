@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# Builds the programs of tests/subjects with the guest's compiler: the demo and most tests run them.
+
+subjects_make() {
+	if [[ $KUW_NATIVE ]]; then
+		make -C "$KUW_TOP/tests/subjects" OUT="$(built_folder)"
+		return
+	fi
+	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$KUW_TOP/include/uapi:/usr/src/uapi" \
+		"$(built_folder):/mnt") in_root make -C /usr/src/subjects OUT=/mnt UAPI=/usr/src/uapi
+}
+
+# subjects_ready: the programs of tests/subjects are there, and not older than their sources.
+subjects_ready() {
+	mkdir -p "$(built_folder)"
+	step "subjects-$KUW_KERNEL" "building the programs of tests/subjects" subjects_make
+}
