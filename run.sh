@@ -3,61 +3,63 @@
 # The front door of kunwind: sets everything up, traces programs, runs commands and tests, in a guest with a stock kernel.
 set -euo pipefail
 
-KUW_TOP=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
-KUW_BUILD=$KUW_TOP/build
-KUW_CACHE=$(realpath -m -- "${KUNWIND_CACHE:-$KUW_BUILD/cache}")
-KUW_CHILD=
-KUW_JOB=
-KUW_TIMEOUT=900
-KUW_CPUS=2
-KUW_MEMORY=2G
-KUW_ICOUNT=
-KUW_THREADS=single
-KUW_STEP=
-KUW_DISK=
-KUW_PROGRAMS=
-KUW_LOAD=yes
-KUW_EVENTS=()
+# Globals of all parts start with what they belong to: VM_ the guest, KERNEL_ the kernel of the job, JOB_ the job, RUN_ this script,
+# STEP_ a long step, NEED_ what this machine must have, TRACE_, TEST_, BENCH_ and NATIVE_ those jobs and that option.
+TOP_DIR=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+BUILD_DIR=$TOP_DIR/build
+CACHE_DIR=$(realpath -m -- "${KUNWIND_CACHE:-$BUILD_DIR/cache}")
+RUN_CHILD=
+JOB_DIR=
+JOB_TIMEOUT=900
+VM_CPUS=2
+VM_MEMORY=2G
+VM_ICOUNT=
+VM_THREADS=single
+VM_STEP=
+VM_DISK=
+VM_PROGRAMS=
 # shellcheck disable=SC2034
 VM_MORE_MODULES=(tests/module)
-KUW_NATIVE=
-KUW_QUICK=
-KUW_RAW=
+MODULE_LOAD=yes
+TRACE_EVENTS=()
+TRACE_RAW=
+NATIVE=
+BENCH_QUICK=
 kernel=6.12
 # What is made here can be read by all users, of the guest, too: tests run as some of them.
 umask 022
 # Neither a user of Debian nor root after `su` finds mke2fs without.
 PATH=$PATH:/usr/sbin:/sbin
 # shellcheck source=vm/say.sh
-. "$KUW_TOP/vm/say.sh"
+. "$TOP_DIR/vm/say.sh"
 # shellcheck source=vm/host.sh
-. "$KUW_TOP/vm/host.sh"
+. "$TOP_DIR/vm/host.sh"
 # shellcheck source=vm/root.sh
-. "$KUW_TOP/vm/root.sh"
+. "$TOP_DIR/vm/root.sh"
 # shellcheck source=vm/kernel.sh
-. "$KUW_TOP/vm/kernel.sh"
+. "$TOP_DIR/vm/kernel.sh"
 # shellcheck source=vm/module.sh
-. "$KUW_TOP/vm/module.sh"
+. "$TOP_DIR/vm/module.sh"
 # shellcheck source=vm/guest.sh
-. "$KUW_TOP/vm/guest.sh"
+. "$TOP_DIR/vm/guest.sh"
 # shellcheck source=vm/native.sh
-. "$KUW_TOP/vm/native.sh"
+. "$TOP_DIR/vm/native.sh"
 # shellcheck source=vm/sources.sh
-. "$KUW_TOP/vm/sources.sh"
+. "$TOP_DIR/vm/sources.sh"
 # shellcheck source=vm/trace.sh
-. "$KUW_TOP/vm/trace.sh"
+. "$TOP_DIR/vm/trace.sh"
 # shellcheck source=tests/jobs/needs.sh
-. "$KUW_TOP/tests/jobs/needs.sh"
+. "$TOP_DIR/tests/jobs/needs.sh"
 # shellcheck source=tests/jobs/subjects.sh
-. "$KUW_TOP/tests/jobs/subjects.sh"
+. "$TOP_DIR/tests/jobs/subjects.sh"
 # shellcheck source=tests/jobs/demo.sh
-. "$KUW_TOP/tests/jobs/demo.sh"
+. "$TOP_DIR/tests/jobs/demo.sh"
 # shellcheck source=tests/jobs/test.sh
-. "$KUW_TOP/tests/jobs/test.sh"
+. "$TOP_DIR/tests/jobs/test.sh"
 # shellcheck source=tests/jobs/fetch-peers.sh
-. "$KUW_TOP/tests/jobs/fetch-peers.sh"
+. "$TOP_DIR/tests/jobs/fetch-peers.sh"
 # shellcheck source=tests/jobs/bench.sh
-. "$KUW_TOP/tests/jobs/bench.sh"
+. "$TOP_DIR/tests/jobs/bench.sh"
 
 usage() {
 	cat <<'END'
@@ -123,29 +125,29 @@ trap 'exit 143' TERM
 
 # setup: makes what is missing, and nothing else.
 setup() {
-	if [[ $KUW_NATIVE ]]; then
+	if [[ $NATIVE ]]; then
 		native_setup
 		return
 	fi
 	kernel_select "$kernel"
 	# One set-up at a time: others wait for what it makes.
-	exec {lock}>"$KUW_CACHE/lock"
+	exec {lock}>"$CACHE_DIR/lock"
 	flock --nonblock "$lock" || {
-		say "waiting for another set-up in $KUW_CACHE"
+		say "waiting for another set-up in $CACHE_DIR"
 		flock "$lock"
 	}
 	root_ready
-	if [[ $KUW_LOAD ]]; then
+	if [[ $MODULE_LOAD ]]; then
 		module_ready
-		KUW_LOAD=$KUW_MODULE
-		[[ -e $KUW_MODULE/stamp ]] || KUW_LOAD=
+		MODULE_LOAD=$MODULE_DIR
+		[[ -e $MODULE_DIR/stamp ]] || MODULE_LOAD=
 	fi
 	exec {lock}>&-
 }
 
 # run_batch DIRECTORY COMMAND...: there, in a guest or here.
 run_batch() {
-	if [[ $KUW_NATIVE ]]; then
+	if [[ $NATIVE ]]; then
 		native_run "$@"
 	else
 		guest_run batch "$@"
@@ -154,46 +156,46 @@ run_batch() {
 
 # prepare JOB [WORD]: what the job needs of this machine is here, and this script is root if the job needs that.
 prepare() {
-	local needs=$KUW_NEED_GUEST
+	local needs=$NEED_GUEST
 	case "$1 ${2-}" in
-	'test host') needs=$KUW_NEED_HOST ;;
-	'test steps') needs=$KUW_NEED_HOST$KUW_NEED_STEPS ;;
-	'bench host') needs=$KUW_NEED_HOST$KUW_NEED_BENCH$KUW_NEED_TABLES ;;
-	'bench vm') needs+=$KUW_NEED_BENCH ;;
-	'bench all') needs+=$KUW_NEED_HOST$KUW_NEED_BENCH$KUW_NEED_TABLES ;;
-	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$KUW_NEED_HOST ;;
+	'test host') needs=$NEED_HOST ;;
+	'test steps') needs=$NEED_HOST$NEED_STEPS ;;
+	'bench host') needs=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
+	'bench vm') needs+=$NEED_BENCH ;;
+	'bench all') needs+=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
+	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$NEED_HOST ;;
 	esac
-	[[ ! $KUW_TOP =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $KUW_TOP" \
+	[[ ! $TOP_DIR =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $TOP_DIR" \
 		"move the repository, and run the same command again"
 	# To say what is missing needs no root.
-	[[ $KUW_NATIVE ]] || is_debian || host_needs "$needs"
-	[[ "$1 ${2-}" == @(test host|test steps|bench host) ]] || become_root "${KUW_ARGUMENTS[@]}"
+	[[ $NATIVE ]] || is_debian || host_needs "$needs"
+	[[ "$1 ${2-}" == @(test host|test steps|bench host) ]] || become_root "${RUN_ARGUMENTS[@]}"
 	# The native kernel's needs depend on an answer.
-	[[ $KUW_NATIVE ]] && return
+	[[ $NATIVE ]] && return
 	host_needs "$needs"
-	own_folder "$KUW_BUILD"
-	own_folder "$KUW_CACHE"
-	[[ -w $KUW_BUILD ]] || die 125 "$KUW_BUILD belongs to another user" "remove it, as that user or with sudo"
+	own_folder "$BUILD_DIR"
+	own_folder "$CACHE_DIR"
+	[[ -w $BUILD_DIR ]] || die 125 "$BUILD_DIR belongs to another user" "remove it, as that user or with sudo"
 }
 
 main() {
 	local job='' words=()
-	KUW_ARGUMENTS=("$@")
+	RUN_ARGUMENTS=("$@")
 	while (($#)); do
 		case $1 in
 		--kernel | --timeout | --event)
 			(($# > 1)) || die 125 "$1 needs a value" "./run.sh --help tells which"
 			case $1 in
 			--kernel) kernel=$2 ;;
-			--timeout) KUW_TIMEOUT=$2 ;;
-			--event) KUW_EVENTS+=("$2") ;;
+			--timeout) JOB_TIMEOUT=$2 ;;
+			--event) TRACE_EVENTS+=("$2") ;;
 			esac
 			shift
 			;;
-		--no-module) KUW_LOAD= ;;
-		--quick) KUW_QUICK=--quick ;;
-		--native) KUW_NATIVE=yes ;;
-		--raw) KUW_RAW=yes ;;
+		--no-module) MODULE_LOAD= ;;
+		--quick) BENCH_QUICK=--quick ;;
+		--native) NATIVE=yes ;;
+		--raw) TRACE_RAW=yes ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
 		-?*) die 125 "unknown option $1" "./run.sh --help tells the options" ;;
@@ -214,20 +216,20 @@ main() {
 	exec) ((${#words[@]})) || die 125 "exec needs a command" "for example: ./run.sh exec -- uname -a" ;;
 	trace) ((${#words[@]})) || die 125 "trace needs a command" "for example: ./run.sh trace -- ls -l" ;;
 	shell)
-		[[ -z $KUW_NATIVE ]] || die 125 "you have a shell of this machine already" "use ./run.sh exec --native -- CMD"
+		[[ -z $NATIVE ]] || die 125 "you have a shell of this machine already" "use ./run.sh exec --native -- CMD"
 		[[ -t 0 ]] || die 125 "shell needs a terminal" "without one, use ./run.sh exec -- CMD"
 		;;
 	test)
-		[[ -z $KUW_NATIVE ]] || die 125 "tests run in a guest only: they load, break and remove modules"
+		[[ -z $NATIVE ]] || die 125 "tests run in a guest only: they load, break and remove modules"
 		test_check "${words[@]}"
 		;;
 	bench)
-		[[ -z $KUW_NATIVE ]] || die 125 "bench measures in a guest, and core/ here, but not this machine's kernel"
+		[[ -z $NATIVE ]] || die 125 "bench measures in a guest, and core/ here, but not this machine's kernel"
 		bench_check "${words[@]}"
-		words=("$KUW_BENCH")
+		words=("$BENCH_WHAT")
 		;;
 	esac
-	[[ -z $KUW_QUICK || $job == bench ]] || die 125 "--quick goes with bench" "./run.sh --help tells the options"
+	[[ -z $BENCH_QUICK || $job == bench ]] || die 125 "--quick goes with bench" "./run.sh --help tells the options"
 	prepare "$job" "${words[@]:0:1}"
 	case $job in
 	'')
@@ -247,7 +249,7 @@ main() {
 	setup) setup ;;
 	shell)
 		setup
-		KUW_TIMEOUT=0 guest_run shell "$(guest_directory)"
+		JOB_TIMEOUT=0 guest_run shell "$(guest_directory)"
 		;;
 	esac
 }

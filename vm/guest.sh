@@ -8,15 +8,15 @@
 guest_directory() {
 	local here
 	here=$(pwd -P)
-	if [[ $KUW_KERNEL == native ]]; then
+	if [[ $KERNEL_NAME == native ]]; then
 		echo "$here"
 		return
 	fi
 	case $here/ in
-	"$KUW_TOP"/*) echo "$here" ;;
+	"$TOP_DIR"/*) echo "$here" ;;
 	*)
-		say "$here is not in the guest; the command runs in $KUW_TOP"
-		echo "$KUW_TOP"
+		say "$here is not in the guest; the command runs in $TOP_DIR"
+		echo "$TOP_DIR"
 		;;
 	esac
 }
@@ -25,14 +25,14 @@ guest_directory() {
 guest_run() {
 	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() icount=() step=() disk=() limit=0 stdin stdout
 	shift 2
-	mkdir -p "$KUW_BUILD/job" "$KUW_BUILD/log"
-	job=$(mktemp -d "$KUW_BUILD/job/XXXXXX")
-	KUW_JOB=$job
-	log=$KUW_BUILD/log/kernel-$(date +%Y%m%d-%H%M%S)-${job##*/}.log
-	cp -- "$KUW_TOP/vm/guest-init" "$job/init"
+	mkdir -p "$BUILD_DIR/job" "$BUILD_DIR/log"
+	job=$(mktemp -d "$BUILD_DIR/job/XXXXXX")
+	JOB_DIR=$job
+	log=$BUILD_DIR/log/kernel-$(date +%Y%m%d-%H%M%S)-${job##*/}.log
+	cp -- "$TOP_DIR/vm/guest-init" "$job/init"
 	{
-		printf '%s=%q\n' JOB_MODE "$mode" JOB_TOP "$KUW_TOP" JOB_BUILD "$KUW_BUILD" JOB_CWD "$cwd" \
-			JOB_TIMEOUT "$KUW_TIMEOUT" JOB_MODULE "$KUW_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size 2>/dev/null <&2 || true)"
+		printf '%s=%q\n' JOB_MODE "$mode" JOB_TOP "$TOP_DIR" JOB_BUILD "$BUILD_DIR" JOB_CWD "$cwd" \
+			JOB_TIMEOUT "$JOB_TIMEOUT" JOB_MODULE "$MODULE_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size 2>/dev/null <&2 || true)"
 		printf 'JOB_COMMAND=('
 		(($#)) && printf ' %q' "$@"
 		printf ' )\n'
@@ -46,7 +46,7 @@ guest_run() {
 		consoles=(-chardev "stdio,id=tty,signal=off" -device "virtconsole,chardev=tty")
 	fi
 	# The guest itself ends the command in time; if even that fails, its end is here. Set-up takes 10 s on an idle machine.
-	((KUW_TIMEOUT)) && limit=$((KUW_TIMEOUT + 180))
+	((JOB_TIMEOUT)) && limit=$((JOB_TIMEOUT + 180))
 	cat "$job/stdout" &
 	readers[$!]=yes
 	cat "$job/stderr" >&2 &
@@ -54,7 +54,7 @@ guest_run() {
 	# thread=single: with a thread for each CPU, QEMU 7.2 lets one CPU run into the int3 of a text_poke_bp() that the other
 	# one has completed, and the guest panics. Seen without kunwind, on the stock kernel: `echo function >current_tracer` and
 	# nop again, filtered to perf_event_mmap, while programs start, for a minute. ftrace, and so kunwind, patches text when a
-	# consumer comes or goes. KUW_THREADS=multi, for `test smp`, takes that risk.
+	# consumer comes or goes. VM_THREADS=multi, for `test smp`, takes that risk.
 	#
 	# no_timer_check: on a busy machine the guest's clock runs on while its CPU waits, and the kernel's test of the timer
 	# (timer_irq_works()) then sees too few interrupts and panics: "IO-APIC + timer doesn't work!". KVM guests skip it, too.
@@ -65,36 +65,36 @@ guest_run() {
 	# and no guest outlives the script, whatever ends it.
 	# But only who is in the terminal's own group can read from it.
 	[[ $mode == shell ]] || set -m
-	# With KUW_ICOUNT an instruction takes a nanosecond, and waiting no time: what the guest's clock measures is the number
+	# With VM_ICOUNT an instruction takes a nanosecond, and waiting no time: what the guest's clock measures is the number
 	# of instructions, however busy this machine is.
-	[[ -z $KUW_ICOUNT ]] || icount=(-icount 'shift=0,sleep=off')
-	# With KUW_STEP the guest can have QEMU's CPUs take interrupts behind each instruction, not only at the ends of blocks of them. That
+	[[ -z $VM_ICOUNT ]] || icount=(-icount 'shift=0,sleep=off')
+	# With VM_STEP the guest can have QEMU's CPUs take interrupts behind each instruction, not only at the ends of blocks of them. That
 	# is slow, so a test asks for it, by QEMU's monitor.
-	[[ -z $KUW_STEP ]] || step=(-chardev "socket,id=monitor,path=${job//,/,,}/monitor,server=on,wait=off" -mon "chardev=monitor,mode=readline"
+	[[ -z $VM_STEP ]] || step=(-chardev "socket,id=monitor,path=${job//,/,,}/monitor,server=on,wait=off" -mon "chardev=monitor,mode=readline"
 		-chardev "socket,id=control,path=${job//,/,,}/monitor" -device "virtserialport,chardev=control,name=monitor")
-	[[ -z $KUW_DISK ]] || disk=(-drive "file=${KUW_DISK//,/,,},if=virtio,format=raw,readonly=on")
+	[[ -z $VM_DISK ]] || disk=(-drive "file=${VM_DISK//,/,,},if=virtio,format=raw,readonly=on")
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
-		-machine "$KUW_MACHINE" -accel "tcg,thread=$KUW_THREADS" "${icount[@]}" -cpu max -smp "$KUW_CPUS" -m "$KUW_MEMORY" \
-		-kernel "$KUW_ROOT/boot/vmlinuz-$KUW_KREL" -initrd "$KUW_INITRD" \
-		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 log_buf_len=8M $KUW_APPEND" \
-		-drive "file=${KUW_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${disk[@]}" \
+		-machine "$VM_MACHINE" -accel "tcg,thread=$VM_THREADS" "${icount[@]}" -cpu max -smp "$VM_CPUS" -m "$VM_MEMORY" \
+		-kernel "$VM_ROOT/boot/vmlinuz-$KERNEL_RELEASE" -initrd "$VM_INITRD" \
+		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 log_buf_len=8M $VM_APPEND" \
+		-drive "file=${VM_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${disk[@]}" \
 		-chardev "file,id=log,path=${job//,/,,}/console" -serial chardev:log \
 		-device virtio-serial-pci \
 		-chardev "file,id=out,path=${job//,/,,}/stdout" -device virtserialport,chardev=out,name=stdout \
 		-chardev "file,id=err,path=${job//,/,,}/stderr" -device virtserialport,chardev=err,name=stderr \
 		"${consoles[@]}" "${step[@]}" \
 		-virtfs "local,path=${job//,/,,},mount_tag=job,security_model=none,multidevs=remap" \
-		-virtfs "local,path=${KUW_TOP//,/,,},mount_tag=top,security_model=none,readonly=on,multidevs=remap" \
-		-virtfs "local,path=${KUW_BUILD//,/,,},mount_tag=build,security_model=none,multidevs=remap" \
+		-virtfs "local,path=${TOP_DIR//,/,,},mount_tag=top,security_model=none,readonly=on,multidevs=remap" \
+		-virtfs "local,path=${BUILD_DIR//,/,,},mount_tag=build,security_model=none,multidevs=remap" \
 		<"$stdin" >"$stdout" 2>"$job/qemu" &
-	KUW_CHILD=$!
+	RUN_CHILD=$!
 	set +m
 	while [[ -z $qemu_status ]]; do
 		ended_status=0
 		# Those that have ended are no longer waited for.
-		wait -n -p ended "$KUW_CHILD" "${!readers[@]}" || ended_status=$?
-		if [[ $ended == "$KUW_CHILD" ]]; then
+		wait -n -p ended "$RUN_CHILD" "${!readers[@]}" || ended_status=$?
+		if [[ $ended == "$RUN_CHILD" ]]; then
 			qemu_status=$ended_status
 		elif ((ended_status)); then
 			# Nobody reads what the command says any more, as with `| head`: a pipe's writer ends here, too.
@@ -104,18 +104,18 @@ guest_run() {
 			unset "readers[$ended]"
 		fi
 	done
-	KUW_CHILD=
+	RUN_CHILD=
 	# If qemu never opened them, these readers still wait for a writer.
 	: 1<>"$job/stdout" 1<>"$job/stderr"
 	wait || true
 
 	cat "$job/boot" "$job/console" 2>/dev/null | tr -d '\r' >"$log" || true
-	ln -sfn -- "${log##*/}" "$KUW_BUILD/log/kernel.log"
-	KUW_KERNEL_LOG=$log
+	ln -sfn -- "${log##*/}" "$BUILD_DIR/log/kernel.log"
+	VM_LOG=$log
 	if [[ -s $job/status ]]; then
 		status=$(<"$job/status")
 		if [[ -e $job/timeout ]]; then
-			say "the command was stopped after $KUW_TIMEOUT s; --timeout S allows more"
+			say "the command was stopped after $JOB_TIMEOUT s; --timeout S allows more"
 		fi
 	elif ((qemu_status == 124 || qemu_status == 137)); then
 		say "the guest did not end within $limit s; its kernel log is $log"
@@ -133,19 +133,19 @@ guest_run() {
 
 # stop_child: ends what runs in the background, with all that it started.
 stop_child() {
-	if [[ -n $KUW_CHILD ]]; then
-		kill -TERM -- "-$KUW_CHILD" 2>/dev/null || kill -TERM "$KUW_CHILD" 2>/dev/null || true
-		wait "$KUW_CHILD" 2>/dev/null || true
-		KUW_CHILD=
+	if [[ -n $RUN_CHILD ]]; then
+		kill -TERM -- "-$RUN_CHILD" 2>/dev/null || kill -TERM "$RUN_CHILD" 2>/dev/null || true
+		wait "$RUN_CHILD" 2>/dev/null || true
+		RUN_CHILD=
 	fi
 }
 
 # job_clean: nothing of a job stays behind but its log.
 job_clean() {
-	if [[ -n ${KUW_JOB-} ]]; then
-		rm -rf -- "$KUW_JOB"
-		KUW_JOB=
+	if [[ -n ${JOB_DIR-} ]]; then
+		rm -rf -- "$JOB_DIR"
+		JOB_DIR=
 	fi
 	# shellcheck disable=SC2012
-	ls -t "$KUW_BUILD"/log/kernel-*.log 2>/dev/null | tail -n +21 | xargs -r -d '\n' rm -f -- || true
+	ls -t "$BUILD_DIR"/log/kernel-*.log 2>/dev/null | tail -n +21 | xargs -r -d '\n' rm -f -- || true
 }

@@ -6,7 +6,7 @@
 
 # Each line: what is looked for (a command, or a file, a pattern of one, if it has a slash), Debian's package of it, and what it
 # is for.
-KUW_NEED_GUEST='
+NEED_GUEST='
 qemu-system-x86_64 qemu-system-x86 runs the guest
 /usr/share/qemu/linuxboot_dma.bin qemu-system-data starts the guest
 mmdebstrap mmdebstrap makes the guest'"'"'s root file system
@@ -96,14 +96,14 @@ become_root() {
 	say "this needs root, to install packages and to make the guest's root file system: starting again through sudo"
 	# Apart, because its status would look like a command's.
 	sudo true || die 125 "sudo does not make you root here" "run it as root"
-	exec sudo -- env ${KUNWIND_CACHE:+KUNWIND_CACHE="$KUW_CACHE"} "$KUW_TOP/run.sh" "$@"
+	exec sudo -- env ${KUNWIND_CACHE:+KUNWIND_CACHE="$CACHE_DIR"} "$TOP_DIR/run.sh" "$@"
 }
 
 # own_folder DIR: makes it; it belongs to who the work tree belongs to.
 own_folder() {
 	[[ -d $1 ]] || {
 		mkdir -p -- "$1"
-		((EUID)) || chown --reference="$KUW_TOP" -- "$1"
+		((EUID)) || chown --reference="$TOP_DIR" -- "$1"
 	}
 }
 
@@ -112,7 +112,7 @@ own_folder() {
 give_back() {
 	local dir
 	((EUID == 0)) || return 0
-	for dir in "$KUW_BUILD" "$KUW_CACHE"; do
+	for dir in "$BUILD_DIR" "$CACHE_DIR"; do
 		if [[ -d $dir && $(stat -c %u -- "$dir") != 0 ]]; then
 			find "$dir" -type d -user 0 -name 'root-*' -prune -o -user 0 -exec chown -h --reference="$dir" -- {} + 2>/dev/null || true
 		fi

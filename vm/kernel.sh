@@ -3,33 +3,33 @@
 # The debug kernel: built from the distribution's own kernel source with vm/debug.config, once, into the cache.
 
 # Beside the guest's own packages, what builds it: the version of the guest's stock kernel is the source's, too.
-KUW_KERNEL_PACKAGES=(linux-source-6.12 flex bison bc)
+VM_KERNEL_PACKAGES=(linux-source-6.12 flex bison bc)
 
 # kernel_fetch STAMP: a copy of the guest's root in which the source is unpacked and can be built.
 kernel_fetch() {
-	local new=$KUW_CACHE/build-$KUW_KERNEL.new state
+	local new=$CACHE_DIR/build-$KERNEL_NAME.new state
 	state=$new/var/cache/kunwind
 	rm -rf -- "$new"
-	cp -a --reflink=auto -- "$KUW_STOCK" "$new"
-	KUW_ROOT=$new root_apt deb "$state" --error-on=any update
-	KUW_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${KUW_KERNEL_PACKAGES[@]}"
-	KUW_ROOT=$new in_root bash -euc '
+	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$new"
+	VM_ROOT=$new root_apt deb "$state" --error-on=any update
+	VM_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${VM_KERNEL_PACKAGES[@]}"
+	VM_ROOT=$new in_root bash -euc '
 		dpkg --install /var/cache/kunwind/archives/*.deb
 		mkdir /usr/src/linux
 		tar xf /usr/src/linux-source-*.tar.xz -C /usr/src/linux --strip-components=1
 		rm -r /usr/src/linux-source-*.tar.xz /var/cache/kunwind
 	'
-	finish "$new" "$KUW_CACHE/build-$KUW_KERNEL" "$1"
+	finish "$new" "$CACHE_DIR/build-$KERNEL_NAME" "$1"
 }
 
 # kernel_make STAMP: what a guest's root needs of it: kernel, headers, and a folder of modules that is empty but for their index.
 kernel_make() {
-	local build=$KUW_CACHE/build-$KUW_KERNEL new=$KUW_CACHE/kernel-$KUW_KERNEL.new
+	local build=$CACHE_DIR/build-$KERNEL_NAME new=$CACHE_DIR/kernel-$KERNEL_NAME.new
 	rm -rf -- "$new"
 	mkdir -p "$new"
-	cp -- "$KUW_TOP/vm/debug.config" "$build/usr/src/debug.config"
+	cp -- "$TOP_DIR/vm/debug.config" "$build/usr/src/debug.config"
 	# allnoconfig drops a line whose conditions are not met, and says nothing.
-	KUW_ROOT=$build KUW_BINDS=$new:/mnt in_root bash -euc '
+	VM_ROOT=$build VM_BINDS=$new:/mnt in_root bash -euc '
 		cd /usr/src/linux
 		make KCONFIG_ALLCONFIG=/usr/src/debug.config allnoconfig
 		if grep ^CONFIG_ /usr/src/debug.config | grep -vxFf .config; then
@@ -47,26 +47,26 @@ kernel_make() {
 		cp modules.order modules.builtin modules.builtin.modinfo "/mnt/usr/lib/modules/$release/"
 		ln -s "$headers" "/mnt/usr/lib/modules/$release/build"
 	'
-	finish "$new" "$KUW_CACHE/kernel-$KUW_KERNEL" "$1"
+	finish "$new" "$CACHE_DIR/kernel-$KERNEL_NAME" "$1"
 	rm -rf -- "$build" "$build.stamp"
 }
 
 # kernel_root_make STAMP: the guest's root, with this kernel instead of the distribution's.
 kernel_root_make() {
-	local new=$KUW_ROOT.new
+	local new=$VM_ROOT.new
 	rm -rf -- "$new"
-	cp -a --reflink=auto -- "$KUW_STOCK" "$new"
+	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$new"
 	rm -rf -- "${new:?}"/boot/* "$new"/usr/lib/modules/* "$new"/usr/src/linux-*
-	cp -a -- "$KUW_CACHE/kernel-$KUW_KERNEL/." "$new/"
-	finish "$new" "$KUW_ROOT" "$1"
+	cp -a -- "$CACHE_DIR/kernel-$KERNEL_NAME/." "$new/"
+	finish "$new" "$VM_ROOT" "$1"
 }
 
 # kernel_ready: the debug kernel is there. The guest's packages may change without it.
 kernel_ready() {
 	local stamp
-	stamp=$(digest "$KUW_SUITE" "${KUW_KERNEL_PACKAGES[*]}" "$(declare -f kernel_make)" "$KUW_TOP/vm/debug.config")
-	is_made "$KUW_CACHE/kernel-$KUW_KERNEL" "$stamp" && return
-	is_made "$KUW_CACHE/build-$KUW_KERNEL" "$KUW_SUITE ${KUW_KERNEL_PACKAGES[*]}" || step "kernel-source-$KUW_KERNEL" \
-		"fetching the distribution's kernel source (about 1 min)" kernel_fetch "$KUW_SUITE ${KUW_KERNEL_PACKAGES[*]}"
-	step "kernel-$KUW_KERNEL" "building a debug kernel from it (about 15 min)" kernel_make "$stamp"
+	stamp=$(digest "$VM_SUITE" "${VM_KERNEL_PACKAGES[*]}" "$(declare -f kernel_make)" "$TOP_DIR/vm/debug.config")
+	is_made "$CACHE_DIR/kernel-$KERNEL_NAME" "$stamp" && return
+	is_made "$CACHE_DIR/build-$KERNEL_NAME" "$VM_SUITE ${VM_KERNEL_PACKAGES[*]}" || step "kernel-source-$KERNEL_NAME" \
+		"fetching the distribution's kernel source (about 1 min)" kernel_fetch "$VM_SUITE ${VM_KERNEL_PACKAGES[*]}"
+	step "kernel-$KERNEL_NAME" "building a debug kernel from it (about 15 min)" kernel_make "$stamp"
 }

@@ -4,26 +4,26 @@
 
 # lttng_make STAMP: the distribution's lttng-modules, fixed where needed, built, and installed in the guest's root.
 lttng_make() {
-	local new=$KUW_LTTNG.new
+	local new=$LTTNG_DIR.new
 	rm -rf -- "$new" "$new.deb"
-	dpkg-deb -x "$KUW_ROOT"/usr/src/lttng-modules-dkms_*.deb "$new.deb"
+	dpkg-deb -x "$VM_ROOT"/usr/src/lttng-modules-dkms_*.deb "$new.deb"
 	mv -- "$new.deb"/usr/src/lttng-modules-* "$new"
 	rm -r -- "$new.deb"
-	"$KUW_TOP/lttng-integration/fix-lttng-modules" "$new" "$KUW_ROOT/usr/src/linux-headers-$KUW_KREL"
+	"$TOP_DIR/lttng-integration/fix-lttng-modules" "$new" "$VM_ROOT/usr/src/linux-headers-$KERNEL_RELEASE"
 	# At the place where kunwind-lttng's build finds it, too: paths in debug information and in Module.symvers are the same.
-	KUW_BINDS=$new:/usr/src/lttng-modules in_root bash -euc '
+	VM_BINDS=$new:/usr/src/lttng-modules in_root bash -euc '
 		cd /usr/src/lttng-modules
 		kernel=/lib/modules/$0/build
 		make -j"$(nproc)" KERNELDIR="$kernel" modules
 		make KERNELDIR="$kernel" INSTALL_MOD_STRIP=1 INSTALL_MOD_DIR=updates/lttng modules_install
 		depmod "$0"
-	' "$KUW_KREL"
-	finish "$new" "$KUW_LTTNG" "$1"
+	' "$KERNEL_RELEASE"
+	finish "$new" "$LTTNG_DIR" "$1"
 }
 
 # Which files kunwind's modules are made from. VM_MORE_MODULES names folders of more modules, which need kunwind.ko's symbols.
 module_sources() {
-	(cd "$KUW_TOP" && find Kbuild core kmod port/kernel include lttng-integration tracing-integration "${VM_MORE_MODULES[@]}" -name examples -prune -o -type f \
+	(cd "$TOP_DIR" && find Kbuild core kmod port/kernel include lttng-integration tracing-integration "${VM_MORE_MODULES[@]}" -name examples -prune -o -type f \
 		\( -name '*.[chS]' -o -name Kbuild -o -name sources.am -o -name Makefile -o -name 'Module*' \) -print | LC_ALL=C sort)
 }
 
@@ -33,9 +33,9 @@ module_farm() {
 	mkdir -p "$dir"
 	module_sources >"$dir.list"
 	while read -r file; do
-		if ! cmp -s "$KUW_TOP/$file" "$dir/$file"; then
+		if ! cmp -s "$TOP_DIR/$file" "$dir/$file"; then
 			mkdir -p "$(dirname "$dir/$file")"
-			cp -- "$KUW_TOP/$file" "$dir/$file"
+			cp -- "$TOP_DIR/$file" "$dir/$file"
 		fi
 	done <"$dir.list"
 	# What is no source any more.
@@ -44,16 +44,16 @@ module_farm() {
 }
 
 # module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-tracing.ko, those of VM_MORE_MODULES, and the index files of /lib/modules that
-# know them. What the compiler said stays in $KUW_MODULE/said.
+# know them. What the compiler said stays in $MODULE_DIR/said.
 module_make() {
-	local dir=$KUW_MODULE updates=$KUW_MODULE/updates
+	local dir=$MODULE_DIR updates=$MODULE_DIR/updates
 	rm -rf -- "$dir/stamp" "$updates"
 	# What it warned of it would not compile again, and say nothing.
 	! grep -qs 'warning:' "$dir/said" || rm -rf -- "$dir/src"
 	mkdir -p "$updates" "$dir/index"
 	module_farm "$dir/src"
-	KUW_BINDS=$(printf '%s\n' "$dir/src:/usr/src/kunwind" "$KUW_LTTNG:/usr/src/lttng-modules" \
-		"$updates:/lib/modules/$KUW_KREL/updates/kunwind" "$dir/index:/mnt") in_root bash -euc '
+	VM_BINDS=$(printf '%s\n' "$dir/src:/usr/src/kunwind" "$LTTNG_DIR:/usr/src/lttng-modules" \
+		"$updates:/lib/modules/$KERNEL_RELEASE/updates/kunwind" "$dir/index:/mnt") in_root bash -euc '
 		kernel=/lib/modules/$0/build
 		cd /usr/src/kunwind
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
@@ -69,20 +69,20 @@ module_make() {
 		done
 		find . -name "*.ko" -exec cp -v -t "/lib/modules/$0/updates/kunwind" {} +
 		depmod -o /mnt "$0"
-	' "$KUW_KREL" "${VM_MORE_MODULES[@]}" 2>&1 | tee "$dir/said"
+	' "$KERNEL_RELEASE" "${VM_MORE_MODULES[@]}" 2>&1 | tee "$dir/said"
 	printf '%s\n' "$1" >"$dir/stamp"
 }
 
 # module_ready: kunwind's modules are there, of the sources as they are now. Without a Kbuild there is nothing to build.
 module_ready() {
 	local stamp file files=()
-	KUW_MODULE=$KUW_BUILD/module-$KUW_KREL
-	[[ -e $KUW_TOP/Kbuild ]] || return 0
+	MODULE_DIR=$BUILD_DIR/module-$KERNEL_RELEASE
+	[[ -e $TOP_DIR/Kbuild ]] || return 0
 	while read -r file; do
-		files+=("$KUW_TOP/$file")
+		files+=("$TOP_DIR/$file")
 	done < <(module_sources)
 	# The index of modules is made of what lttng_make() installed, and as often.
-	stamp=$(digest "$(<"$KUW_LTTNG.stamp")" "$(stat -c %Y "$KUW_LTTNG.stamp")" "$(declare -f module_make)" "${files[@]}")
-	[[ -e $KUW_MODULE/stamp && $(<"$KUW_MODULE/stamp") == "$stamp" ]] || step "module-$KUW_KREL" \
-		"building kunwind's modules for kernel $KUW_KREL" module_make "$stamp"
+	stamp=$(digest "$(<"$LTTNG_DIR.stamp")" "$(stat -c %Y "$LTTNG_DIR.stamp")" "$(declare -f module_make)" "${files[@]}")
+	[[ -e $MODULE_DIR/stamp && $(<"$MODULE_DIR/stamp") == "$stamp" ]] || step "module-$KERNEL_RELEASE" \
+		"building kunwind's modules for kernel $KERNEL_RELEASE" module_make "$stamp"
 }

@@ -5,8 +5,8 @@
 # The option --native: the same jobs with the kernel of this machine; builds, installs and loads modules there, after asking.
 
 # What there is to undo.
-KUW_NATIVE_LOADED=
-KUW_NATIVE_SESSIOND=
+NATIVE_LOADED=
+NATIVE_SESSIOND=
 
 # native_ask: explains, and takes a yes from the terminal only.
 native_ask() {
@@ -21,12 +21,12 @@ native_ask() {
 
 # native_select: names all that depends on this machine's kernel.
 native_select() {
-	KUW_KREL=$(uname -r)
-	KUW_KERNEL=native
-	KUW_KDIR=/lib/modules/$KUW_KREL/build
-	KUW_LTTNG=$KUW_CACHE/lttng-modules-$KUW_KREL
-	KUW_MODULE=$KUW_BUILD/module-native-$KUW_KREL
-	KUW_NEED_NATIVE="
+	KERNEL_RELEASE=$(uname -r)
+	KERNEL_NAME=native
+	KERNEL_HEADERS=/lib/modules/$KERNEL_RELEASE/build
+	LTTNG_DIR=$CACHE_DIR/lttng-modules-$KERNEL_RELEASE
+	MODULE_DIR=$BUILD_DIR/module-native-$KERNEL_RELEASE
+	NEED_NATIVE="
 	gcc gcc
 	make make
 	modprobe kmod
@@ -34,59 +34,59 @@ native_select() {
 	unshare util-linux
 	lttng lttng-tools
 	babeltrace2 babeltrace2
-	$KUW_KDIR/Makefile linux-headers-$KUW_KREL
+	$KERNEL_HEADERS/Makefile linux-headers-$KERNEL_RELEASE
 	"
 }
 
 native_lttng_stamp() {
-	digest "$KUW_KREL" "$KUW_TOP/lttng-integration/fix-lttng-modules"
+	digest "$KERNEL_RELEASE" "$TOP_DIR/lttng-integration/fix-lttng-modules"
 }
 
 native_module_stamp() {
 	local file files=()
 	while read -r file; do
-		files+=("$KUW_TOP/$file")
+		files+=("$TOP_DIR/$file")
 	done < <(module_sources)
 	digest "$(native_lttng_stamp)" native "${files[@]}"
 }
 
 native_lttng_make() {
-	local new=$KUW_LTTNG.new
+	local new=$LTTNG_DIR.new
 	rm -rf -- "$new" "$new.deb"
 	mkdir -p "$new.deb"
 	(cd "$new.deb" && apt-get -o APT::Sandbox::User=root download lttng-modules-dkms && dpkg-deb -x lttng-modules-dkms_*.deb .)
 	mv -- "$new.deb"/usr/src/lttng-modules-* "$new"
 	rm -r -- "$new.deb"
 	# Debian's headers: what is common to flavours lies beside the folder itself.
-	"$KUW_TOP/lttng-integration/fix-lttng-modules" "$new" "$(readlink -f -- "$KUW_KDIR")"
-	make -C "$new" -j"$(nproc)" KERNELDIR="$KUW_KDIR" modules
-	finish "$new" "$KUW_LTTNG" "$1"
+	"$TOP_DIR/lttng-integration/fix-lttng-modules" "$new" "$(readlink -f -- "$KERNEL_HEADERS")"
+	make -C "$new" -j"$(nproc)" KERNELDIR="$KERNEL_HEADERS" modules
+	finish "$new" "$LTTNG_DIR" "$1"
 }
 
 native_lttng_install() {
-	make -C "$KUW_LTTNG" KERNELDIR="$KUW_KDIR" INSTALL_MOD_STRIP=1 INSTALL_MOD_DIR=updates/lttng modules_install
-	depmod "$KUW_KREL"
+	make -C "$LTTNG_DIR" KERNELDIR="$KERNEL_HEADERS" INSTALL_MOD_STRIP=1 INSTALL_MOD_DIR=updates/lttng modules_install
+	depmod "$KERNEL_RELEASE"
 }
 
 native_module_make() {
-	local source=$KUW_MODULE/src
-	rm -f -- "$KUW_MODULE/stamp"
+	local source=$MODULE_DIR/src
+	rm -f -- "$MODULE_DIR/stamp"
 	module_farm "$source"
-	make -C "$KUW_KDIR" M="$source" -j"$(nproc)" modules
+	make -C "$KERNEL_HEADERS" M="$source" -j"$(nproc)" modules
 	rm -f -- "$source"/lttng-integration/{Module.symvers,*.mod.c}
-	make -C "$KUW_KDIR" M="$source/lttng-integration" -j"$(nproc)" LTTNG_MODULES="$KUW_LTTNG" \
-		KBUILD_EXTRA_SYMBOLS="$source/Module.symvers $KUW_LTTNG/src/Module.symvers" modules
-	printf '%s\n' "$1" >"$KUW_MODULE/stamp"
+	make -C "$KERNEL_HEADERS" M="$source/lttng-integration" -j"$(nproc)" LTTNG_MODULES="$LTTNG_DIR" \
+		KBUILD_EXTRA_SYMBOLS="$source/Module.symvers $LTTNG_DIR/src/Module.symvers" modules
+	printf '%s\n' "$1" >"$MODULE_DIR/stamp"
 }
 
 native_load() {
-	local source=$KUW_MODULE/src
-	if [[ $KUW_LOAD ]]; then
+	local source=$MODULE_DIR/src
+	if [[ $MODULE_LOAD ]]; then
 		modprobe -a lttng-lib-ring-buffer lttng-tracer
 		insmod "$source/kunwind.ko"
 		insmod "$source/lttng-integration/kunwind-lttng.ko"
 	fi
-	[[ -z $KUW_NATIVE_SESSIOND ]] || lttng-sessiond --daemonize --quiet
+	[[ -z $NATIVE_SESSIOND ]] || lttng-sessiond --daemonize --quiet
 }
 
 native_loaded() {
@@ -95,7 +95,7 @@ native_loaded() {
 
 native_unload() {
 	local pid round module
-	if [[ $KUW_NATIVE_SESSIOND && -e /run/lttng/lttng-sessiond.pid ]]; then
+	if [[ $NATIVE_SESSIOND && -e /run/lttng/lttng-sessiond.pid ]]; then
 		# It holds the modules until it is gone, and unloads LTTng's, each of which takes 4 s in a debug kernel.
 		pid=$(</run/lttng/lttng-sessiond.pid)
 		kill "$pid" 2>/dev/null || true
@@ -105,15 +105,15 @@ native_unload() {
 			sleep 0.1
 		done
 		[[ ! -d /proc/$pid ]] || say "lttng-sessiond, process $pid, has not ended"
-		KUW_NATIVE_SESSIOND=
+		NATIVE_SESSIOND=
 	fi
-	if [[ $KUW_NATIVE_LOADED ]]; then
+	if [[ $NATIVE_LOADED ]]; then
 		for module in kunwind_lttng kunwind_tracing; do
 			[[ ! -e /sys/module/$module ]] || rmmod "$module" || true
 		done
 		! native_loaded || rmmod kunwind ||
 			say "kunwind's modules are still in use; remove them with: rmmod kunwind_lttng kunwind_tracing kunwind"
-		KUW_NATIVE_LOADED=
+		NATIVE_LOADED=
 	fi
 }
 
@@ -123,27 +123,27 @@ native_setup() {
 	is_debian || die 125 "--native takes lttng-modules from Debian's packages, and this is another distribution" \
 		"without --native everything runs in a guest; README.md tells how to build by hand"
 	[[ -e /proc/modules ]] || die 125 "the kernel of this machine, $(uname -r), cannot load modules" "without --native everything runs in a guest"
-	[[ -z $KUW_LOAD ]] || ! native_loaded || die 125 "kunwind is loaded here already" \
+	[[ -z $MODULE_LOAD ]] || ! native_loaded || die 125 "kunwind is loaded here already" \
 		"remove it with: rmmod kunwind_lttng kunwind; or use what is loaded: --native --no-module"
 	native_ask
-	own_folder "$KUW_BUILD"
-	own_folder "$KUW_CACHE"
+	own_folder "$BUILD_DIR"
+	own_folder "$CACHE_DIR"
 	native_select
-	host_needs "$KUW_NEED_NATIVE"
-	[[ -e $KUW_KDIR/Makefile ]] || die 125 "there are no headers of the running kernel, $KUW_KREL" \
+	host_needs "$NEED_NATIVE"
+	[[ -e $KERNEL_HEADERS/Makefile ]] || die 125 "there are no headers of the running kernel, $KERNEL_RELEASE" \
 		"install the package of them, or start the kernel that you have headers of"
-	if [[ $KUW_LOAD ]]; then
+	if [[ $MODULE_LOAD ]]; then
 		stamp=$(native_lttng_stamp)
-		is_made "$KUW_LTTNG" "$stamp" || step lttng-native "building lttng-modules for kernel $KUW_KREL (about 2 min)" \
+		is_made "$LTTNG_DIR" "$stamp" || step lttng-native "building lttng-modules for kernel $KERNEL_RELEASE (about 2 min)" \
 			native_lttng_make "$stamp"
-		modinfo -k "$KUW_KREL" lttng-tracer >/dev/null 2>&1 || step lttng-install \
-			"installing lttng-modules below /lib/modules/$KUW_KREL/updates/lttng" native_lttng_install
+		modinfo -k "$KERNEL_RELEASE" lttng-tracer >/dev/null 2>&1 || step lttng-install \
+			"installing lttng-modules below /lib/modules/$KERNEL_RELEASE/updates/lttng" native_lttng_install
 		stamp=$(native_module_stamp)
-		[[ -e $KUW_MODULE/stamp && $(<"$KUW_MODULE/stamp") == "$stamp" ]] || step module-native \
-			"building kunwind's modules for kernel $KUW_KREL" native_module_make "$stamp"
+		[[ -e $MODULE_DIR/stamp && $(<"$MODULE_DIR/stamp") == "$stamp" ]] || step module-native \
+			"building kunwind's modules for kernel $KERNEL_RELEASE" native_module_make "$stamp"
 	fi
-	[[ -z $KUW_LOAD ]] || KUW_NATIVE_LOADED=yes
-	lttng --no-sessiond list >/dev/null 2>&1 || KUW_NATIVE_SESSIOND=yes
+	[[ -z $MODULE_LOAD ]] || NATIVE_LOADED=yes
+	lttng --no-sessiond list >/dev/null 2>&1 || NATIVE_SESSIOND=yes
 	step native-load "loading them" native_load
 }
 
@@ -153,10 +153,10 @@ native_run() {
 	cd -- "$1" || return
 	shift
 	# A process group of its own: its children are stopped with it.
-	timeout --kill-after=5 "$KUW_TIMEOUT" "$@" </dev/null &
-	KUW_CHILD=$!
-	wait "$KUW_CHILD" || status=$?
-	KUW_CHILD=
-	((status != 124)) || say "the command was stopped after $KUW_TIMEOUT s; --timeout S allows more"
+	timeout --kill-after=5 "$JOB_TIMEOUT" "$@" </dev/null &
+	RUN_CHILD=$!
+	wait "$RUN_CHILD" || status=$?
+	RUN_CHILD=
+	((status != 124)) || say "the command was stopped after $JOB_TIMEOUT s; --timeout S allows more"
 	return "$status"
 }

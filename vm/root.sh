@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034
 # The guest's root file system, its disk image and its initrd: made from the distribution's packages, once, into the cache.
 
-KUW_PACKAGES=(
+VM_PACKAGES=(
 	linux-image-amd64 linux-headers-amd64 busybox-static
 	lttng-tools liblttng-ctl-dev babeltrace2 libbabeltrace2-dev
 	clang libbpf-dev
@@ -15,35 +15,35 @@ KUW_PACKAGES=(
 )
 
 # Programs that `test live` alone looks at: 1.5 GB, in a root and an image of their own.
-KUW_PROGRAM_PACKAGES=(
+VM_PROGRAM_PACKAGES=(
 	sqlite3 ruby php-cli redis-server redis-tools postgresql ffmpeg luajit ocaml-nox nodejs openjdk-21-jdk-headless
 )
 
 # kernel_select VERSION: names all that depends on it.
 kernel_select() {
-	KUW_DEBUG=
-	KUW_APPEND=
-	KUW_MACHINE=pc
+	VM_DEBUG=
+	VM_APPEND=
+	VM_MACHINE=pc
 	case $1 in
-	6.12) KUW_SUITE=trixie ;;
+	6.12) VM_SUITE=trixie ;;
 	6.12-debug)
-		KUW_SUITE=trixie
-		KUW_DEBUG=yes
+		VM_SUITE=trixie
+		VM_DEBUG=yes
 		# A report of KASAN, UBSAN or lockdep ends the guest, too.
-		KUW_APPEND='panic_on_warn=1 kasan.fault=panic'
+		VM_APPEND='panic_on_warn=1 kasan.fault=panic'
 		# A ninth is KASAN's, and each allocation is recorded twice.
-		KUW_MEMORY=4G
+		VM_MEMORY=4G
 		# The ACPI tables of pc compute interrupt routes in a loop, which takes this kernel 30 s for each device.
-		KUW_MACHINE=q35
+		VM_MACHINE=q35
 		;;
 	*) die 125 "there is no guest with kernel $1 yet" "choose --kernel 6.12 or 6.12-debug" ;;
 	esac
-	KUW_KERNEL=$1
-	KUW_STOCK=$KUW_CACHE/root-${1%-debug}
-	KUW_ROOT=$KUW_CACHE/root-$1
-	KUW_LTTNG=$KUW_CACHE/lttng-modules-$1
-	KUW_IMAGE=$KUW_CACHE/image-$1.ext4
-	KUW_INITRD=$KUW_CACHE/initrd-$1.cpio
+	KERNEL_NAME=$1
+	VM_STOCK_ROOT=$CACHE_DIR/root-${1%-debug}
+	VM_ROOT=$CACHE_DIR/root-$1
+	LTTNG_DIR=$CACHE_DIR/lttng-modules-$1
+	VM_IMAGE=$CACHE_DIR/image-$1.ext4
+	VM_INITRD=$CACHE_DIR/initrd-$1.cpio
 }
 
 # is_made THING STAMP: it exists and was made from what STAMP stands for.
@@ -58,7 +58,7 @@ finish() {
 	printf '%s\n' "$3" >"$2.stamp"
 }
 
-# in_root COMMAND...: runs it in a chroot of the guest's root, with /proc, and each DIR:PLACE of KUW_BINDS mounted there.
+# in_root COMMAND...: runs it in a chroot of the guest's root, with /proc, and each DIR:PLACE of VM_BINDS mounted there.
 # The mounts live in a mount namespace of their own and end with the command.
 in_root() {
 	unshare --mount --propagation unchanged -- bash -euc '
@@ -78,7 +78,7 @@ in_root() {
 			mount --bind "$dir" "$root$place"
 		done <<<"$binds"
 		exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"
-	' in_root "$KUW_ROOT" "${KUW_BINDS-}" "$@"
+	' in_root "$VM_ROOT" "${VM_BINDS-}" "$@"
 }
 
 # root_apt TYPE STATE ARGUMENTS...: apt-get for the guest's release, with its sources (TYPE deb or deb-src) and keys and an own state.
@@ -87,15 +87,15 @@ root_apt() {
 	shift 2
 	mkdir -p "$state/lists/partial" "$state/archives/partial"
 	# Wherever the guest's packages come from, their sources are.
-	sed -n "s/^deb /$type /p" "$KUW_ROOT/etc/apt/sources.list" >"$state/sources.list"
+	sed -n "s/^deb /$type /p" "$VM_ROOT/etc/apt/sources.list" >"$state/sources.list"
 	apt-get -o Dir::State::lists="$state/lists" -o Dir::Cache="$state" -o Dir::Etc::SourceList="$state/sources.list" \
-		-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::TrustedParts="$KUW_ROOT/etc/apt/trusted.gpg.d" \
-		-o Dir::State::status="$KUW_ROOT/var/lib/dpkg/status" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
+		-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::TrustedParts="$VM_ROOT/etc/apt/trusted.gpg.d" \
+		-o Dir::State::status="$VM_ROOT/var/lib/dpkg/status" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
 }
 
 root_make() {
-	local new=$KUW_ROOT.new packages
-	packages=$(IFS=,; echo "${KUW_PACKAGES[*]}")
+	local new=$VM_ROOT.new packages
+	packages=$(IFS=,; echo "${VM_PACKAGES[*]}")
 	rm -rf -- "$new"
 	# The package of lttng-modules is only fetched: installing it would try to build it, which fails; see lttng-integration/.
 	mmdebstrap --variant=important --include="$packages" \
@@ -104,100 +104,100 @@ root_make() {
 		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash --groups tracing tracer' \
 		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash nobody-else' \
 		--customize-hook='echo kunwind >"$1/etc/hostname"' \
-		"$KUW_SUITE" "$new"
-	finish "$new" "$KUW_ROOT" "$1"
+		"$VM_SUITE" "$new"
+	finish "$new" "$VM_ROOT" "$1"
 }
 
-# programs_make STAMP: a copy of the guest's root, with KUW_PROGRAM_PACKAGES.
+# programs_make STAMP: a copy of the guest's root, with VM_PROGRAM_PACKAGES.
 programs_make() {
-	local new=$KUW_PROGRAMS.new state
+	local new=$VM_PROGRAMS.new state
 	state=$new/var/cache/kunwind
 	rm -rf -- "$new"
-	cp -a --reflink=auto -- "$KUW_ROOT" "$new"
-	KUW_ROOT=$new root_apt deb "$state" --error-on=any update
-	KUW_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${KUW_PROGRAM_PACKAGES[@]}"
+	cp -a --reflink=auto -- "$VM_ROOT" "$new"
+	VM_ROOT=$new root_apt deb "$state" --error-on=any update
+	VM_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${VM_PROGRAM_PACKAGES[@]}"
 	# Nothing is started in a chroot.
-	KUW_ROOT=$new in_root bash -euc '
+	VM_ROOT=$new in_root bash -euc '
 		printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
 		chmod +x /usr/sbin/policy-rc.d
 		DEBIAN_FRONTEND=noninteractive dpkg --install /var/cache/kunwind/archives/*.deb
 		DEBIAN_FRONTEND=noninteractive dpkg --configure --pending
 		rm -r /usr/sbin/policy-rc.d /var/cache/kunwind
 	'
-	finish "$new" "$KUW_PROGRAMS" "$1"
+	finish "$new" "$VM_PROGRAMS" "$1"
 }
 
 # Everything in the image that is built from source comes before it: kernel modules of lttng.
 image_make() {
-	local new=$KUW_IMAGE.new
+	local new=$VM_IMAGE.new
 	rm -f -- "$new"
-	mke2fs -q -t ext4 -L kunwind -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$KUW_ROOT" "$new" 6G
-	finish "$new" "$KUW_IMAGE" "$1"
+	mke2fs -q -t ext4 -L kunwind -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$VM_ROOT" "$new" 6G
+	finish "$new" "$VM_IMAGE" "$1"
 }
 
 # A tiny initrd instead of the distribution's: it starts in a second where theirs takes ten.
 initrd_make() {
-	local dir=$KUW_INITRD.dir new=$KUW_INITRD.new file
+	local dir=$VM_INITRD.dir new=$VM_INITRD.new file
 	rm -rf -- "$dir" "$new"
 	mkdir -p "$dir"/{bin,dev,proc,sys,root,modules}
 	: >"$dir/modules/order"
-	cp -- "$KUW_ROOT/usr/bin/busybox" "$dir/bin/"
-	install -m 755 -- "$KUW_TOP/vm/initrd-init" "$dir/init"
-	in_root modprobe -S "$KUW_KREL" -a --show-depends virtio_blk ext4 9pnet_virtio 9p |
+	cp -- "$VM_ROOT/usr/bin/busybox" "$dir/bin/"
+	install -m 755 -- "$TOP_DIR/vm/initrd-init" "$dir/init"
+	in_root modprobe -S "$KERNEL_RELEASE" -a --show-depends virtio_blk ext4 9pnet_virtio 9p |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
 		while read -r file; do
-			xz -dc -- "$KUW_ROOT$file" >"$dir/modules/$(basename "$file" .xz)"
+			xz -dc -- "$VM_ROOT$file" >"$dir/modules/$(basename "$file" .xz)"
 			basename "$file" .xz >>"$dir/modules/order"
 		done
-	KUW_BINDS=$dir:/mnt in_root sh -c 'cd /mnt && find . | cpio --quiet -o -H newc' >"$new"
+	VM_BINDS=$dir:/mnt in_root sh -c 'cd /mnt && find . | cpio --quiet -o -H newc' >"$new"
 	rm -rf -- "$dir"
-	finish "$new" "$KUW_INITRD" "$1"
+	finish "$new" "$VM_INITRD" "$1"
 }
 
 # forget_root KERNEL: what was made of its root is of the one that was there before, whatever its stamp: lttng-modules are
 # installed into it.
 forget_root() {
-	rm -f -- "$KUW_CACHE/lttng-modules-$1.stamp" "$KUW_CACHE/image-$1.ext4.stamp" "$KUW_CACHE/initrd-$1.cpio.stamp"
+	rm -f -- "$CACHE_DIR/lttng-modules-$1.stamp" "$CACHE_DIR/image-$1.ext4.stamp" "$CACHE_DIR/initrd-$1.cpio.stamp"
 }
 
 # root_ready: the guest's root, its modules of lttng, its image and its initrd are there, of this version of the recipes.
 root_ready() {
 	local stamp each
-	stamp=$(digest "$KUW_SUITE" "${KUW_PACKAGES[*]}" "$(declare -f root_make)")
-	is_made "$KUW_STOCK" "$stamp" || {
-		forget_root "${KUW_KERNEL%-debug}"
-		KUW_ROOT=$KUW_STOCK step "${KUW_STOCK##*/}" "making the guest's root from Debian $KUW_SUITE's packages (about 2 min)" root_make "$stamp"
-		[[ $(stat -c %u -- "$KUW_TOP") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $KUW_STOCK"
+	stamp=$(digest "$VM_SUITE" "${VM_PACKAGES[*]}" "$(declare -f root_make)")
+	is_made "$VM_STOCK_ROOT" "$stamp" || {
+		forget_root "${KERNEL_NAME%-debug}"
+		VM_ROOT=$VM_STOCK_ROOT step "${VM_STOCK_ROOT##*/}" "making the guest's root from Debian $VM_SUITE's packages (about 2 min)" root_make "$stamp"
+		[[ $(stat -c %u -- "$TOP_DIR") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $VM_STOCK_ROOT"
 	}
-	if [[ $KUW_DEBUG ]]; then
+	if [[ $VM_DEBUG ]]; then
 		kernel_ready
-		stamp=$(digest "$stamp" "$(<"$KUW_CACHE/kernel-$KUW_KERNEL.stamp")" "$(declare -f kernel_root_make)")
-		is_made "$KUW_ROOT" "$stamp" || {
-			forget_root "$KUW_KERNEL"
-			step "root-$KUW_KERNEL" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"
+		stamp=$(digest "$stamp" "$(<"$CACHE_DIR/kernel-$KERNEL_NAME.stamp")" "$(declare -f kernel_root_make)")
+		is_made "$VM_ROOT" "$stamp" || {
+			forget_root "$KERNEL_NAME"
+			step "root-$KERNEL_NAME" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"
 		}
 	fi
-	KUW_KREL=$(basename "$(echo "$KUW_ROOT"/lib/modules/*)")
-	[[ -e $KUW_ROOT/boot/vmlinuz-$KUW_KREL ]] || die 125 "$KUW_ROOT has no kernel" "remove $KUW_ROOT and run the same command again"
+	KERNEL_RELEASE=$(basename "$(echo "$VM_ROOT"/lib/modules/*)")
+	[[ -e $VM_ROOT/boot/vmlinuz-$KERNEL_RELEASE ]] || die 125 "$VM_ROOT has no kernel" "remove $VM_ROOT and run the same command again"
 
-	stamp=$(digest "$stamp" "$KUW_KREL" "$KUW_TOP/lttng-integration/fix-lttng-modules" "$(declare -f lttng_make)")
-	is_made "$KUW_LTTNG" "$stamp" || step "lttng-modules-$KUW_KERNEL" \
-		"building lttng-modules for kernel $KUW_KREL (about 2 min)" lttng_make "$stamp"
+	stamp=$(digest "$stamp" "$KERNEL_RELEASE" "$TOP_DIR/lttng-integration/fix-lttng-modules" "$(declare -f lttng_make)")
+	is_made "$LTTNG_DIR" "$stamp" || step "lttng-modules-$KERNEL_NAME" \
+		"building lttng-modules for kernel $KERNEL_RELEASE (about 2 min)" lttng_make "$stamp"
 
-	each=$(digest "$stamp" "$KUW_TOP/vm/initrd-init" "$(declare -f initrd_make)")
-	is_made "$KUW_INITRD" "$each" || step "initrd-$KUW_KERNEL" \
+	each=$(digest "$stamp" "$TOP_DIR/vm/initrd-init" "$(declare -f initrd_make)")
+	is_made "$VM_INITRD" "$each" || step "initrd-$KERNEL_NAME" \
 		"making the guest's initrd" initrd_make "$each"
 
-	if [[ $KUW_PROGRAMS ]]; then
-		KUW_PROGRAMS=$KUW_ROOT-programs
-		KUW_IMAGE=${KUW_IMAGE%.ext4}-programs.ext4
-		stamp=$(digest "$stamp" "$(stat -c %Y "$KUW_LTTNG.stamp")" "${KUW_PROGRAM_PACKAGES[*]}" "$(declare -f programs_make)")
-		is_made "$KUW_PROGRAMS" "$stamp" || step "${KUW_PROGRAMS##*/}" \
+	if [[ $VM_PROGRAMS ]]; then
+		VM_PROGRAMS=$VM_ROOT-programs
+		VM_IMAGE=${VM_IMAGE%.ext4}-programs.ext4
+		stamp=$(digest "$stamp" "$(stat -c %Y "$LTTNG_DIR.stamp")" "${VM_PROGRAM_PACKAGES[*]}" "$(declare -f programs_make)")
+		is_made "$VM_PROGRAMS" "$stamp" || step "${VM_PROGRAMS##*/}" \
 			"putting the programs of this test into a copy of the guest's root (about 3 min)" programs_make "$stamp"
-		KUW_ROOT=$KUW_PROGRAMS
+		VM_ROOT=$VM_PROGRAMS
 	fi
 
 	stamp=$(digest "$stamp" "$(declare -f image_make)")
-	is_made "$KUW_IMAGE" "$stamp" || step "image-$KUW_KERNEL" \
+	is_made "$VM_IMAGE" "$stamp" || step "image-$KERNEL_NAME" \
 		"making the guest's disk image (about 15 s)" image_make "$stamp"
 }

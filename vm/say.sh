@@ -13,22 +13,22 @@ die() {
 }
 
 # run_step NAME TEXT COMMAND...: runs a command or function that takes a while; its output goes to a log of that name.
-# Sets KUW_STATUS to 1 and shows the log's end if it fails. Never call it in a condition: errexit is off then in all of the
+# Sets STEP_STATUS to 1 and shows the log's end if it fails. Never call it in a condition: errexit is off then in all of the
 # function, background or not, and a failed build would count as done.
 run_step() {
-	local text=$2 log=$KUW_BUILD/log/setup-$1.log start=$SECONDS
+	local text=$2 log=$BUILD_DIR/log/setup-$1.log start=$SECONDS
 	shift 2
-	mkdir -p "$KUW_BUILD/log"
+	mkdir -p "$BUILD_DIR/log"
 	say "$text ..."
 	# A process group of its own, because bash lets background jobs ignore SIGINT otherwise and Ctrl-C must end all of it.
 	set -m
 	"$@" </dev/null >"$log" 2>&1 &
-	KUW_CHILD=$!
+	RUN_CHILD=$!
 	set +m
-	KUW_STATUS=0
-	wait "$KUW_CHILD" || KUW_STATUS=1
-	KUW_CHILD=
-	if ((KUW_STATUS)); then
+	STEP_STATUS=0
+	wait "$RUN_CHILD" || STEP_STATUS=1
+	RUN_CHILD=
+	if ((STEP_STATUS)); then
 		tail -n 20 "$log" | sed 's/^/    /' >&2
 		say "failed: $text" "the whole output is in $log"
 	else
@@ -39,7 +39,7 @@ run_step() {
 # step NAME TEXT COMMAND...: the same, and ends the script if it fails.
 step() {
 	run_step "$@"
-	((KUW_STATUS == 0)) || die 125 "what was finished before is kept: mend the cause and run the same command again"
+	((STEP_STATUS == 0)) || die 125 "what was finished before is kept: mend the cause and run the same command again"
 }
 
 # digest FILE-OR-TEXT...: one name for the contents of all files and the texts given.

@@ -6,12 +6,12 @@
 source_farm() {
 	local dir=$1 file
 	mkdir -p "$dir"
-	(cd "$KUW_TOP" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
+	(cd "$TOP_DIR" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
 		find . -path ./build -prune -o -type f -printf '%P\n'; }) >"$dir.list"
 	while read -r file; do
-		if [[ -f $KUW_TOP/$file ]] && ! cmp -s "$KUW_TOP/$file" "$dir/$file"; then
+		if [[ -f $TOP_DIR/$file ]] && ! cmp -s "$TOP_DIR/$file" "$dir/$file"; then
 			mkdir -p "$(dirname "$dir/$file")"
-			cp -p -- "$KUW_TOP/$file" "$dir/$file"
+			cp -p -- "$TOP_DIR/$file" "$dir/$file"
 			touch -- "$dir/$file"
 		fi
 	done <"$dir.list"
@@ -20,15 +20,15 @@ source_farm() {
 # guest_configure DIR: all sources in DIR/source, configured in the guest's root: anew if that is another one now.
 guest_configure() {
 	source_farm "$1/source"
-	KUW_BINDS=$1:$1 in_root bash -euc '
+	VM_BINDS=$1:$1 in_root bash -euc '
 		cd "$0/source"
 		[[ -e configure ]] || autoreconf -i
 		[[ -e Makefile && $(cat ../root 2>/dev/null) == "$1" ]] || ./configure
 		echo "$1" >../root
-	' "$1" "$(<"$KUW_ROOT.stamp")"
+	' "$1" "$(<"$VM_ROOT.stamp")"
 }
 
 # Where programs for the guest are built: its user space is the same with the debug kernel.
 built_folder() {
-	echo "$KUW_BUILD/test-${KUW_KERNEL%-debug}"
+	echo "$BUILD_DIR/test-${KERNEL_NAME%-debug}"
 }

@@ -6,42 +6,42 @@
 trace_run() {
 	local folder=$1 event options=()
 	shift
-	for event in "${KUW_EVENTS[@]}"; do
+	for event in "${TRACE_EVENTS[@]}"; do
 		options+=(--event "$event")
 	done
 	mkdir -p "${folder%/*}"
-	run_batch "$(guest_directory)" "$KUW_TOP/vm/record" "$folder" "${options[@]}" -- "$@"
+	run_batch "$(guest_directory)" "$TOP_DIR/vm/record" "$folder" "${options[@]}" -- "$@"
 }
 
 # The plugin of babeltrace2, built with the guest's compiler for the guest's babeltrace2.
 reader_build() {
 	guest_configure "$1"
-	KUW_BINDS=$1:$1 in_root make -j"$(nproc)" -C "$1/source/babeltrace"
+	VM_BINDS=$1:$1 in_root make -j"$(nproc)" -C "$1/source/babeltrace"
 }
 
 # reader_ready: what gives addresses names is there; on this machine itself, if it is installed.
 reader_ready() {
-	[[ -z $KUW_RAW ]] || return 0
-	if [[ $KUW_NATIVE ]]; then
+	[[ -z $TRACE_RAW ]] || return 0
+	if [[ $NATIVE ]]; then
 		babeltrace2 list-plugins 2>/dev/null | grep -q '^kunwind:' && return
 		say "names need kunwind's plugin of babeltrace2: make -C babeltrace install; this is --raw"
-		KUW_RAW=yes
+		TRACE_RAW=yes
 		return
 	fi
 	mkdir -p "$(built_folder)"
-	step "reader-$KUW_KERNEL" "building babeltrace2's plugin" reader_build "$(built_folder)"
+	step "reader-$KERNEL_NAME" "building babeltrace2's plugin" reader_build "$(built_folder)"
 }
 
 # reader FOLDER ARGUMENT...: babeltrace2, where the traced programs' files are, with kunwind's plugin.
 reader() {
 	local folder=$1 built
 	shift
-	if [[ $KUW_NATIVE ]]; then
+	if [[ $NATIVE ]]; then
 		babeltrace2 "$folder" "$@"
 		return
 	fi
 	built=$(built_folder)
-	KUW_BINDS=$(printf '%s\n' "$folder:/mnt" "$built:$built") \
+	VM_BINDS=$(printf '%s\n' "$folder:/mnt" "$built:$built") \
 		in_root babeltrace2 --plugin-path="$built/source/babeltrace/.libs" /mnt "$@"
 }
 
@@ -53,7 +53,7 @@ without_maps() {
 # trace_show FOLDER: for people on a terminal, calls and stacks by name; for programs, babeltrace2's lines with names; --raw: without.
 trace_show() {
 	local names=(--component=names:filter.kunwind.symbolize)
-	if [[ $KUW_RAW ]]; then
+	if [[ $TRACE_RAW ]]; then
 		reader "$1" | without_maps
 	elif [[ -t 1 ]]; then
 		reader "$1" "${names[@]}" --component=text:sink.kunwind.text
@@ -64,7 +64,7 @@ trace_show() {
 
 # trace_folder: a new name for a trace.
 trace_folder() {
-	mktemp -u "$KUW_BUILD/trace/$(date +%Y%m%d-%H%M%S)-XXXXXX"
+	mktemp -u "$BUILD_DIR/trace/$(date +%Y%m%d-%H%M%S)-XXXXXX"
 }
 
 # trace_job COMMAND...: the job `trace`.

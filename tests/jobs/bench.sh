@@ -4,25 +4,25 @@
 # shellcheck disable=SC2034
 # The job `bench`: tests/bench on this machine and in a guest; tests/bench/report makes tables, JSON and drawings of it.
 
-# bench_check WORD...: what is to be measured, into KUW_BENCH.
+# bench_check WORD...: what is to be measured, into BENCH_WHAT.
 bench_check() {
-	KUW_BENCH=all
-	KUW_BENCH_OUT=$KUW_BUILD/bench
+	BENCH_WHAT=all
+	BENCH_OUT=$BUILD_DIR/bench
 	while (($#)); do
 		case $1 in
-		host | vm | all) KUW_BENCH=$1 ;;
-		--quick) KUW_QUICK=--quick ;;
+		host | vm | all) BENCH_WHAT=$1 ;;
+		--quick) BENCH_QUICK=--quick ;;
 		*) die 125 "there is nothing to measure that is called $1" "there are host, vm and all, and --quick" ;;
 		esac
 		shift
 	done
 	# A first look leaves the figures of a whole run as they are.
-	[[ -z $KUW_QUICK ]] || KUW_BENCH_OUT+=/quick
+	[[ -z $BENCH_QUICK ]] || BENCH_OUT+=/quick
 }
 
 # Without sanitizers, unlike the tests.
 bench_host_build() {
-	local dir=$KUW_BUILD/bench/host
+	local dir=$BUILD_DIR/bench/host
 	host_configure "$dir"
 	make -j"$(nproc)" -C "$dir/tests/bench" bench
 }
@@ -33,11 +33,11 @@ bench_about() {
 	cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
 	memory=$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)
 	printf 'about.%s\t%s\n' \
-		kunwind "$(git -c safe.directory='*' -C "$KUW_TOP" describe --always --dirty 2>/dev/null || echo "not from git")" \
+		kunwind "$(git -c safe.directory='*' -C "$TOP_DIR" describe --always --dirty 2>/dev/null || echo "not from git")" \
 		date "$(date -u '+%Y-%m-%d %H:%M UTC')" \
 		machine "${cpu:-unknown CPU}, $(nproc) CPUs, $memory, load $(cut -d ' ' -f 1 /proc/loadavg)" \
 		versions "$1"
-	[[ -z $KUW_QUICK ]] || printf 'about.quick\tyes: too short to compare\n'
+	[[ -z $BENCH_QUICK ]] || printf 'about.quick\tyes: too short to compare\n'
 }
 
 # bench_files: NAME, a tab, and the file of it (of the first pattern that one is of), of those that are here; of the largest ELF
@@ -83,13 +83,13 @@ bench_package() {
 
 # bench_host_run SAMPLES: all of it.
 bench_host_run() {
-	local bench=$KUW_BUILD/bench/host/tests/bench/bench samples=$1 name file said status most=0 bytes package big='' largest='' gcc libc unwind elfutils
+	local bench=$BUILD_DIR/bench/host/tests/bench/bench samples=$1 name file said status most=0 bytes package big='' largest='' gcc libc unwind elfutils
 	gcc=$(gcc --version | sed -n 1p)
 	libc=$(getconf GNU_LIBC_VERSION)
 	unwind=$(pkg-config --modversion libunwind)
 	elfutils=$(pkg-config --modversion libdw)
 	bench_about "$gcc; $libc; libunwind $unwind; elfutils $elfutils" >"$samples"
-	"$bench" ${KUW_QUICK:+"$KUW_QUICK"} walk >>"$samples"
+	"$bench" ${BENCH_QUICK:+"$BENCH_QUICK"} walk >>"$samples"
 	while IFS=$'\t' read -r name file; do
 		[[ $name != largest || -z $largest ]] || continue
 		if [[ -z $file ]]; then
@@ -97,7 +97,7 @@ bench_host_run() {
 			continue
 		fi
 		status=0
-		said=$("$bench" ${KUW_QUICK:+"$KUW_QUICK"} table "$name=$file") || status=$?
+		said=$("$bench" ${BENCH_QUICK:+"$BENCH_QUICK"} table "$name=$file") || status=$?
 		case $status in
 		0) ;;
 		77)
@@ -121,47 +121,47 @@ bench_host_run() {
 		return
 	fi
 	printf 'lookup_file\t%s\n' "${big##*/}" >>"$samples"
-	"$bench" ${KUW_QUICK:+"$KUW_QUICK"} lookup "$big" >>"$samples"
+	"$bench" ${BENCH_QUICK:+"$BENCH_QUICK"} lookup "$big" >>"$samples"
 }
 
-# bench_report host|vm SAMPLES: tables on stdout, and what KUW_BENCH_OUT is for.
+# bench_report host|vm SAMPLES: tables on stdout, and what BENCH_OUT is for.
 bench_report() {
-	local json=$KUW_BUILD/bench/$1.json failed=
-	"$KUW_TOP/tests/bench/report" "$1" "$2" "$KUW_BENCH_OUT" || failed=yes
+	local json=$BUILD_DIR/bench/$1.json failed=
+	"$TOP_DIR/tests/bench/report" "$1" "$2" "$BENCH_OUT" || failed=yes
 	# Where nobody has measured at length a first look is all there is; it says itself that it is one.
-	if [[ $KUW_QUICK ]] && { [[ ! -e $json ]] || grep -q '^  "quick": ' "$json"; }; then
-		cp -- "$KUW_BENCH_OUT/$1.json" "$json.new"
+	if [[ $BENCH_QUICK ]] && { [[ ! -e $json ]] || grep -q '^  "quick": ' "$json"; }; then
+		cp -- "$BENCH_OUT/$1.json" "$json.new"
 		mv -- "$json.new" "$json"
 	fi
 	[[ -z $failed ]] || die 1 "something was not measured, or is not as it must be: see above; the samples are in $2"
-	say "the same as JSON, and drawings, are in $KUW_BENCH_OUT: $1.json, *.svg"
+	say "the same as JSON, and drawings, are in $BENCH_OUT: $1.json, *.svg"
 }
 
 bench_host() {
 	step bench-host-build "building the benchmarks" bench_host_build
-	[[ -x $KUW_BUILD/bench/host/tests/bench/bench ]] ||
-		die 125 "the benchmarks were built without libunwind or libdw" "install libunwind-dev and libdw-dev, and remove $KUW_BUILD/bench/host"
-	step bench-host "measuring walks, look-ups and tables on this machine" bench_host_run "$KUW_BENCH_OUT/host.samples"
-	bench_report host "$KUW_BENCH_OUT/host.samples"
+	[[ -x $BUILD_DIR/bench/host/tests/bench/bench ]] ||
+		die 125 "the benchmarks were built without libunwind or libdw" "install libunwind-dev and libdw-dev, and remove $BUILD_DIR/bench/host"
+	step bench-host "measuring walks, look-ups and tables on this machine" bench_host_run "$BENCH_OUT/host.samples"
+	bench_report host "$BENCH_OUT/host.samples"
 }
 
 # bench_vm_build DIR: the programs, and a module of which kunwind's symbols are known.
 bench_vm_build() {
 	local dir=$1
 	mkdir -p "$dir/module"
-	cp -p -- "$KUW_TOP"/tests/bench/vm/module/* "$dir/module/"
-	KUW_BINDS=$(printf '%s\n' "$KUW_TOP:/usr/src/tree" "$KUW_MODULE/src:/usr/src/kunwind" "$dir:/mnt") in_root bash -euc '
+	cp -p -- "$TOP_DIR"/tests/bench/vm/module/* "$dir/module/"
+	VM_BINDS=$(printf '%s\n' "$TOP_DIR:/usr/src/tree" "$MODULE_DIR/src:/usr/src/kunwind" "$dir:/mnt") in_root bash -euc '
 		make -C /usr/src/tree/tests/bench/vm OUT=/mnt
 		rm -f /mnt/module/Module.symvers /mnt/module/*.mod.c
 		make -C "/lib/modules/$0/build" M=/mnt/module KUNWIND=/usr/src/kunwind \
 			KBUILD_EXTRA_SYMBOLS=/usr/src/kunwind/Module.symvers modules
 		cp /mnt/module/kunwind-bench.ko /mnt/
-	' "$KUW_KREL"
+	' "$KERNEL_RELEASE"
 }
 
 # bench_disk_make STAMP: the largest program that Debian has, with what it needs beside the guest's own packages, on a disk.
 bench_disk_make() {
-	local dir=$KUW_DISK.dir new=$KUW_DISK.new state=$KUW_DISK.apt package
+	local dir=$VM_DISK.dir new=$VM_DISK.new state=$VM_DISK.apt package
 	rm -rf -- "$dir" "$state"
 	mkdir -p "$dir"
 	root_apt deb "$state" --error-on=any update
@@ -171,15 +171,15 @@ bench_disk_make() {
 	done
 	mke2fs -q -t ext4 -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$dir" "$new" 2G
 	rm -rf -- "$dir" "$state"
-	finish "$new" "$KUW_DISK" "$1"
+	finish "$new" "$VM_DISK" "$1"
 }
 
 # bench_disk: it is there.
 bench_disk() {
 	local stamp
-	stamp=$(digest "$(<"$KUW_STOCK.stamp")" "$(declare -f bench_disk_make)")
-	KUW_DISK=$KUW_CACHE/chromium-$KUW_KERNEL.ext4
-	is_made "$KUW_DISK" "$stamp" || step chromium "fetching chromium, to see how much later it starts (about 1 min)" bench_disk_make "$stamp"
+	stamp=$(digest "$(<"$VM_STOCK_ROOT.stamp")" "$(declare -f bench_disk_make)")
+	VM_DISK=$CACHE_DIR/chromium-$KERNEL_NAME.ext4
+	is_made "$VM_DISK" "$stamp" || step chromium "fetching chromium, to see how much later it starts (about 1 min)" bench_disk_make "$stamp"
 }
 
 # bench_guest_versions: of the guest's peers; nothing if one of them does not say it.
@@ -194,28 +194,28 @@ bench_guest_versions() {
 bench_vm_run() {
 	local samples=$1 dir=$2 root_versions lttng qemu
 	root_versions=$(bench_guest_versions) || die 125 "the guest's strace, perf and lttng do not say their versions"
-	lttng=$(sed -n 's/^#define LTTNG_MODULES_M[A-Z]*_VERSION *//p; s/^#define LTTNG_MODULES_PATCHLEVEL_VERSION *//p' "$KUW_LTTNG/include/lttng/tracer.h" |
+	lttng=$(sed -n 's/^#define LTTNG_MODULES_M[A-Z]*_VERSION *//p; s/^#define LTTNG_MODULES_PATCHLEVEL_VERSION *//p' "$LTTNG_DIR/include/lttng/tracer.h" |
 		paste -s -d .) || die 125 "lttng-modules do not say their version"
 	qemu=$(qemu-system-x86_64 --version | sed -n 1p) || die 125 "QEMU does not say its version"
-	bench_about "guest: Linux $KUW_KREL, lttng-modules $lttng; $root_versions; $qemu" >"$samples"
-	KUW_ICOUNT=yes KUW_CPUS=1 KUW_LOAD='' KUW_TIMEOUT=3600
-	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/bench/vm/measure" "$dir" "$KUW_MODULE/updates" ${KUW_QUICK:+"$KUW_QUICK"} >>"$samples"
+	bench_about "guest: Linux $KERNEL_RELEASE, lttng-modules $lttng; $root_versions; $qemu" >"$samples"
+	VM_ICOUNT=yes VM_CPUS=1 MODULE_LOAD='' JOB_TIMEOUT=3600
+	guest_run batch "$TOP_DIR" "$TOP_DIR/tests/bench/vm/measure" "$dir" "$MODULE_DIR/updates" ${BENCH_QUICK:+"$BENCH_QUICK"} >>"$samples"
 }
 
 bench_vm() {
-	local dir=$KUW_BUILD/bench/vm
-	KUW_LOAD=yes
+	local dir=$BUILD_DIR/bench/vm
+	MODULE_LOAD=yes
 	setup
 	bench_disk
 	step bench-vm-build "building the benchmarks of the guest" bench_vm_build "$dir"
 	say "measuring in a guest that counts instructions ..."
-	bench_vm_run "$KUW_BENCH_OUT/vm.samples" "$dir" || die 125 "the guest could not measure everything" "what it measured is in $KUW_BENCH_OUT/vm.samples"
-	bench_report vm "$KUW_BENCH_OUT/vm.samples"
+	bench_vm_run "$BENCH_OUT/vm.samples" "$dir" || die 125 "the guest could not measure everything" "what it measured is in $BENCH_OUT/vm.samples"
+	bench_report vm "$BENCH_OUT/vm.samples"
 }
 
 # bench_job: what bench_check found.
 bench_job() {
-	mkdir -p "$KUW_BENCH_OUT"
-	[[ $KUW_BENCH == vm ]] || bench_host
-	[[ $KUW_BENCH == host ]] || bench_vm
+	mkdir -p "$BENCH_OUT"
+	[[ $BENCH_WHAT == vm ]] || bench_host
+	[[ $BENCH_WHAT == host ]] || bench_vm
 }

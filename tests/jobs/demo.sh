@@ -23,29 +23,29 @@ main_flame() {
 
 # main_perf: what perf shows of a program without kunwind and with it, next to each other.
 main_perf() {
-	local page=$KUW_BUILD/perf.html
-	[[ ! $KUW_NATIVE ]] || return 0
+	local page=$BUILD_DIR/perf.html
+	[[ ! $NATIVE ]] || return 0
 	say "perf record -g of a Python program, without kunwind and with it:"
-	run_batch "$KUW_TOP" "$KUW_TOP/tests/jobs/perf-flames" "$KUW_TOP/babeltrace/page" >"$page.new"
+	run_batch "$TOP_DIR" "$TOP_DIR/tests/jobs/perf-flames" "$TOP_DIR/babeltrace/page" >"$page.new"
 	mv -- "$page.new" "$page"
 	say "both flame graphs, for any browser: $page"
 }
 
 # main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
 main_job() {
-	local record=$KUW_TOP/vm/record folder
+	local record=$TOP_DIR/vm/record folder
 	folder=$(trace_folder)
 	mkdir -p "$folder"
 	subjects_ready
 	reader_ready
-	run_batch "$KUW_TOP" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
+	run_batch "$TOP_DIR" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
 		"$record" "$folder" "$(built_folder)"
 	say "the demo, tests/subjects/demo.c:"
 	trace_show "$folder/demo"
 	say "/bin/ls -l /:"
 	trace_show "$folder/ls"
 	say "the traces are in $folder: demo and ls"
-	[[ -z $KUW_RAW ]] || return 0
+	[[ -z $TRACE_RAW ]] || return 0
 	say "the last stack of ls, and all of them as a picture:"
 	main_stack "$folder/ls"
 	main_flame "$folder"

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034
 # What tests and benchmarks need of this machine, in lists for host_needs() of vm/host.sh.
 
-KUW_NEED_HOST='
+NEED_HOST='
 gcc gcc builds the tests
 g++ g++ builds the tests
 make make builds the tests
@@ -40,7 +40,7 @@ mandoc mandoc checks the manual pages
 git git tells which files are sources
 '
 # Each is a language, or a runtime: what cannot be built is skipped.
-KUW_NEED_STEPS='
+NEED_STEPS='
 erlc erlang-base a program that is stepped
 fpc fp-compiler builds a program that is stepped
 /usr/lib/x86_64-linux-gnu/fpc/*/units/*/rtl fp-units-rtl builds a program that is stepped
@@ -56,11 +56,11 @@ ldc2 ldc builds a program that is stepped
 luajit luajit a program that is stepped
 '
 # The peers among them, and most programs whose tables are measured, are in the list above.
-KUW_NEED_TABLES='
+NEED_TABLES='
 /usr/bin/node|/usr/lib/x86_64-linux-gnu/libnode.so.* nodejs a program whose table is measured
 qemu-system-x86_64 qemu-system-x86 a program whose table is measured
 /usr/lib/x86_64-linux-gnu/libLLVM*.so* clang a library whose table is measured
 '
-KUW_NEED_BENCH='
+NEED_BENCH='
 /usr/lib/python3/dist-packages/matplotlib python3-matplotlib draws what was measured
 '

@@ -3,16 +3,16 @@
 # Builds the programs of tests/subjects with the guest's compiler: the demo and most tests run them.
 
 subjects_make() {
-	if [[ $KUW_NATIVE ]]; then
-		make -C "$KUW_TOP/tests/subjects" OUT="$(built_folder)"
+	if [[ $NATIVE ]]; then
+		make -C "$TOP_DIR/tests/subjects" OUT="$(built_folder)"
 		return
 	fi
-	KUW_BINDS=$(printf '%s\n' "$KUW_TOP/tests/subjects:/usr/src/subjects" "$KUW_TOP/include/uapi:/usr/src/uapi" \
+	VM_BINDS=$(printf '%s\n' "$TOP_DIR/tests/subjects:/usr/src/subjects" "$TOP_DIR/include/uapi:/usr/src/uapi" \
 		"$(built_folder):/mnt") in_root make -C /usr/src/subjects OUT=/mnt UAPI=/usr/src/uapi
 }
 
 # subjects_ready: the programs of tests/subjects are there, and not older than their sources.
 subjects_ready() {
 	mkdir -p "$(built_folder)"
-	step "subjects-$KUW_KERNEL" "building the programs of tests/subjects" subjects_make
+	step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" subjects_make
 }

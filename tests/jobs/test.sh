@@ -4,18 +4,18 @@
 # shellcheck disable=SC2034
 # The job `test`: host tests by automake, guest tests by tests/jobs/run-tests, and one sum of both.
 
-KUW_PASSED=0
-KUW_FAILED=0
-KUW_SKIPPED=0
-KUW_TESTING=
+TEST_PASSED=0
+TEST_FAILED=0
+TEST_SKIPPED=0
+TEST_RUNNING=
 
 failed() {
-	KUW_FAILED=$((KUW_FAILED + 1))
+	TEST_FAILED=$((TEST_FAILED + 1))
 	printf 'FAIL: %s\n' "$*" >&2
 }
 
 skipped() {
-	KUW_SKIPPED=$((KUW_SKIPPED + 1))
+	TEST_SKIPPED=$((TEST_SKIPPED + 1))
 	printf 'SKIP: %s\n' "$*" >&2
 }
 
@@ -31,18 +31,18 @@ host_configure() {
 
 # Tests' programs are made for `make check` only, where nobody would see that one cannot be built.
 host_build() {
-	host_configure "$KUW_BUILD/test-host" --enable-sanitizers
+	host_configure "$BUILD_DIR/test-host" --enable-sanitizers
 	make -j"$(nproc)"
 	make -j"$(nproc)" check TESTS=
 }
 
 host_build_folder() {
-	host_configure "$KUW_BUILD/test-host" --enable-sanitizers
+	host_configure "$BUILD_DIR/test-host" --enable-sanitizers
 	make -j"$(nproc)" -C "$1" check TESTS=
 }
 
 host_check() {
-	cd "$KUW_BUILD/test-host" || return
+	cd "$BUILD_DIR/test-host" || return
 	find . -name '*.trs' -delete
 	# The verdict is in the results; a failed test makes `make` fail, too.
 	make -k -j"$(nproc)" check || true
@@ -54,23 +54,23 @@ host_sum() {
 	while read -r kind name; do
 		found=1
 		case $kind in
-		PASS) KUW_PASSED=$((KUW_PASSED + 1)) ;;
+		PASS) TEST_PASSED=$((TEST_PASSED + 1)) ;;
 		SKIP) skipped "$name" ;;
 		*) failed "$name" ;;
 		esac
-	done < <("$KUW_TOP/tests/jobs/automake-results" "$KUW_BUILD/test-host")
+	done < <("$TOP_DIR/tests/jobs/automake-results" "$BUILD_DIR/test-host")
 	((found)) || failed "host tests: no results"
-	say "what the host tests said is in $KUW_BUILD/log/setup-host-check.log, and in *.log beside each in $KUW_BUILD/test-host"
+	say "what the host tests said is in $BUILD_DIR/log/setup-host-check.log, and in *.log beside each in $BUILD_DIR/test-host"
 }
 
 test_host() {
 	run_step host-build "building the host tests, with ASan and UBSan" host_build
-	if ((KUW_STATUS)); then
+	if ((STEP_STATUS)); then
 		failed "the host tests cannot be built"
 		return 0
 	fi
 	run_step host-check "running the host tests" host_check
-	((KUW_STATUS == 0)) || failed "the host tests cannot be run"
+	((STEP_STATUS == 0)) || failed "the host tests cannot be run"
 	host_sum
 }
 
@@ -79,7 +79,7 @@ vm_build() {
 	local dir=$1
 	subjects_make
 	guest_configure "$dir"
-	KUW_BINDS=$dir:$dir in_root bash -euc '
+	VM_BINDS=$dir:$dir in_root bash -euc '
 		cd "$0/source"
 		for folder in libkunwind babeltrace tools/kunwind tests/ioctl tests/soak; do
 			make -j"$(nproc)" -C "$folder"
@@ -103,8 +103,8 @@ vm_round() {
 	local folder=$1 results=$2 kind test status=0 begun=''
 	shift 2
 	: >"$results.round"
-	guest_run batch "$KUW_TOP" "$KUW_TOP/tests/jobs/run-tests" "$KUW_TOP" "$(built_folder)" "$folder" "$results.round" \
-		"$KUW_TEST_LIMIT" "$KUW_TEST_LAST" "$@" || status=$?
+	guest_run batch "$TOP_DIR" "$TOP_DIR/tests/jobs/run-tests" "$TOP_DIR" "$(built_folder)" "$folder" "$results.round" \
+		"$TEST_LIMIT" "$TEST_LAST" "$@" || status=$?
 	cat "$results.round" >>"$results"
 	while read -r kind test; do
 		case $kind in
@@ -113,25 +113,25 @@ vm_round() {
 		esac
 	done <"$results.round"
 	if [[ $begun ]]; then
-		echo "fail $begun: the guest died; its kernel log is $KUW_KERNEL_LOG" >>"$results"
+		echo "fail $begun: the guest died; its kernel log is $VM_LOG" >>"$results"
 	elif ((status)); then
-		echo "fail the guest of these tests ended with $status; its kernel log is $KUW_KERNEL_LOG" >>"$results"
+		echo "fail the guest of these tests ended with $status; its kernel log is $VM_LOG" >>"$results"
 	fi
-	if [[ $KUW_TEST_LAST && -s $results.round ]] && ! grep -qx "begin $KUW_TEST_LAST" "$results.round"; then
-		echo "fail $KUW_TEST_LAST: the guest did not come to it" >>"$results"
+	if [[ $TEST_LAST && -s $results.round ]] && ! grep -qx "begin $TEST_LAST" "$results.round"; then
+		echo "fail $TEST_LAST: the guest did not come to it" >>"$results"
 	fi
-	if grep -Em 1 "$KUW_LOG_TROUBLE" "$KUW_KERNEL_LOG" >&2; then
-		echo "fail the kernel log is not clean: $KUW_KERNEL_LOG" >>"$results"
+	if grep -Em 1 "$TEST_LOG_TROUBLE" "$VM_LOG" >&2; then
+		echo "fail the kernel log is not clean: $VM_LOG" >>"$results"
 	fi
 	[[ -s $results.round ]]
 }
-KUW_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
+TEST_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
 # vm_warnings: the compiler had nothing to say of the modules. For who only uses them that is no error: another compiler says other things.
 vm_warnings() {
-	if [[ ! -e $KUW_MODULE/said ]]; then
+	if [[ ! -e $MODULE_DIR/said ]]; then
 		failed "what the compiler said of kunwind's modules is not there"
-	elif grep -E '\.[ch]:[0-9]+:[0-9]+: warning:' "$KUW_MODULE/said" >&2; then
+	elif grep -E '\.[ch]:[0-9]+:[0-9]+: warning:' "$MODULE_DIR/said" >&2; then
 		failed "the compiler warns of kunwind's modules"
 	fi
 }
@@ -173,7 +173,7 @@ vm_blocks() {
 vm_lanes() {
 	local available
 	available=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)
-	if (($1 < 2 || $(nproc) < 2 || available < 2 * ${KUW_MEMORY%G} + 1)) || [[ $KUW_THREADS == multi ]]; then
+	if (($1 < 2 || $(nproc) < 2 || available < 2 * ${VM_MEMORY%G} + 1)) || [[ $VM_THREADS == multi ]]; then
 		echo 1
 	else
 		echo 2
@@ -190,14 +190,14 @@ vm_guests() {
 	for ((lane = 1; lane <= lanes; lane++)); do
 		: >"$folder/results.$lane"
 		{ vm_lane "$folder" "$folder/results.$lane" "$@" 2>&1 | "${shown[@]}" >&2; } &
-		KUW_LANES+=($!)
+		TEST_LANES+=($!)
 	done
 	# However this script ends.
 	{ tail --pid=$$ --sleep-interval=1 -f /dev/null; stop_lanes; } 2>/dev/null &
 	watch=$!
 	set +m
-	wait "${KUW_LANES[@]}" || true
-	KUW_LANES=()
+	wait "${TEST_LANES[@]}" || true
+	TEST_LANES=()
 	kill -- "-$watch"
 	wait "$watch" 2>/dev/null || true
 }
@@ -205,31 +205,31 @@ vm_guests() {
 # stop_lanes: ends their guests.
 stop_lanes() {
 	local lane
-	((${#KUW_LANES[@]})) || return 0
-	for lane in "${KUW_LANES[@]}"; do
+	((${#TEST_LANES[@]})) || return 0
+	for lane in "${TEST_LANES[@]}"; do
 		kill -TERM -- "-$lane" 2>/dev/null || true
 	done
-	wait "${KUW_LANES[@]}" 2>/dev/null || true
-	KUW_LANES=()
+	wait "${TEST_LANES[@]}" 2>/dev/null || true
+	TEST_LANES=()
 }
 
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
 	local tests=("$@") folder kind test lanes
-	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' *.sh)
+	((${#tests[@]})) || mapfile -t tests < <(cd "$TOP_DIR/tests/vm" && printf '%s\n' *.sh)
 	setup
 	# A debug kernel makes frames larger than is warned of.
-	[[ $KUW_KERNEL == *-debug ]] || vm_warnings
+	[[ $KERNEL_NAME == *-debug ]] || vm_warnings
 	mkdir -p "$(built_folder)"
-	run_step "vm-build-$KUW_KERNEL" "building the guest tests' programs" vm_build "$(built_folder)"
-	if ((KUW_STATUS)); then
+	run_step "vm-build-$KERNEL_NAME" "building the guest tests' programs" vm_build "$(built_folder)"
+	if ((STEP_STATUS)); then
 		failed "the guest tests' programs cannot be built"
 		return 0
 	fi
 	# Another run in this tree has its own.
-	folder=$(mktemp -d "$KUW_BUILD/log/results-vm-XXXXXX")
+	folder=$(mktemp -d "$BUILD_DIR/log/results-vm-XXXXXX")
 	# Each test has its limit; the guest's covers all of them.
-	KUW_TIMEOUT=$((KUW_TEST_LIMIT * (${#tests[@]} + 1) + 120))
+	JOB_TIMEOUT=$((TEST_LIMIT * (${#tests[@]} + 1) + 120))
 	lanes=$(vm_lanes ${#tests[@]})
 	if ((lanes == 1)); then
 		say "running in a guest: ${tests[*]}"
@@ -239,7 +239,7 @@ test_vm() {
 	vm_guests "$folder" "$lanes" "${tests[@]}"
 	while read -r kind test; do
 		case $kind in
-		pass) KUW_PASSED=$((KUW_PASSED + 1)) ;;
+		pass) TEST_PASSED=$((TEST_PASSED + 1)) ;;
 		fail) failed "$test" ;;
 		skip) skipped "$test" ;;
 		esac
@@ -248,24 +248,24 @@ test_vm() {
 		grep -qx "begin $test" "$folder"/results.[12] || failed "$test: no guest ran it"
 	done
 }
-KUW_LANES=()
-KUW_TEST_LAST=
-KUW_TEST_LIMIT=600
+TEST_LANES=()
+TEST_LAST=
+TEST_LIMIT=600
 
 # test_debug [TEST...]: all of tests/vm, or some, and those of tests/vm/debug, with the debug kernel.
 test_debug() {
 	local tests=("$@") begun=$SECONDS
-	((${#tests[@]})) || mapfile -t tests < <(cd "$KUW_TOP/tests/vm" && printf '%s\n' debug/faults*.sh *.sh)
+	((${#tests[@]})) || mapfile -t tests < <(cd "$TOP_DIR/tests/vm" && printf '%s\n' debug/faults*.sh *.sh)
 	kernel=6.12-debug
 	# Emulated, and with all these checks, a program takes ten times as long.
-	KUW_TEST_LIMIT=7200 KUW_TEST_LAST=debug/verdict.sh test_vm "${tests[@]}"
+	TEST_LIMIT=7200 TEST_LAST=debug/verdict.sh test_vm "${tests[@]}"
 	say "    done in $((SECONDS - begun)) s"
 }
 
 # host_tools WHAT FOLDER: the programs of that folder of host tests are there, or WHAT has failed.
 host_tools() {
 	run_step host-tools "building the programs of $2" host_build_folder "$2"
-	((KUW_STATUS)) || return 0
+	((STEP_STATUS)) || return 0
 	failed "$1: its programs cannot be built"
 	return 1
 }
@@ -275,11 +275,11 @@ counted() {
 	local name=$1 status=0
 	shift
 	"$@" &
-	KUW_CHILD=$!
-	wait "$KUW_CHILD" || status=$?
-	KUW_CHILD=
+	RUN_CHILD=$!
+	wait "$RUN_CHILD" || status=$?
+	RUN_CHILD=
 	if ((status == 0)); then
-		KUW_PASSED=$((KUW_PASSED + 1))
+		TEST_PASSED=$((TEST_PASSED + 1))
 	else
 		failed "$name (exit status $status)"
 	fi
@@ -287,14 +287,14 @@ counted() {
 
 # test_rows [N]: the rows of every N-th FDE of all files of this machine and of the guest's root, beside libdwarf.
 test_rows() {
-	local sample=${1-1} rows=$KUW_BUILD/test-host/tests/host/rows top dir dirs begun=$SECONDS
+	local sample=${1-1} rows=$BUILD_DIR/test-host/tests/host/rows top dir dirs begun=$SECONDS
 	setup
 	host_tools rows tests/host || return 0
 	if [[ ! -x $rows ]]; then
 		failed "rows: built without libdwarf or libdw"
 		return 0
 	fi
-	for top in '' "$KUW_ROOT"; do
+	for top in '' "$VM_ROOT"; do
 		dirs=()
 		for dir in "$top"/usr/{bin,sbin,lib,lib32,libexec}; do
 			[[ ! -d $dir ]] || dirs+=("$dir")
@@ -307,7 +307,7 @@ test_rows() {
 
 # test_steps [MAX]: real programs, the first MAX instructions of each piece, beside a shadow stack.
 test_steps() {
-	local steps=$KUW_BUILD/test-host/tests/steps root=$KUW_CACHE/root-6.12-programs
+	local steps=$BUILD_DIR/test-host/tests/steps root=$CACHE_DIR/root-6.12-programs
 	host_tools steps tests/steps || return 0
 	if [[ ! -x $steps/steps ]]; then
 		failed "steps: built without libdw"
@@ -315,7 +315,7 @@ test_steps() {
 	fi
 	say "stepping through real programs; each says what came of it"
 	[[ -e $root.stamp ]] || { root=; say "    OCaml 5 is in the root that ./run.sh test live makes, which is not here"; }
-	counted steps "$KUW_TOP/tests/steps/run-all" ${1:+--max "$1"} ${root:+--root "$root"} "$steps/steps"
+	counted steps "$TOP_DIR/tests/steps/run-all" ${1:+--max "$1"} ${root:+--root "$root"} "$steps/steps"
 }
 
 # by_build_id TRACE FOLDER: of the guest's files, those that the trace has, where only their build ID says which they are.
@@ -323,22 +323,22 @@ by_build_id() {
 	local path id
 	babeltrace2 "$1" 2>/dev/null | sed -n 's/.* kunwind_map: .* path = "\(\/[^"]*\)".*/\1/p' | sort -u |
 		while read -r path; do
-			[[ -f $KUW_ROOT$path ]] || continue
-			id=$(readelf -nW "$KUW_ROOT$path" | sed -n 's/.*Build ID: //p')
-			[[ -z $id ]] || install -D -m 644 -- "$KUW_ROOT$path" "$2/usr/lib/debug/.build-id/${id:0:2}/${id:2}"
+			[[ -f $VM_ROOT$path ]] || continue
+			id=$(readelf -nW "$VM_ROOT$path" | sed -n 's/.*Build ID: //p')
+			[[ -z $id ]] || install -D -m 644 -- "$VM_ROOT$path" "$2/usr/lib/debug/.build-id/${id:0:2}/${id:2}"
 		done
 }
 
 # rust_make: the program in Rust, which the guest has no compiler for; a test says if it is not there.
 rust_make() {
 	command -v rustc >/dev/null || return 0
-	rustc -O -g -o "$(built_folder)/calls-rust" "$KUW_TOP/tests/subjects/calls.rs"
+	rustc -O -g -o "$(built_folder)/calls-rust" "$TOP_DIR/tests/subjects/calls.rs"
 }
 
 # test_names: the names of the stacks of eight programs, recorded in a guest, beside gdb's, which reads the guest's files here: found by
 # their paths, found by their build IDs, and not found; with the trace of another guest. Then stacks and names of six programs beside gdb's own, in a guest.
 test_names() {
-	local host=$KUW_BUILD/test-host reader=$KUW_TOP/tests/reader folder ids tools
+	local host=$BUILD_DIR/test-host reader=$TOP_DIR/tests/reader folder ids tools
 	setup
 	host_tools names babeltrace || return 0
 	if [[ ! -e $host/babeltrace/.libs/babeltrace-plugin-kunwind.so ]]; then
@@ -352,53 +352,53 @@ test_names() {
 		git -C / --version; openssl version -a; find /usr/include/linux -name "*.h"; tar -cf - -C /usr/share/doc bash | xz
 	done >/dev/null'
 	tools=(env PLUGINS="$host/babeltrace/.libs" SANITIZE=yes CC=gcc PYTHONDONTWRITEBYTECODE=1)
-	counted "the names of a trace" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 "$folder" "$KUW_ROOT"
+	counted "the names of a trace" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 "$folder" "$VM_ROOT"
 	ids=$folder.files
 	by_build_id "$folder" "$ids"
-	counted "names by build ID" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 --files "$ids" "$folder" "$KUW_ROOT"
+	counted "names by build ID" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 --files "$ids" "$folder" "$VM_ROOT"
 	counted "no names from other files of this machine" "${tools[@]}" "$reader/check-names" --none "$folder"
 	rm -rf -- "$ids"
 	trace_run "$folder-2" bash -c 'ls -lR /usr/share/doc/bash >/dev/null'
-	counted "two machines read together" "${tools[@]}" "$reader/check-machines" "$folder" "$folder-2" "$KUW_ROOT"
-	run_step "rust-$KUW_KERNEL" "building a program in Rust" rust_make
-	((KUW_STATUS == 0)) || failed "names: the program in Rust cannot be built"
-	KUW_TEST_LIMIT=3600 test_vm long/bt.sh
+	counted "two machines read together" "${tools[@]}" "$reader/check-machines" "$folder" "$folder-2" "$VM_ROOT"
+	run_step "rust-$KERNEL_NAME" "building a program in Rust" rust_make
+	((STEP_STATUS == 0)) || failed "names: the program in Rust cannot be built"
+	TEST_LIMIT=3600 test_vm long/bt.sh
 }
 
 # test_soak [MINUTES]: all storms at once, for so long.
 test_soak() {
-	KUW_TEST_LIMIT=$((${1-30} * 60 + 900))
+	TEST_LIMIT=$((${1-30} * 60 + 900))
 	test_vm long/soak.sh
 }
 
 # test_live: in a guest that has more programs than those of the other tests.
 test_live() {
-	KUW_PROGRAMS=yes
-	KUW_TEST_LIMIT=7200 test_vm long/live.sh
+	VM_PROGRAMS=yes
+	TEST_LIMIT=7200 test_vm long/live.sh
 }
 
 # test_perf: perf next to strace; perf, bpftrace and LTTng at the same time; the recipes of Documentation/tracing.md; ten programs, of which
 # the largest is on a disk of its own.
 test_perf() {
-	KUW_TEST_LIMIT=3600 test_vm long/live-perf.sh long/perf-modules.sh long/perf-lttng.sh long/recipes.sh long/recipes-bcc.sh
+	TEST_LIMIT=3600 test_vm long/live-perf.sh long/perf-modules.sh long/perf-lttng.sh long/recipes.sh long/recipes-bcc.sh
 	bench_disk
-	KUW_PROGRAMS=yes
-	KUW_TEST_LIMIT=7200 test_vm long/perf-programs.sh
+	VM_PROGRAMS=yes
+	TEST_LIMIT=7200 test_vm long/perf-programs.sh
 }
 
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.
 # And entry.sh where the CPU that is aimed at runs at the same time as the one that aims.
 test_nmi() {
-	KUW_ICOUNT=yes
+	VM_ICOUNT=yes
 	test_vm long/nmi.sh
-	KUW_ICOUNT='' KUW_STEP=yes KUW_THREADS=multi
-	KUW_TEST_LIMIT=3600
+	VM_ICOUNT='' VM_STEP=yes VM_THREADS=multi
+	TEST_LIMIT=3600
 	test_vm long/entry.sh
 }
 
 # test_smp: storms and NMIs where the guest's CPUs run at the same time, and not in turns.
 test_smp() {
-	KUW_THREADS=multi
+	VM_THREADS=multi
 	test_vm storms.sh nmi.sh
 }
 
@@ -409,7 +409,7 @@ test_check() {
 	case $what in
 	vm | debug)
 		for test in "$@"; do
-			[[ -f $KUW_TOP/tests/vm/$test ]] || die 125 "there is no test $test in tests/vm" "there are: $(cd "$KUW_TOP/tests/vm" && echo *.sh)"
+			[[ -f $TOP_DIR/tests/vm/$test ]] || die 125 "there is no test $test in tests/vm" "there are: $(cd "$TOP_DIR/tests/vm" && echo *.sh)"
 		done
 		;;
 	rows | soak | steps)
@@ -427,7 +427,7 @@ test_job() {
 	local what=${1-all}
 	shift || true
 	# Whatever ends the script from here on, the last line tells.
-	KUW_TESTING=yes
+	TEST_RUNNING=yes
 	case $what in
 	host) test_host ;;
 	vm) test_vm "$@" ;;
@@ -443,33 +443,33 @@ test_job() {
 	steps) test_steps "$@" ;;
 	all)
 		test_host
-		test_rows "$KUW_SAMPLE"
+		test_rows "$TEST_SAMPLE"
 		test_vm
 		;;
 	esac
 	# Without a network there are no peers.
-	if ((KUW_PASSED + KUW_FAILED == 0)) && ! [[ $what == peers && $KUW_SKIPPED != 0 ]]; then
+	if ((TEST_PASSED + TEST_FAILED == 0)) && ! [[ $what == peers && $TEST_SKIPPED != 0 ]]; then
 		failed "nothing passed and nothing failed"
 	fi
 	test_sum
-	((KUW_FAILED == 0))
+	((TEST_FAILED == 0))
 }
 # Of the rows, what `test all` compares: a minute's worth.
-KUW_SAMPLE=20
+TEST_SAMPLE=20
 
 # test_sum: the last line.
 test_sum() {
-	KUW_TESTING=
-	printf '%d passed, %d failed' "$KUW_PASSED" "$KUW_FAILED"
-	if ((KUW_SKIPPED)); then
-		printf ', %d skipped' "$KUW_SKIPPED"
+	TEST_RUNNING=
+	printf '%d passed, %d failed' "$TEST_PASSED" "$TEST_FAILED"
+	if ((TEST_SKIPPED)); then
+		printf ', %d skipped' "$TEST_SKIPPED"
 	fi
 	printf '\n'
 }
 
 # test_ended: the script ends before the tests did.
 test_ended() {
-	if [[ $KUW_TESTING ]]; then
+	if [[ $TEST_RUNNING ]]; then
 		failed "the tests did not come to their end"
 		test_sum
 	fi

@@ -16,17 +16,17 @@ prepare() {
 		cp -r -t "$copy/tests" "$TOP"/tests/{subjects,jobs} || return
 	# shellcheck disable=SC2034
 	(
-		KUW_TOP=$copy KUW_BUILD=$copy/build KUW_CACHE=$copy/build/cache VM_MORE_MODULES=()
+		TOP_DIR=$copy BUILD_DIR=$copy/build CACHE_DIR=$copy/build/cache VM_MORE_MODULES=()
 		for each in say module native; do
 			# shellcheck source=/dev/null
 			. "$copy/vm/$each.sh"
 		done
 		native_select
-		mkdir -p "$KUW_LTTNG" "$KUW_MODULE/src/lttng-integration"
-		native_lttng_stamp >"$KUW_LTTNG.stamp"
-		native_module_stamp >"$KUW_MODULE/stamp"
-			cp "$(modinfo -n kunwind)" "$KUW_MODULE/src/" &&
-			cp "$(modinfo -n kunwind-lttng)" "$KUW_MODULE/src/lttng-integration/"
+		mkdir -p "$LTTNG_DIR" "$MODULE_DIR/src/lttng-integration"
+		native_lttng_stamp >"$LTTNG_DIR.stamp"
+		native_module_stamp >"$MODULE_DIR/stamp"
+			cp "$(modinfo -n kunwind)" "$MODULE_DIR/src/" &&
+			cp "$(modinfo -n kunwind-lttng)" "$MODULE_DIR/src/lttng-integration/"
 	)
 }
 
