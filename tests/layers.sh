@@ -38,6 +38,20 @@ calls() {
 		true
 }
 
+# lines PATTERN NAME ...: those of files of these names, below the product's folders, that match.
+lines() {
+	local pattern=$1 folders=() each names=()
+	shift
+	for each in Kbuild include core port kmod tracing-integration \
+		lttng-integration babeltrace libkunwind tools; do
+		[[ ! -e $each ]] || folders+=("$each")
+	done
+	for each; do
+		names+=(--include="$each")
+	done
+	grep -rnE --exclude-dir=tests "${names[@]}" "$pattern" "${folders[@]}" || true
+}
+
 check "core includes its own headers and the port's" \
 	"$(includes core "\"(kunwind_port\.h|$(own core))\"")"
 check "core does not ask where it is compiled" \
@@ -60,6 +74,14 @@ check "the command includes libkunwind, names of the plugin, core with the host'
 	"$(includes tools/kunwind '<|"(command|folders|load|module|notes|progress|salvage|session|table)\.h"')"
 check "neither lttng-integration, tracing-integration, babeltrace nor libkunwind reaches into core or kmod" \
 	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration tracing-integration babeltrace libkunwind 2>/dev/null || true)"
+check "no source of the product includes a file of tests" \
+	"$(lines 'include.*["</]tests/' '*.[chS]' '*.cc')"
+# libkunwind's Makefile builds its own tests, too: those print TAP.
+check "nothing of the product is built from tests" \
+	"$(lines '^[^#]*\)/tests/' Kbuild Makefile.am sources.am |
+		grep -v '^libkunwind/Makefile\.am:.*)/tests/tap' || true)"
+check "the guest and its engine need nothing of tests" \
+	"$([[ ! -d vm ]] || grep -rnE '^[^#]*tests/' vm || true)"
 if (($#)); then
 	check "core calls memcpy, memset, memcmp, memmove and strlen alone" \
 		"$(calls "$@")"
