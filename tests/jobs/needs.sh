@@ -12,6 +12,7 @@ autoreconf autoconf makes configure
 automake automake makes configure
 libtoolize libtool makes configure
 pkg-config pkgconf finds libraries
+xz xz-utils unpacks the fuzzers'"'"' inputs
 clang clang builds the fuzzers
 /usr/lib/clang/*/lib/*/libclang_rt.fuzzer*.a|/usr/lib64/clang/*/lib/*/libclang_rt.fuzzer*.a libclang-rt-dev builds the fuzzers
 /usr/include/libdwarf.h|/usr/include/libdwarf/libdwarf.h|/usr/include/libdwarf-0/libdwarf.h libdwarf-dev what tables are compared with
