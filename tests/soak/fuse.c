@@ -25,7 +25,7 @@
 #define MAX_FILE	65536
 #define DELAY_US	2000
 /* How long a process that was killed may take to end. */
-#define PATIENCE_MS	5000
+#define KILLED_WITHIN_MS	5000
 
 enum manners { SLOW, HANGING, LYING, OWN };
 
@@ -265,7 +265,7 @@ static int end_of(int pid)
 {
 	int status;
 
-	for (int i = 0; i < PATIENCE_MS; i += 10) {
+	for (int i = 0; i < KILLED_WITHIN_MS; i += 10) {
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return status;
 		usleep(10000);

@@ -8,7 +8,7 @@
 #include "progress.h"
 
 /* Silence beyond this long is filled. */
-#define PATIENCE_S	2
+#define SILENT_FOR_S	2
 
 #define WIDTH		40
 
@@ -79,7 +79,7 @@ static void notice(struct kc_progress *progress, const bt_message *message)
 	time_t seconds = time(NULL);
 	int64_t now;
 
-	if (seconds - progress->begin < PATIENCE_S || seconds == progress->said)
+	if (seconds - progress->begin < SILENT_FOR_S || seconds == progress->said)
 		return;
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT &&
 	    bt_message_event_borrow_stream_class_default_clock_class_const(message) &&

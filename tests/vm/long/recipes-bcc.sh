@@ -1,4 +1,4 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # The recipes of bcc: each compiles its program in the guest, for minutes.
-RECIPES='^bcc: ' PATIENCE=900 exec "$TOP/tests/vm/long/recipes.sh"
+RECIPES='^bcc: ' RECIPE_LIMIT=900 exec "$TOP/tests/vm/long/recipes.sh"

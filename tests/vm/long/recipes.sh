@@ -26,7 +26,7 @@ extract() {
 try() {
 	mkdir "$1.d" && cd "$1.d" || return
 	# perf writes what it records to its stdout if that is a pipe.
-	timeout "${PATIENCE-170}" bash -euo pipefail "$1" >"$1.said" 2>&1 </dev/null
+	timeout "${RECIPE_LIMIT-170}" bash -euo pipefail "$1" >"$1.said" 2>&1 </dev/null
 	local result=$?
 	cd "$TOP" || return
 	((result == 0)) && grep -qwE '_start|stop=COMPLETE' "$1.said" && return
