@@ -3,21 +3,10 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include "test.h"
-#include "synth.h"
+#include "one_section.h"
 #include "limits.h"
 
 #define RSP	7
-
-static struct host_table table;
-static struct buf eh;
-static const struct cie_spec usual;
-
-static int drop(void **state)
-{
-	host_table_free(&table);
-	buf_free(&eh);
-	return 0;
-}
 
 static void compile(void)
 {

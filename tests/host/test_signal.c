@@ -2,24 +2,8 @@
 /* Walks through signal frames, with and without CFI for the restorer. */
 #include <dwarf.h>
 #include "test.h"
-#include "program.h"
+#include "one_program.h"
 #include "limits.h"
-
-static struct synth *s;
-
-static int drop(void **state)
-{
-	if (s)
-		synth_free(s);
-	s = NULL;
-	return 0;
-}
-
-static void begin(enum program_function f)
-{
-	drop(NULL);
-	s = program_new(f);
-}
 
 /* A handler (P_RSP) that returns to the restorer; the context is at word 1. */
 static void begin_handler(u64 ip, u64 sp, u64 bp)

@@ -2,25 +2,8 @@
 /* Walks over made-up stacks: the frames, and the reason why they end. */
 #include <dwarf.h>
 #include "test.h"
+#include "one_program.h"
 #include "limits.h"
-#include "program.h"
-#include "limits.h"
-
-static struct synth *s;
-
-static int drop(void **state)
-{
-	if (s)
-		synth_free(s);
-	s = NULL;
-	return 0;
-}
-
-static void begin(enum program_function f)
-{
-	drop(NULL);
-	s = program_new(f);
-}
 
 static void test_plain(void **state)
 {
@@ -228,19 +211,26 @@ static void test_red_zone(void **state)
 #define TEXT_LEN	0x100
 #define TEXT_IP(off)	(SYNTH_SP(TEXT_AT) + (off))
 
-static void begin_text_of(struct prog prog)
+/* @eh_frame tells of it; it is freed. */
+static void begin_text_by(struct buf *eh_frame)
 {
 	struct kuw_mapping *m;
-	struct buf b = { 0 };
 
 	drop(NULL);
-	build_one(&b, BUILD_TEXT, TEXT_LEN, prog);
-	s = synth_new(&b);
-	buf_free(&b);
+	s = synth_new(eh_frame);
+	buf_free(eh_frame);
 	m = &s->map->mappings[0];
 	m->bias = TEXT_IP(0) - BUILD_TEXT;
 	m->start = TEXT_IP(0);
 	m->end = TEXT_IP(2 * TEXT_LEN);
+}
+
+static void begin_text_of(struct prog prog)
+{
+	struct buf b = { 0 };
+
+	build_one(&b, BUILD_TEXT, TEXT_LEN, prog);
+	begin_text_by(&b);
 	s->regs.ip = TEXT_IP(8);
 }
 
@@ -926,23 +916,23 @@ static void put_clone(const char *code, u32 len, u64 rax)
 static void begin_clone_of(u32 child)
 {
 	const struct cie_spec spec = { 0 };
-	struct kuw_mapping *m;
 	struct buf b = { 0 };
-	u32 cie;
+	u32 cie = build_cie(&b, &spec);
 
-	drop(NULL);
-	cie = build_cie(&b, &spec);
 	build_fde(&b, &spec, cie, BUILD_TEXT, TEXT_LEN, PROG(DW_CFA_nop));
 	if (child)
 		build_fde(&b, &spec, cie, BUILD_TEXT + TEXT_LEN + child, 0x20,
 			  PROG(DW_CFA_undefined, 16));
-	s = synth_new(&b);
-	buf_free(&b);
-	m = &s->map->mappings[0];
-	m->bias = TEXT_IP(0) - BUILD_TEXT;
-	m->start = TEXT_IP(0);
-	m->end = TEXT_IP(2 * TEXT_LEN);
+	begin_text_by(&b);
 }
+
+/* The same, where @code has returned to the child, whose stack says @caller. */
+#define BEGIN_CHILD(child, code, caller) \
+	do { \
+		begin_clone_of(child); \
+		PUT_CLONE(code, 0); \
+		program_push(s, 0, caller); \
+	} while (0)
 
 static void test_clone(void **state)
 {
@@ -969,30 +959,20 @@ static void test_clone_child(void **state)
 {
 	const u64 caller = TEXT_IP(TEXT_LEN + 0x80), ip = TEXT_IP(TEXT_LEN + 2);
 
-	begin_clone_of(10);
-	PUT_CLONE(GLIBC_CLONE, 0);
-	program_push(s, 0, caller);
+	BEGIN_CHILD(10, GLIBC_CLONE, caller);
 	program_check(s, COMPLETE, ip);
 	/* Not if the FDE there is none of a thread's begin, */
-	begin_clone_of(11);
-	PUT_CLONE(GLIBC_CLONE, 0);
-	program_push(s, 0, caller);
+	BEGIN_CHILD(11, GLIBC_CLONE, caller);
 	program_check(s, UNPROVEN, ip, caller);
 	/* or if it is the result of another system call that is 0. */
-	begin_clone_of(20);
-	PUT_CLONE("\x0f\x05\x48\x89\xc7\xc3", 0);
-	program_push(s, 0, caller);
+	BEGIN_CHILD(20, "\x0f\x05\x48\x89\xc7\xc3", caller);
 	program_check(s, UNPROVEN, ip, caller);
 	PUT_CLONE("\x0f\x05\x5f\x5e\x5b\x5f\x5f\x5f\x5f\x5f\x85\xc0", 0);
 	program_check(s, UNPROVEN, ip, caller);
-	begin_clone_of(16);
-	PUT_CLONE(I386_CLONE, 0);
-	program_push(s, 0, caller);
+	BEGIN_CHILD(16, I386_CLONE, caller);
 	program_check(s, COMPLETE, ip);
 	/* musl's has no FDE. */
-	begin_clone_of(0);
-	PUT_CLONE(MUSL_CLONE, 0);
-	program_push(s, 0, caller);
+	BEGIN_CHILD(0, MUSL_CLONE, caller);
 	program_check(s, COMPLETE, ip);
 	s->stack[TEXT_AT + TEXT_LEN / 8 + 1]++;
 	program_check(s, UNPROVEN, ip, caller);

@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PARAMETERS	"/sys/module/kunwind_test/parameters/"
+#include "parameters.h"
+
 #define NOINLINE	__attribute__((noinline, noclone))
 #define CPU		"1"
 
@@ -58,18 +59,6 @@ PLACE(4, "	pushq %r12\n"
 	 "	popq %r12\n"
 	 ".cfi_adjust_cfa_offset -8\n"
 	 ".cfi_restore %r12\n");
-
-static void set(const char *parameter, const char *value)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), PARAMETERS "%s", parameter);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		err(2, "%s", path);
-	close(fd);
-}
 
 static uint64_t kernel_stack(void)
 {

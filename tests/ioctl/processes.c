@@ -47,48 +47,50 @@ static void become(uid_t user)
 		_exit(255);
 }
 
-static void send_file(int socket, int file)
-{
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
-	char byte = 0;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(head), &file, sizeof(file));
-	if (sendmsg(socket, &message, 0) != 1)
-		tap_bail("sendmsg: %s", strerror(errno));
-}
-
-static int receive_file(int socket)
-{
+/* A message of one byte, with room for a file. */
+struct message_of_file {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control;
 	char byte;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
+	struct iovec data;
+	struct msghdr message;
+};
+
+static void message_init(struct message_of_file *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->data = (struct iovec){ &m->byte, 1 };
+	m->message.msg_iov = &m->data;
+	m->message.msg_iovlen = 1;
+	m->message.msg_control = m->control.bytes;
+	m->message.msg_controllen = sizeof(m->control.bytes);
+}
+
+static void send_file(int socket, int file)
+{
+	struct message_of_file m;
+	struct cmsghdr *head;
+
+	message_init(&m);
+	head = CMSG_FIRSTHDR(&m.message);
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(head), &file, sizeof(file));
+	if (sendmsg(socket, &m.message, 0) != 1)
+		tap_bail("sendmsg: %s", strerror(errno));
+}
+
+static int receive_file(int socket)
+{
+	struct message_of_file m;
 	int file = -1;
 
-	if (recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
-		memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(file));
+	message_init(&m);
+	if (recvmsg(socket, &m.message, 0) == 1 && CMSG_FIRSTHDR(&m.message))
+		memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&m.message)), sizeof(file));
 	return file;
 }
 

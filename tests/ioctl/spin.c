@@ -24,7 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PARAMETERS	"/sys/module/kunwind_test/parameters/"
+#include "parameters.h"
+
 #define NOINLINE	__attribute__((noinline, noclone))
 
 extern const char spin_low[], spin_high[];
@@ -32,18 +33,6 @@ extern const char spin_low[], spin_high[];
 static const char *library, *folder, *rate;
 static unsigned int seconds;
 static int done;
-
-static void set(const char *parameter, const char *value)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), PARAMETERS "%s", parameter);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, value, strlen(value)) < 0)
-		err(2, "%s", path);
-	close(fd);
-}
 
 /* The caller is the place: what is behind it are the callers. */
 static NOINLINE void tell(void)

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "child.h"
 
 #define noinline __attribute__((noinline))
 
@@ -49,17 +50,6 @@ static noinline int on_heap_and_stack(int n)
 static int compare(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
-}
-
-static noinline int child(void)
-{
-	int status = 0;
-	pid_t pid = vfork();
-
-	if (!pid)
-		_exit(3);
-	waitpid(pid, &status, 0);
-	return WEXITSTATUS(status);
 }
 
 int main(void)

@@ -10,9 +10,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "child.h"
 
 #define noinline __attribute__((noinline))
 
@@ -83,17 +84,6 @@ static __attribute__((noreturn, used)) void finish(int status)
 {
 	sink += tail(status);
 	_exit(status);
-}
-
-static noinline int child(void)
-{
-	int status = 0;
-	pid_t pid = vfork();
-
-	if (!pid)
-		_exit(3);
-	waitpid(pid, &status, 0);
-	return WEXITSTATUS(status);
 }
 
 static noinline __attribute__((used)) void run(void)

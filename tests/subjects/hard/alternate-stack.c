@@ -9,22 +9,9 @@
  * stack: @ask handler ... @victim run on_top main ... _start
  * stop: COMPLETE, all proven
  */
-#include "hard.h"
+#include "trap.h"
 
 static char low[65536];
-
-FRAME static void handler(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)info;
-	ask();
-	skip_ud2(context);
-}
-
-FRAME static void victim(void)
-{
-	__asm__ volatile("ud2");
-}
 
 FRAME static void run(void)
 {

@@ -25,16 +25,4 @@ __asm__(".pushsection .text\n"
 	".size endless, . - endless\n"
 	".popsection");
 
-FRAME static void caller(void)
-{
-	endless();
-	STAY();
-}
-
-int main(void)
-{
-	begin();
-	caller();
-	report();
-	return 0;
-}
+MAIN_OF(endless)

@@ -156,4 +156,19 @@ static inline void skip_ud2(void *context)
 	skip(context, 2);
 }
 
+/* int main() of a program whose one function, called by caller(), asks. */
+#define MAIN_OF(function) \
+	FRAME static void caller(void) \
+	{ \
+		function(); \
+		STAY(); \
+	} \
+	int main(void) \
+	{ \
+		begin(); \
+		caller(); \
+		report(); \
+		return 0; \
+	}
+
 #endif /* KUNWIND_HARD_H */

@@ -10,20 +10,7 @@
  * stack: @ask compare ...
  * stop: NO_RULE, all proven
  */
-#include "hard.h"
-
-FRAME static void handler(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)info;
-	ask();
-	skip_ud2(context);
-}
-
-FRAME static void victim(void)
-{
-	__asm__ volatile("ud2");
-}
+#include "trap.h"
 
 FRAME static void work(void)
 {

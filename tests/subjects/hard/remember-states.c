@@ -31,16 +31,4 @@ __asm__(".pushsection .text\n"
 	".size remembering, . - remembering\n"
 	".popsection");
 
-FRAME static void caller(void)
-{
-	remembering();
-	STAY();
-}
-
-int main(void)
-{
-	begin();
-	caller();
-	report();
-	return 0;
-}
+MAIN_OF(remembering)
