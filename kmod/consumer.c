@@ -19,7 +19,7 @@
 #include "hooks.h"
 #include "spares.h"
 #include "stats.h"
-#include "walks.h"
+#include "walk_place.h"
 #include "wanted.h"
 #include "work.h"
 

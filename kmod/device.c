@@ -17,7 +17,7 @@
 #include "device.h"
 #include "stats.h"
 #include "walk.h"
-#include "walks.h"
+#include "walk_place.h"
 
 /* The most frames that a caller may say it has room for. */
 #define MAX_CAPACITY	SZ_1M

@@ -19,7 +19,7 @@
 #include "walk.h"
 
 static struct host_space space;
-/* As large as the module's of a task: see kmod/walk.c. */
+/* As large as the module's of a task: see kmod/walk_task.c. */
 #define MEMO_ORDER	5
 #define HUGE_PAGE	(2u << 20)
 

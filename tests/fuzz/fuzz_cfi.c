@@ -4,7 +4,7 @@
  * program and those of its FDEs, so that every byte is an instruction. A
  * program can be repeated up to 2^15 times, which no input of 4 KiB could be.
  */
-#include "build.h"
+#include "build_eh_frame.h"
 #include "fuzz.h"
 
 static struct prog next(const u8 **p, const u8 *end)

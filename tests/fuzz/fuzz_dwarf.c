@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "build.h"
+#include "build_eh_frame.h"
 #include "fuzz.h"
 #include "limits.h"
 #include "rows.h"

@@ -2,7 +2,7 @@
 /* A small ELF file, laid out as a linker with -z separate-code does. */
 #include <elf.h>
 #include <stdlib.h>
-#include "build.h"
+#include "build_eh_frame.h"
 
 #define PAGE	0x1000u
 #define NOTE_LEN	36

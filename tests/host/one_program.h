@@ -3,7 +3,7 @@
 #ifndef HOST_ONE_PROGRAM_H
 #define HOST_ONE_PROGRAM_H
 
-#include "program.h"
+#include "made_program.h"
 
 static struct synth *s;
 

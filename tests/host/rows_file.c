@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "load.h"
-#include "oracle.h"
+#include "oracle_libdwarf.h"
 #include "rows.h"
 
 /* Functions are aligned to 16 bytes; the padding belongs to nobody. */

@@ -3,7 +3,7 @@
 #ifndef HOST_SYNTH_H
 #define HOST_SYNTH_H
 
-#include "build.h"
+#include "build_eh_frame.h"
 #include "load.h"
 #include "walk.h"
 

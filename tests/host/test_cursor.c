@@ -2,7 +2,7 @@
 /* The cursor and LEB128. Every input is alone in its allocation: see ASan. */
 #include <stdlib.h>
 #include "test.h"
-#include "build.h"
+#include "build_eh_frame.h"
 #include "cursor.h"
 
 static u8 *only;

@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include "test.h"
-#include "build.h"
+#include "build_eh_frame.h"
 #include "load.h"
 
 static struct buf file;

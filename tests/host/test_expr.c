@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include "test.h"
-#include "build.h"
+#include "build_eh_frame.h"
 #include "equation.h"
 #include "expr.h"
 #include "limits.h"

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include "test.h"
-#include "build.h"
+#include "build_eh_frame.h"
 #include "frame.h"
 
 static struct kuw_section section;

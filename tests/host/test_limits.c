@@ -2,7 +2,7 @@
 /* How far a walk goes: capacity, depth, faults at every read. */
 #include <stdlib.h>
 #include "test.h"
-#include "program.h"
+#include "made_program.h"
 
 static struct synth *s;
 

@@ -29,7 +29,7 @@
 #include <asm/ptrace.h>
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
-#include "test.h"
+#include "kunwind-test.h"
 
 #define INSIDE		256
 #define MAX_PLACES	16384

@@ -19,7 +19,7 @@
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/nmi.h>
-#include "test.h"
+#include "kunwind-test.h"
 
 static struct hrtimer timer;
 /* NMIs that were sent to this CPU. */

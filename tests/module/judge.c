@@ -14,7 +14,7 @@
 #include <asm/ptrace.h>
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
-#include "test.h"
+#include "kunwind-test.h"
 
 static struct expectation {
 	const struct mm_struct *mm;

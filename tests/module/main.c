@@ -17,7 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <kunwind/kunwind.h>
-#include "test.h"
+#include "kunwind-test.h"
 
 static DEFINE_MUTEX(lock);
 /* Under lock: */

@@ -11,7 +11,7 @@
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <kunwind/redirect.h>
-#include "test.h"
+#include "kunwind-test.h"
 
 static DEFINE_MUTEX(lock);
 /* Under lock: */

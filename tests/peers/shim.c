@@ -407,12 +407,12 @@ static int cursor_step(struct cursor *cursor, int ret, uint64_t ip)
  */
 #define NAME(name)	_Ux86_64_##name
 #define NEXT(name)	next("_Ux86_64_" #name)
-#include "cursor.h"
+#include "unw_cursor.h"
 #undef NAME
 #undef NEXT
 #define NAME(name)	_ULx86_64_##name
 #define NEXT(name)	next("_ULx86_64_" #name)
-#include "cursor.h"
+#include "unw_cursor.h"
 
 /* The Itanium ABI's functions. */
 

@@ -45,7 +45,7 @@
 #include <unistd.h>
 #include "../../../include/uapi/linux/kunwind.h"
 #include "../bench.h"
-#include "module/bench.h"
+#include "module/walker.h"
 
 /* leaf, main, two of libc's, _start; in a thread leaf, its function, two of libc's. */
 #define OUTER		5

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "oracle.h"
+#include "oracle_libdwarf.h"
 
 /* Registers up to 125 have a number in the psABI (k7); ms_abi code saves xmm. */
 #define TABLE_SIZE	126

@@ -13,7 +13,7 @@
 #include <linux/uaccess.h>
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
-#include "test.h"
+#include "kunwind-test.h"
 
 struct answer {
 	u32 stop;

@@ -18,7 +18,7 @@
 #include <linux/uaccess.h>
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
-#include "bench.h"
+#include "walker.h"
 
 /* The memory of one walk, in either form. */
 union frames {

@@ -16,7 +16,7 @@
 #include "memo.h"
 #include "owner.h"
 #include "registers.h"
-#include "walks.h"
+#include "walk_place.h"
 
 /* All but the last are in the order of interrupt_context_level(). */
 enum level {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* What libdwarf says of a file's .eh_frame. */
-#ifndef HOST_ORACLE_H
-#define HOST_ORACLE_H
+#ifndef HOST_ORACLE_LIBDWARF_H
+#define HOST_ORACLE_LIBDWARF_H
 
 #include <stdint.h>
 #include "equation.h"
@@ -47,4 +47,4 @@ const struct oracle_fde *oracle_fdes(const struct oracle *o, uint64_t *count);
 int oracle_row(struct oracle *o, const struct oracle_fde *fde, uint64_t addr,
 	       struct eq_row *row, uint64_t *start, const char **why);
 
-#endif /* HOST_ORACLE_H */
+#endif /* HOST_ORACLE_LIBDWARF_H */

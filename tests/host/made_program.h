@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* A made-up program with a function for each kind of rule. */
-#ifndef HOST_PROGRAM_H
-#define HOST_PROGRAM_H
+#ifndef HOST_MADE_PROGRAM_H
+#define HOST_MADE_PROGRAM_H
 
 #include "synth.h"
 
@@ -61,4 +61,4 @@ void program_signal(struct synth *s, u32 word, u64 ip, u64 sp, u64 bp);
 		       sizeof((const u64[]){ __VA_ARGS__ }) / 8)
 void program_expect(struct synth *s, u32 stop, const u64 *frames, u32 count);
 
-#endif /* HOST_PROGRAM_H */
+#endif /* HOST_MADE_PROGRAM_H */

@@ -2,7 +2,7 @@
 /* Records of .eh_frame, as LSB Core 10.6 describes them. */
 #include <dwarf.h>
 #include <stdlib.h>
-#include "build.h"
+#include "build_eh_frame.h"
 #include "frame.h"
 
 void buf_free(struct buf *b)

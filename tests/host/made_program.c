@@ -2,7 +2,7 @@
 #include <dwarf.h>
 #include "test.h"
 #include "frame.h"
-#include "program.h"
+#include "made_program.h"
 
 #define GARBAGE	0x6b6b6b6b6b6b6b6bULL
 

@@ -16,7 +16,7 @@
 #include "snapshot.h"
 #include "stats.h"
 #include "walk.h"
-#include "walks.h"
+#include "walk_place.h"
 #include "work.h"
 
 /*

@@ -12,7 +12,7 @@
 #include <asm/ptrace.h>
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
-#include "test.h"
+#include "kunwind-test.h"
 
 static struct tracepoint *page_fault;
 

@@ -3,8 +3,8 @@
  * Makes .eh_frame sections and ELF files for tests: valid as they come, so that
  * a test adds the one fault it is about.
  */
-#ifndef HOST_BUILD_H
-#define HOST_BUILD_H
+#ifndef HOST_BUILD_EH_FRAME_H
+#define HOST_BUILD_EH_FRAME_H
 
 #include "kunwind_port.h"
 
@@ -120,4 +120,4 @@ struct elf_layout {
 void build_elf(struct buf *b, const struct elf_spec *spec,
 	       struct elf_layout *layout);
 
-#endif /* HOST_BUILD_H */
+#endif /* HOST_BUILD_EH_FRAME_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Places for walks (walks.c), and walks for the module itself (walk.c). */
-#ifndef KW_WALKS_H
-#define KW_WALKS_H
+/* Places for walks (walk_place.c), and walks for the module itself (walk_task.c). */
+#ifndef KW_WALK_PLACE_H
+#define KW_WALK_PLACE_H
 
 #include <linux/types.h>
 #include "memo.h"
@@ -27,4 +27,4 @@ void kw_walks_leave(struct kw_place *place);
 u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	    u32 capacity, struct kuw_result *result);
 
-#endif /* KW_WALKS_H */
+#endif /* KW_WALK_PLACE_H */
