@@ -413,7 +413,9 @@ test_check() {
 		done
 		;;
 	rows | soak | steps)
-		(($# < 2)) && [[ ${1-1} =~ ^[1-9][0-9]*$ ]] || die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
+		if (($# > 1)) || [[ ! ${1-1} =~ ^[1-9][0-9]*$ ]]; then
+			die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
+		fi
 		;;
 	host | live | perf | names | nmi | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"

@@ -31,7 +31,7 @@ busy_one_aside() {
 ok "they sleep" busy_one_aside
 mapfile -t pids < <(sleepers)
 for each in "${pids[@]}"; do
-	eu-stack -p "$each" >>eu-stack 2>>said
+	eu-stack -p "$each" >>sleepers 2>>said
 done
 eu-stack -p "$busy" >eu-stack-busy 2>>said
 
@@ -52,7 +52,7 @@ ok "it ends" lttng destroy late
 kill -KILL "${pids[@]}" "$busy"
 babeltrace2 trace >text
 compare() {
-	"$TOP/tests/oracles/check-eu-stack" --exit asleep eu-stack <text
+	"$TOP/tests/oracles/check-eu-stack" --exit asleep sleepers <text
 }
 ok "the sleepers' stacks are eu-stack's" compare
 sed 's/^/# /' tap.said | head -n 20
