@@ -17,22 +17,22 @@
 static unsigned int table_budget_mb;
 module_param(table_budget_mb, uint, 0444);
 MODULE_PARM_DESC(table_budget_mb,
-		 "Memory for all tables (MiB, default: 1/64 of RAM, at least 64)");
+		 "Most memory that all unwind tables may use (MiB; default: 1/64 of RAM, at least 64)");
 
 static unsigned int build_budget_mb;
 module_param(build_budget_mb, uint, 0444);
 MODULE_PARM_DESC(build_budget_mb,
-		 "Memory for all compilations under way (MiB, default: 1/16 of RAM, at least 256)");
+		 "Most memory that compiling tables may use at a time (MiB; default: 1/16 of RAM, at least 256)");
 
 static unsigned int attach_work_ms = KW_ATTACH_WORK_MS;
 module_param(attach_work_ms, uint, 0444);
 MODULE_PARM_DESC(attach_work_ms,
-		 "Time that an attaching tracer may spend compiling tables (ms, default: 10000)");
+		 "Time that an attaching tracer may spend compiling tables (ms; default: 10000)");
 
 static unsigned int hooks_stay_s = KW_HOOKS_STAY_S;
 module_param(hooks_stay_s, uint, 0444);
 MODULE_PARM_DESC(hooks_stay_s,
-		 "Time that hooks stay after the last consumer (s, default: 300)");
+		 "How long the kernel stays hooked after the last consumer has gone (s; default: 300)");
 
 static unsigned long budget(unsigned int mb, unsigned int part, unsigned int least)
 {
@@ -93,5 +93,5 @@ static void __exit kunwind_exit(void)
 
 module_init(kunwind_init);
 module_exit(kunwind_exit);
-MODULE_DESCRIPTION("User call stacks from DWARF unwind information, in the kernel");
+MODULE_DESCRIPTION("Unwinds user call stacks in the kernel, from the programs' own .eh_frame");
 MODULE_LICENSE("Dual MIT/GPL");

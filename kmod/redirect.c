@@ -56,7 +56,7 @@ int kunwind_redirect_begin(struct kunwind_redirect *r)
 	int ret;
 
 	if (!addr) {
-		pr_err("%s: the kernel has no function %s()\n", module_name(r->owner),
+		pr_err("%s: this kernel has no function %s()\n", module_name(r->owner),
 		       r->from);
 		return -ENOENT;
 	}
@@ -78,8 +78,8 @@ int kunwind_redirect_begin(struct kunwind_redirect *r)
 	ftrace_free_filter(&r->ops);
 	r->ops.func = NULL;
 	pr_err("%s: %s() cannot be replaced: %s\n", module_name(r->owner), r->from,
-	       ret == -EBUSY ? "a livepatch or another module has done so" :
-			       "ftrace refuses");
+	       ret == -EBUSY ? "a livepatch or another module replaces it already" :
+			       "ftrace refused");
 	return ret;
 }
 EXPORT_SYMBOL_GPL(kunwind_redirect_begin);

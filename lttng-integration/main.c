@@ -86,5 +86,5 @@ static void __exit kunwind_lttng_exit(void)
 
 module_init(kunwind_lttng_init);
 module_exit(kunwind_lttng_exit);
-MODULE_DESCRIPTION("LTTng context: user call stacks from kunwind");
+MODULE_DESCRIPTION("Complete user call stacks for LTTng: the context callstack-user, with kunwind");
 MODULE_LICENSE("Dual MIT/GPL");

@@ -165,7 +165,7 @@ static int get(int max_stack)
 	ret = covered ? 0 : cover(uid);
 	/* Without coverage perf still works, with the kernel's own stacks. */
 	if (ret && ret != -EINTR)
-		pr_warn_ratelimited("%s[%d] gets the kernel's own user stacks: error %d\n",
+		pr_warn_ratelimited("kunwind-tracing: no coverage for %s[%d] (error %d): it gets the kernel's own user stacks\n",
 				    current->comm, current->pid, ret);
 	ret = static_call(stock_get)(max_stack);
 	mutex_lock(&covers_lock);

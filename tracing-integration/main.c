@@ -43,5 +43,5 @@ static void __exit kunwind_tracing_exit(void)
 
 module_init(kunwind_tracing_init);
 module_exit(kunwind_tracing_exit);
-MODULE_DESCRIPTION("User call stacks from kunwind for perf, BPF and ftrace");
+MODULE_DESCRIPTION("Complete user call stacks for perf, BPF and ftrace, with kunwind");
 MODULE_LICENSE("Dual MIT/GPL");

@@ -268,7 +268,7 @@ static const struct kernel_param_ops option_ops = {
 };
 module_param_cb(userstacktrace, &option_ops, &is_option_on, 0644);
 MODULE_PARM_DESC(userstacktrace,
-		 "Whether ftrace's option userstacktrace has kunwind's stacks (default: no, unless the event kunwind:user_stack is enabled)");
+		 "Use kunwind's stacks for ftrace's option userstacktrace (default: no; the event kunwind:user_stack turns it on while it is enabled)");
 
 int user_stack_init(void)
 {

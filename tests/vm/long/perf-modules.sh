@@ -29,7 +29,7 @@ held() {
 	echo >"$replace"
 	((status == 0)) && [[ ! $(replaced) ]] &&
 		dmesg | sed "1,/kunwind-test: $1 is held/d" |
-		grep -qF "kunwind_tracing: $1() cannot be replaced: a livepatch or another module has done so"
+		grep -qF "kunwind_tracing: $1() cannot be replaced: a livepatch or another module replaces it already"
 }
 
 # goes: rmmod while perf records all processes.
