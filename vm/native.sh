@@ -121,7 +121,7 @@ native_unload() {
 native_setup() {
 	local stamp
 	is_debian || die 125 "--native takes lttng-modules from Debian's packages, and this is another distribution" \
-		"without --native everything runs in a guest; README.md tells how to build by hand"
+		"without --native everything runs in a guest; Documentation/installing.md tells how to build by hand"
 	[[ -e /proc/modules ]] || die 125 "the kernel of this machine, $(uname -r), cannot load modules" "without --native everything runs in a guest"
 	[[ -z $MODULE_LOAD ]] || ! native_loaded || die 125 "kunwind is loaded here already" \
 		"remove it with: rmmod kunwind_lttng kunwind; or use what is loaded: --native --no-module"

@@ -106,7 +106,7 @@ bool kc_module_is_loaded(void)
 {
 	if (!access(MODULE_FOLDER, F_OK))
 		return true;
-	kc_error("load it: sudo modprobe kunwind (README.md tells how to build it)",
+	kc_error("load it: sudo modprobe kunwind (Documentation/installing.md tells how to build it)",
 		 "the kernel module kunwind is not loaded");
 	return false;
 }
