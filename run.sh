@@ -63,47 +63,57 @@ PATH=$PATH:/usr/sbin:/sbin
 
 usage() {
 	cat <<'END'
-usage: ./run.sh                         trace the demo program and a stripped /bin/ls, print the view
-       ./run.sh trace [opts] -- CMD ... trace CMD; stdout is babeltrace2's text, with names, and nothing else; exit status is CMD's.
-                                        On a terminal: calls and stacks, a line for each frame
-       ./run.sh exec  [opts] -- CMD ... run CMD in the guest
-       ./run.sh test  [host|vm|all]     the tests; the last line is `N passed, N failed`
-       ./run.sh test  debug             the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak …)
-       ./run.sh test  rows [N]          tables of all files of this machine and of the guest beside libdwarf (or 1 in N FDEs)
-       ./run.sh test  steps [MAX]       the walk beside what real programs return to, at each of MAX instructions
-       ./run.sh test  live              LTTng's stacks of real programs next to strace's and eu-stack's (30 min)
-       ./run.sh test  perf              perf, bpftrace and LTTng at the same time, and the recipes of Documentation/tracing.md (30 min)
-       ./run.sh test  names             the names that stacks get beside gdb's: 1,000 stacks of eight programs and more
-       ./run.sh test  nmi               walks in 10,000 NMIs a second, by a clock that counts instructions; NMIs at each instruction of the entry code
-       ./run.sh test  smp               storms and NMIs in a guest whose CPUs run at the same time
-       ./run.sh test  soak [MINUTES]    processes, libraries and mappings that come and go, for 30 minutes
-       ./run.sh test  peers             libunwind's, GCC's and elfutils' own test programs get kunwind's stacks; fetches their sources
-       ./run.sh bench [host|vm|all]     what walks, tables and traces cost, beside others; --quick for a first look
-       ./run.sh shell                   an interactive guest; leave it with `exit`
-       ./run.sh setup                   only set up what the others need
+./run.sh traces programs, runs commands and runs tests in a virtual machine, the guest. For example:
 
-A guest is a virtual machine (qemu, no KVM needed) with Debian's stock kernel and LTTng, kunwind's modules loaded and
-lttng-sessiond running. CMD runs as root, in the same directory of this repository as here; the repository is visible there,
-and writable under build/ only. Its stdin is empty; stdout, stderr and exit status are its own. Every guest is new: what CMD
-changes outside build/ is gone afterwards.
+  ./run.sh                              traces two programs, and prints their call stacks
+  ./run.sh trace -- ls -l /usr/bin      traces a program of yours
+  ./run.sh test                         runs the tests of every day
 
-options, of all jobs:
-  --event NAME    trace this tracepoint or system call instead of all system calls (`*`: any characters); may be repeated
-  --kernel 6.12   the guest's kernel; 6.12-debug is the same from source, with all checks on
-  --raw           babeltrace2's plain text, without names
-  --native        use this machine's kernel instead of a guest; asks first; not for test, bench and shell
+usage: ./run.sh [JOB] [OPTION...] [-- CMD...]
+
+jobs:
+  ./run.sh                     trace a demo program, a stripped /bin/ls, and Python under perf; print what comes of it
+  ./run.sh trace -- CMD ...    trace CMD. Standard output is the trace and nothing else. On a terminal, each call and each frame
+                               has a line; elsewhere it is babeltrace2's text, with names. The exit status is CMD's
+  ./run.sh exec -- CMD ...     run CMD in a guest
+  ./run.sh shell               work in a guest; `exit` ends it
+  ./run.sh setup               make what the other jobs need, and nothing else
+  ./run.sh test [host|vm|all]  run the tests: on this machine, in guests, or both. The last line is `N passed, N failed`
+  ./run.sh test vm NAME.sh ... run some tests of tests/vm
+  ./run.sh bench [host|vm|all] measure what walks, tables and traces cost, next to other tools
+
+long tests:
+  ./run.sh test debug          the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak)
+  ./run.sh test rows [N]       compare the tables of all files, here and in the guest, with libdwarf (or 1 in N FDEs)
+  ./run.sh test steps [MAX]    compare the walk with a shadow stack, at each of MAX instructions of real programs
+  ./run.sh test live           compare LTTng's stacks of real programs with strace's and eu-stack's (30 minutes)
+  ./run.sh test perf           run perf, bpftrace and LTTng together, and the recipes of Documentation/tracing.md (30 minutes)
+  ./run.sh test names          compare the names in more than 1,000 stacks with gdb's
+  ./run.sh test nmi            walk in 10,000 NMIs a second, and in NMIs at each instruction of the kernel's entry code
+  ./run.sh test smp            run storms and NMIs in a guest whose CPUs run at the same time
+  ./run.sh test soak [MINUTES] start and end processes, libraries and mappings for 30 minutes
+  ./run.sh test peers          run the tests of libunwind, GCC and elfutils with kunwind's stacks; downloads their sources
+
+options:
+  --event NAME    trace this tracepoint or system call, not all system calls. `*` matches any characters; may be repeated
+  --kernel 6.12   choose the guest's kernel. 6.12-debug is the same version from source, with all checks on
+  --raw           print babeltrace2's plain text, without names
+  --native        use this machine's kernel, not a guest. It asks first; not for test, bench and shell
   --no-module     do not load kunwind's modules
-  --quick         of bench: a tenth of the time, figures too rough to compare
-  --timeout S     stop CMD after S seconds (900; 0: never)
-  --help          this
+  --quick         for bench: take a tenth of the time. The figures are too rough to compare
+  --timeout S     stop CMD after S seconds (default 900; 0: never)
+  --help          print this
 
-exit status beside CMD's: 124 after the timeout, 125 if kunwind's own set-up failed, 130 after Ctrl-C.
+The guest needs no KVM. It has Debian's stock kernel and LTTng, with kunwind's modules loaded and lttng-sessiond running. CMD runs
+as root, in the same directory of this repository as here. It can read the repository, and write below build/. Its standard input
+is empty. Each guest is new: changes outside build/ are lost.
 
-It runs as root, or starts itself again through sudo; `test host`, `test steps` and `bench host` need root only for packages
-that are missing.
+exit status: CMD's; 124 after the timeout; 125 if kunwind's own set-up failed; 130 after Ctrl-C.
 
-All that is downloaded or built lands in build/; what can be used again in build/cache, or $KUNWIND_CACHE. `sudo rm -rf build`
-removes it: the files of the guest's root are root's, all others belong to the owner of the repository.
+run.sh needs root. Without it, run.sh starts itself again through sudo. `test host`, `test steps` and `bench host` need root only
+to install missing packages.
+
+All files are made below build/. Downloads are kept in build/cache, or in $KUNWIND_CACHE. `sudo rm -rf build` removes everything.
 END
 }
 
