@@ -16,11 +16,11 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *does;
 } commands[] = {
-	{ "trace", kc_trace, "record system calls or events with their call stacks, and show them" },
-	{ "report", kc_report, "show a trace that was recorded" },
-	{ "stack", kc_stack, "take this program's own stack: is everything working?" },
-	{ "status", kc_status, "say what the module does: consumers, tables, memory, stops" },
-	{ "table", kc_table, "compile the unwind table of an ELF file and look at it" },
+	{ "trace", kc_trace, "record system calls or events with their call stacks, then show them" },
+	{ "report", kc_report, "show a recorded trace again: as text, flame graph or timeline" },
+	{ "stack", kc_stack, "print the stack of this command itself, to see whether kunwind works" },
+	{ "status", kc_status, "show what the kernel module does: consumers, tables, memory, stops" },
+	{ "table", kc_table, "show the unwind table of an ELF file, or its rules at an address" },
 };
 
 #define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -32,11 +32,13 @@ static void print_help(FILE *to)
 	size_t i;
 
 	fputs("Usage: kunwind COMMAND [OPTION...]\n"
-	      "User call stacks of any program, from the kernel.\n\n", to);
+	      "Record and show the user call stacks of any program. For example:\n\n"
+	      "  kunwind trace -- ls -l /\n\n"
+	      "Commands:\n", to);
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].does);
-	fputs("\n'kunwind COMMAND --help' has the options of each, "
-	      "'man kunwind' all of them.\n", to);
+	fputs("\n'kunwind COMMAND --help' lists the options of a command, "
+	      "and 'man kunwind' explains them.\n", to);
 }
 
 void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,

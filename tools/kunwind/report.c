@@ -94,27 +94,28 @@ int kc_report(int argc, char **argv)
 {
 	static const struct argp_option takes[] = {
 		{ "text", TEXT, NULL, 0,
-		  "System calls and events, each with its stack (default)", 0 },
+		  "Print system calls and events, each with its stack (default)", 0 },
 		{ "folded", FOLDED, NULL, 0,
-		  "Equal stacks, a line each, with their number", 0 },
+		  "Print a line for each distinct stack, with its count", 0 },
 		{ "flame", FLAME, "FILE", 0,
-		  "A flame graph, as a page of HTML", 0 },
+		  "Write flame graphs, as one page of HTML", 0 },
 		{ "perfetto", PERFETTO, "FILE", 0,
-		  "A picture over time, for ui.perfetto.dev and Chrome", 0 },
+		  "Write a timeline, for ui.perfetto.dev and Chrome", 0 },
 		{ "count", COUNT, "WHAT", 0,
-		  "Of --folded and --flame: events, or time in system calls", 1 },
-		{ "output", 'o', "FILE", 0, "Write there, not to stdout", 1 },
-		{ "color", COLOR, "WHEN", 0, "auto, always or never", 1 },
+		  "For --folded and --flame: count events, or time in system calls", 1 },
+		{ "output", 'o', "FILE", 0, "Write there, not to standard output", 1 },
+		{ "color", COLOR, "WHEN", 0, "Use colors: auto, always or never", 1 },
 		{ "sysroot", SYSROOT, "DIR", 0,
-		  "Where the files of the traced machine are", 2 },
+		  "Find the files of the traced machine there", 2 },
 		{ "kallsyms", KALLSYMS, "FILE", 0,
-		  "A copy of its /proc/kallsyms, for the kernel's stacks", 2 },
+		  "Use this copy of its /proc/kallsyms for the kernel's stacks", 2 },
 		{ 0 },
 	};
 	static const struct argp argp = {
 		.options = takes, .parser = parse, .args_doc = "DIR",
 		.doc = "Show the LTTng traces below DIR, with the names of functions, "
-		       "lines, and inlined functions.",
+		       "lines and inlined functions. For example:\n\n"
+		       "  kunwind report --flame ls.html kunwind-20261120-193000\n",
 	};
 	struct options options = { .view.sink = "text" };
 

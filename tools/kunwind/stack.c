@@ -160,8 +160,9 @@ int kc_stack(int argc, char **argv)
 	bool json;
 
 	json = kc_parse_json(argc, argv,
-		"Take this program's own call stack through /dev/kunwind, with names: it "
-		"shows whether everything works. The status is 0 if the stack is complete.");
+		"Print the call stack of this command itself, with names. It comes from "
+		"/dev/kunwind, so this shows whether kunwind works."
+		"\vThe exit status is 0 if the stack is complete.");
 	if (!kc_module_is_loaded())
 		return KC_FAILED;
 	ret = kunwind_open(&handle);
@@ -173,7 +174,7 @@ int kc_stack(int argc, char **argv)
 	bt = kunwind_backtrace_new(CAPACITY);
 	ret = bt ? kunwind_backtrace(handle, bt) : -ENOMEM;
 	if (ret < 0) {
-		kc_error(NULL, "the stack cannot be taken: %s", strerror(-ret));
+		kc_error(NULL, "cannot take the stack: %s", strerror(-ret));
 		status = KC_FAILED;
 	} else {
 		status = show(bt, json);

@@ -148,8 +148,9 @@ int kc_status(int argc, char **argv)
 	bool json;
 
 	json = kc_parse_json(argc, argv,
-		"Say what the kernel module kunwind does: consumers, tables, memory, and "
-		"why walks stopped.");
+		"Show what the kernel module kunwind does: consumers, tables, memory, and "
+		"why walks ended. Only root can read the figures."
+		"\v/sys/kernel/kunwind has one file for each figure.");
 	if (!kc_module_is_loaded())
 		return KC_FAILED;
 	uname(&system);

@@ -304,8 +304,9 @@ int kc_table(int argc, char **argv)
 	static const struct argp argp = {
 		.options = takes, .parser = parse, .args_doc = "FILE [ADDRESS]",
 		.doc = "Compile the unwind table of an ELF file, as the kernel module "
-		       "does, and print its size; with an address of the file, the "
-		       "rules there, beside what libdw reads.",
+		       "does, and print its size. With an address, also print the rules "
+		       "at that address, next to those that libdw reads. For example:\n\n"
+		       "  kunwind table /bin/ls 0x6000\n",
 	};
 	struct options options = { 0 };
 	json_t *json = NULL;

@@ -225,7 +225,7 @@ static int record_command(struct options *options, struct kc_rules *rules)
 					 namespace_of(child.pid));
 	} else {
 		kc_error("sudo kunwind trace traces them, too",
-			 "without root, %s is traced, and no child of it",
+			 "without root, kunwind traces %s, but not its children",
 			 options->command[0]);
 		within = g_strdup_printf("$ctx.pid == %d", (int)child.pid);
 	}
@@ -347,21 +347,24 @@ int kc_trace(int argc, char **argv)
 {
 	static const struct argp_option takes[] = {
 		{ "event", 'e', "EVENT", 0,
-		  "A tracepoint or system call, several times if you like; without it all system calls", 0 },
+		  "Record this tracepoint or system call (default: all system calls). May be repeated; * matches any characters", 0 },
 		{ "output", 'o', "DIR", 0,
-		  "Where to put the trace (default: kunwind-DATE-TIME here)", 0 },
-		{ "pid", 'p', "PID", 0, "Record a process that runs, until it ends", 0 },
+		  "Put the trace there (default: kunwind-DATE-TIME here)", 0 },
+		{ "pid", 'p', "PID", 0, "Record a process that already runs, until it ends", 0 },
 		{ "kernel-stack", 'k', NULL, 0, "Record the kernel's stacks, too", 0 },
-		{ "no-view", NO_VIEW, NULL, 0, "Record, and do not show", 0 },
-		{ "color", COLOR, "WHEN", 0, "auto, always or never", 0 },
+		{ "no-view", NO_VIEW, NULL, 0, "Record only", 0 },
+		{ "color", COLOR, "WHEN", 0, "Use colors: auto, always or never", 0 },
 		{ 0 },
 	};
 	static const struct argp argp = {
 		.options = takes, .parser = parse, .args_doc = "[--] [COMMAND [ARG...]]",
-		.doc = "Record system calls or other events with the call stacks of the "
-		       "program that causes them, by LTTng, and show them: of a command "
-		       "and its children, of a process, or, without either, of "
-		       "everything, until Ctrl-C.\vThe status is the command's.",
+		.doc = "Record system calls or other events with LTTng, each with the call "
+		       "stack that led to it, then show them. For example:\n\n"
+		       "  kunwind trace -- ls -l /\n"
+		       "  kunwind trace -e sched_switch -k sleep 1\n\n"
+		       "This records a command and its children, or the process of "
+		       "--pid. Without either, it records everything until Ctrl-C."
+		       "\vThe exit status is that of COMMAND.",
 	};
 	struct options options = { .view.sink = "text", .pidfd = -1 };
 	struct kc_rules rules = { 0 };
