@@ -66,13 +66,13 @@ usage() {
 ./run.sh traces programs, runs commands and runs tests in a virtual machine, the guest. For example:
 
   ./run.sh                              traces two programs, and prints their call stacks
-  ./run.sh trace -- ls -l /usr/bin      traces a program of yours
+  ./run.sh trace -- ls -l /usr/bin      traces your own program
   ./run.sh test                         runs the tests of every day
 
 usage: ./run.sh [JOB] [OPTION...] [-- CMD...]
 
 jobs:
-  ./run.sh                     trace a demo program, a stripped /bin/ls, and Python under perf; print what comes of it
+  ./run.sh                     trace a demo program, a stripped /bin/ls, and Python under perf; print the results
   ./run.sh trace -- CMD ...    trace CMD. Standard output is the trace and nothing else. On a terminal, each call and each frame
                                has a line; elsewhere it is babeltrace2's text, with names. The exit status is CMD's
   ./run.sh exec -- CMD ...     run CMD in a guest
