@@ -18,17 +18,17 @@ static const struct {
 	[KR_NO_MAPS] = {
 		"stack cannot be resolved",
 		"stacks cannot be resolved",
-		"the trace has no kunwind_map events, and addresses are shown plain; of a session that rotated its first part has them, and all parts are read together; 'kunwind trace' records them, and so does lttng enable-event --kernel 'kunwind_*'",
+		"the trace has no kunwind_map events, so addresses are shown as numbers; 'kunwind trace' records these events, and so does lttng enable-event --kernel 'kunwind_*'; if the session rotated, read all its parts together, because the first has them",
 	},
 	[KR_NO_SPACE] = {
 		"stack does not say its address space",
 		"stacks do not say their address space",
-		"addresses are shown plain",
+		"their addresses are shown as numbers",
 	},
 	[KR_UNTOLD] = {
-		"stack has addresses that the trace does not tell of",
-		"stacks have addresses that the trace does not tell of",
-		"they are shown plain; what was mapped before is in the state dump that a session begins with, in its first part if it rotated, and in those that lttng regenerate statedump asks for",
+		"stack has addresses that lie in no mapping of the trace",
+		"stacks have addresses that lie in no mapping of the trace",
+		"they are shown as numbers; the state dump at the start of a session says what was already mapped, in the first part if the session rotated; lttng regenerate statedump records another",
 	},
 	[KR_LOST] = {
 		"event was lost when the trace was recorded",
@@ -43,12 +43,12 @@ static const struct {
 	[KR_NO_FILE] = {
 		"file of the trace is not here",
 		"files of the trace are not here",
-		"addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
+		"addresses are shown as file+offset; say with sysroot=DIR where the traced machine's files are, or with DEBUGINFOD_URLS which servers have them",
 	},
 	[KR_OTHER_FILE] = {
 		"file here is not the one that was traced: another build ID",
 		"files here are not the ones that were traced: other build IDs",
-		"addresses are shown as file+offset; sysroot=DIR says where the traced machine's files are, DEBUGINFOD_URLS who serves them",
+		"addresses are shown as file+offset; say with sysroot=DIR where the traced machine's files are, or with DEBUGINFOD_URLS which servers have them",
 	},
 	[KR_UNREADABLE] = {
 		"file cannot be read, or is no ELF file",
@@ -58,12 +58,12 @@ static const struct {
 	[KR_UNPROVEN] = {
 		"file has no build ID and another inode than the one that was traced",
 		"files have no build ID and other inodes than those that were traced",
-		"addresses are shown as file+offset; sysroot=DIR makes the name enough",
+		"addresses are shown as file+offset; with sysroot=DIR the name of a file is enough",
 	},
 	[KR_UNCHECKED] = {
 		"file has no build ID",
 		"files have no build ID",
-		"the one of that name and inode, or of that name in the sysroot, was believed",
+		"the names come from the file with that path and inode, or with that path in the sysroot",
 	},
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",

@@ -8,7 +8,7 @@ set -uo pipefail
 kunwind=$BUILT/source/tools/kunwind/kunwind
 export BABELTRACE_PLUGIN_PATH=$BUILT/source/babeltrace/.libs
 cd "$SCRATCH" || exit
-untold='addresses that the trace does not tell of'
+untold='addresses that lie in no mapping of the trace'
 
 # They make system calls all their lives, which begin before any session: one so many that some fall into a state dump, and one so few that
 # a live viewer keeps up with them on a slow machine.
