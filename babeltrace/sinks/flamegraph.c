@@ -194,7 +194,7 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 	if (so_far == KR_CUT)
 		g_ptr_array_add(notes, g_strdup(kr_sink_is_cut));
 	if (graph->losses.count && !graph->lost && !graph->lost_packets)
-		g_ptr_array_add(notes, g_strdup("events were lost when the trace was recorded, nobody knows how many: they are not counted"));
+		g_ptr_array_add(notes, g_strdup("events were lost when the trace was recorded, and their number is unknown: they are not counted"));
 	note(graph, graph->lost, "event was lost when the trace was recorded",
 	     "events were lost when the trace was recorded",
 	     "they are not counted; record with more or larger sub-buffers");
