@@ -104,18 +104,18 @@ int kc_report(int argc, char **argv)
 		{ "count", COUNT, "WHAT", 0,
 		  "For --folded and --flame: count events, or time in system calls", 1 },
 		{ "output", 'o', "FILE", 0, "Write there, not to standard output", 1 },
-		{ "color", COLOR, "WHEN", 0, "Use colors: auto, always or never", 1 },
+		{ "color", COLOR, "WHEN", 0, "Use colours: auto, always or never", 1 },
 		{ "sysroot", SYSROOT, "DIR", 0,
 		  "Find the files of the traced machine there", 2 },
 		{ "kallsyms", KALLSYMS, "FILE", 0,
-		  "Use this copy of its /proc/kallsyms for the kernel's stacks", 2 },
+		  "Use this copy of the traced machine's /proc/kallsyms", 2 },
 		{ 0 },
 	};
 	static const struct argp argp = {
 		.options = takes, .parser = parse, .args_doc = "DIR",
 		.doc = "Show the LTTng traces below DIR, with the names of functions, "
 		       "lines and inlined functions. For example:\n\n"
-		       "  kunwind report --flame ls.html kunwind-20261120-193000\n",
+		       "  kunwind report --flame ls.html ls.trace\n",
 	};
 	struct options options = { .view.sink = "text" };
 

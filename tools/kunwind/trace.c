@@ -353,7 +353,7 @@ int kc_trace(int argc, char **argv)
 		{ "pid", 'p', "PID", 0, "Record a process that already runs, until it ends", 0 },
 		{ "kernel-stack", 'k', NULL, 0, "Record the kernel's stacks, too", 0 },
 		{ "no-view", NO_VIEW, NULL, 0, "Record only", 0 },
-		{ "color", COLOR, "WHEN", 0, "Use colors: auto, always or never", 0 },
+		{ "color", COLOR, "WHEN", 0, "Use colours: auto, always or never", 0 },
 		{ 0 },
 	};
 	static const struct argp argp = {
