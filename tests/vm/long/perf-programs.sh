@@ -73,7 +73,7 @@ by_bpftrace() {
 	kill -INT "$pid"
 	wait "$pid"
 	((status == 0)) || { echo failed; return 1; }
-	"$TOP/tests/vm/lib/check-bpftrace" "${@:2}" <"$SCRATCH/programs.bpftrace" >"$SCRATCH/share"
+	"$TOP/tests/oracles/check-bpftrace" "${@:2}" <"$SCRATCH/programs.bpftrace" >"$SCRATCH/share"
 	status=$?
 	sed -nE '1s/^([0-9]+) stacks.*: (.*) %$/\2 % of \1/p' "$SCRATCH/share"
 	return "$status"
