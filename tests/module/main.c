@@ -6,7 +6,6 @@
  *	expect	what judge.c is to compare with, by the process that it is about
  *	rate	interrupts per second, and as many NMIs, each with a walk; 0: none
  *	faults	1 or 0: walk where a walk touches a page that is not there
- *
  *	aim	a CPU, which gets as many NMIs as it takes, each with a walk; -1: none
  *
  * those of chains.c and replace.c, the counters of judge.c and nested.c, and device.c.
@@ -22,9 +21,70 @@
 static DEFINE_MUTEX(lock);
 /* Under lock: */
 static struct kunwind_consumer *consumer;
-static unsigned int rate;
-static bool faults;
-static int aim_at = -1;
+
+/* What walks while its parameter is not @none. */
+struct source {
+	const int none;
+	int (*start)(unsigned int value);
+	void (*stop)(void);
+	/* Under lock. */
+	int value;
+};
+
+static int faults_start(unsigned int on)
+{
+	return nested_start();
+}
+
+static struct source rate = { 0, interrupts_start, interrupts_stop };
+static struct source faults = { 0, faults_start, nested_stop };
+static struct source aim = { -1, aim_start, aim_stop, -1 };
+
+static bool is_on(const struct source *source)
+{
+	return source->value != source->none;
+}
+
+static void source_stop(struct source *source)
+{
+	if (is_on(source))
+		source->stop();
+	source->value = source->none;
+}
+
+static int source_set(const char *value, const struct kernel_param *kp)
+{
+	struct source *source = kp->arg;
+	int ret, wanted;
+
+	ret = kstrtoint(value, 0, &wanted);
+	if (ret)
+		return ret;
+	mutex_lock(&lock);
+	source_stop(source);
+	if (wanted != source->none)
+		ret = consumer ? source->start(wanted) : -EINVAL;
+	if (!ret)
+		source->value = wanted;
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static int source_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct source *source = kp->arg;
+
+	return sysfs_emit(buffer, "%d\n", source->value);
+}
+
+static const struct kernel_param_ops source_ops = {
+	.set = source_set,
+	.get = source_get,
+};
+
+module_param_cb(rate, &source_ops, &rate, 0644);
+module_param_cb(faults, &source_ops, &faults, 0644);
+module_param_cb(aim, &source_ops, &aim, 0644);
 
 static int attach(bool on)
 {
@@ -34,7 +94,7 @@ static int attach(bool on)
 	if (on == !!consumer)
 		return 0;
 	if (!on) {
-		if (rate || faults || aim_at >= 0)
+		if (is_on(&rate) || is_on(&faults) || is_on(&aim))
 			return -EBUSY;
 		kunwind_detach(consumer);
 		consumer = NULL;
@@ -73,85 +133,6 @@ static const struct kernel_param_ops attach_ops = {
 
 module_param_cb(attach, &attach_ops, NULL, 0644);
 
-static int rate_set(const char *value, const struct kernel_param *kp)
-{
-	unsigned int hz;
-	int ret;
-
-	ret = kstrtouint(value, 0, &hz);
-	if (ret)
-		return ret;
-	mutex_lock(&lock);
-	if (rate)
-		interrupts_stop();
-	rate = 0;
-	if (hz)
-		ret = consumer ? interrupts_start(hz) : -EINVAL;
-	if (!ret)
-		rate = hz;
-	mutex_unlock(&lock);
-	return ret;
-}
-
-static const struct kernel_param_ops rate_ops = {
-	.set = rate_set,
-	.get = param_get_uint,
-};
-
-module_param_cb(rate, &rate_ops, &rate, 0644);
-
-static int faults_set(const char *value, const struct kernel_param *kp)
-{
-	bool on;
-	int ret;
-
-	ret = kstrtobool(value, &on);
-	if (ret)
-		return ret;
-	mutex_lock(&lock);
-	if (on && !faults)
-		ret = consumer ? nested_start() : -EINVAL;
-	else if (!on && faults)
-		nested_stop();
-	if (!ret)
-		faults = on;
-	mutex_unlock(&lock);
-	return ret;
-}
-
-static const struct kernel_param_ops faults_ops = {
-	.set = faults_set,
-	.get = param_get_bool,
-};
-
-module_param_cb(faults, &faults_ops, &faults, 0644);
-
-static int aim_set(const char *value, const struct kernel_param *kp)
-{
-	int ret, cpu;
-
-	ret = kstrtoint(value, 0, &cpu);
-	if (ret)
-		return ret;
-	mutex_lock(&lock);
-	if (aim_at >= 0)
-		aim_stop();
-	aim_at = -1;
-	if (cpu >= 0)
-		ret = consumer ? aim_start(cpu) : -EINVAL;
-	if (!ret)
-		aim_at = cpu;
-	mutex_unlock(&lock);
-	return ret;
-}
-
-static const struct kernel_param_ops aim_ops = {
-	.set = aim_set,
-	.get = param_get_int,
-};
-
-module_param_cb(aim, &aim_ops, &aim_at, 0644);
-
 /* LOW HIGH FRAME...: hexadecimal */
 static int expect_set(const char *value, const struct kernel_param *kp)
 {
@@ -174,7 +155,7 @@ static int expect_set(const char *value, const struct kernel_param *kp)
 	if (count < 3)
 		return -EINVAL;
 	mutex_lock(&lock);
-	if (rate)
+	if (is_on(&rate))
 		ret = -EBUSY;
 	else
 		judge_expect(words, count);
@@ -213,12 +194,9 @@ no_interrupts:
 static void __exit kunwind_test_exit(void)
 {
 	device_exit();
-	if (rate)
-		interrupts_stop();
-	if (faults)
-		nested_stop();
-	if (aim_at >= 0)
-		aim_stop();
+	source_stop(&rate);
+	source_stop(&faults);
+	source_stop(&aim);
 	replace_stop();
 	kunwind_detach(consumer);
 	interrupts_exit();
