@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plugin.h"
+#include "late_library.h"
 
 #define RECURSION	400
 #define THREADS		12

@@ -3,7 +3,7 @@
 #ifndef STEPS_ORACLE_H
 #define STEPS_ORACLE_H
 
-#include "maps.h"
+#include "proc_maps.h"
 #include "tally.h"
 #include "view.h"
 #include "walk.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* The address map of the program, made anew when its mappings change. */
-#ifndef STEPS_MAPS_H
-#define STEPS_MAPS_H
+#ifndef STEPS_PROC_MAPS_H
+#define STEPS_PROC_MAPS_H
 
 #include "load.h"
 
@@ -26,4 +26,4 @@ void maps_free(struct maps *m);
 /* Return: whether a mapping of @pid holds @addr; it goes from *@lo to *@hi. */
 bool maps_find(pid_t pid, u64 addr, u64 *lo, u64 *hi);
 
-#endif /* STEPS_MAPS_H */
+#endif /* STEPS_PROC_MAPS_H */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "maps.h"
+#include "proc_maps.h"
 
 /* Return: the lines of executable mappings, or NULL. */
 static char *executable_lines(pid_t pid)

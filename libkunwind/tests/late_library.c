@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A library that is loaded long after the device was opened. */
-#include "plugin.h"
+#include "late_library.h"
 
 static NOINLINE void inner(const struct live_calls *calls,
 			   struct live_stacks *stacks)
