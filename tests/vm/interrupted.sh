@@ -18,13 +18,14 @@ echo +cpu >"$SCRATCH/cgroup/cgroup.subtree_control"
 mkdir "$SCRATCH/cgroup/slow"
 [[ -e $SCRATCH/cgroup/slow/cpu.max ]] || skip_all "this kernel cannot slow a process down"
 
-# begin_compiling: a process that is in the middle of it, since $begun, and has a twentieth of a CPU from then on.
+# begin_compiling [INPUT]: a process that is in the middle of it, since $begun, and has a twentieth of a CPU from then on. It keeps the file
+# mapped until its input ends.
 begin_compiling() {
 	local round
 	echo max >"$SCRATCH/cgroup/slow/cpu.max"
 	(
 		echo "$BASHPID" >"$SCRATCH/cgroup/slow/cgroup.procs"
-		exec python3 -S "$map" "$SCRATCH/large.so" </dev/null >/dev/null
+		exec python3 -S "$map" "$SCRATCH/large.so" <"${1-/dev/null}" >"$SCRATCH/said"
 	) &
 	for ((round = 0; round < 100000; round++)); do
 		(($(<"$figures/build_bytes") < PART)) || break
@@ -60,17 +61,25 @@ changes=$(figure file_changes)
 failures=$(figure table_failures)
 # changed: what is compiled then is of no use, and the file is compiled again.
 changed() {
+	local round
 	printf x >>"$SCRATCH/large.so"
 	echo max >"$SCRATCH/cgroup/slow/cpu.max"
-	end_compiling 0
+	for ((round = 0; round < 1200; round++)); do
+		! grep -q mapped "$SCRATCH/said" || return 0
+		sleep 0.1
+	done
+	return 1
 }
-exec {device}</dev/kunwind
-ok "the next one compiles it" begin_compiling
+mkfifo "$SCRATCH/input"
+sleep 1000 >"$SCRATCH/input" &
+input=$!
+ok "the next one compiles it" begin_compiling "$SCRATCH/input"
 ok "the file is changed meanwhile" changed
 echo "# files changed $(($(figure file_changes) - changes)) times, $(($(figure table_failures) - failures)) tables failed"
 ok "the table of what it was is not taken" [ "$(figure file_changes)" = $((changes + 1)) ]
-ok "but one of what it is, which stays" [ "$(figure table_bytes)" -gt $((1 << 20)) ]
-exec {device}<&-
+ok "but one of what it is" [ "$(figure table_bytes)" -gt $((1 << 20)) ]
+kill "$input"
+ok "it comes to its end, too" end_compiling 0
 ok "nothing is left" nothing_left
 umount "$SCRATCH/cgroup"
 done_testing
