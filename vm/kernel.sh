@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The debug kernel: built from the distribution's own kernel source with vm/debug.config, once, into the cache.
 
-# Beside the guest's own packages, what builds it: the version of the guest's stock kernel is the source's, too.
+# Besides the guest's own packages, what builds it: the version of the guest's stock kernel is the source's, too.
 VM_KERNEL_PACKAGES=(linux-source-6.12 flex bison bc)
 
 # kernel_fetch STAMP: a copy of the guest's root in which the source is unpacked and can be built.
@@ -22,7 +22,7 @@ kernel_fetch() {
 	finish "$new" "$CACHE_DIR/build-$KERNEL_NAME" "$1"
 }
 
-# kernel_make STAMP: what a guest's root needs of it: kernel, headers, and a folder of modules that is empty but for their index.
+# kernel_make STAMP: what a guest's root needs of it: kernel, headers, and a folder of modules that is empty except for their index.
 kernel_make() {
 	local build=$CACHE_DIR/build-$KERNEL_NAME new=$CACHE_DIR/kernel-$KERNEL_NAME.new
 	rm -rf -- "$new"

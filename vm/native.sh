@@ -57,7 +57,7 @@ native_lttng_make() {
 	(cd "$new.deb" && apt-get -o APT::Sandbox::User=root download lttng-modules-dkms && dpkg-deb -x lttng-modules-dkms_*.deb .)
 	mv -- "$new.deb"/usr/src/lttng-modules-* "$new"
 	rm -r -- "$new.deb"
-	# Debian's headers: what is common to flavours lies beside the folder itself.
+	# Debian's headers: what is common to flavours lies next to the folder itself.
 	"$TOP_DIR/lttng-integration/fix-lttng-modules" "$new" "$(readlink -f -- "$KERNEL_HEADERS")"
 	make -C "$new" -j"$(nproc)" KERNELDIR="$KERNEL_HEADERS" modules
 	finish "$new" "$LTTNG_DIR" "$1"

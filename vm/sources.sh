@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Copies of all sources that are built there: on this machine, or in a chroot of the guest's root.
 
-# source_farm DIR: a copy of all sources, for builds that write beside them; untouched files keep their time.
+# source_farm DIR: a copy of all sources, for builds that write next to them; untouched files keep their time.
 source_farm() {
 	local dir=$1 file
 	mkdir -p "$dir"

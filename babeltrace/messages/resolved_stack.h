@@ -9,7 +9,7 @@
  *		address		unsigned integer
  *		kind		unsigned enumeration, enum kr_kind: USER, INLINED, KERNEL
  *		function	string, demangled, "" if unknown
- *		offset		unsigned integer: behind the begin of function; if
+ *		offset		unsigned integer: after the start of function; if
  *				there is no function, in module's file; 0 if inlined
  *		module		string: the file's path, "" if unknown
  *		file		string: the source file, "" if unknown

@@ -12,7 +12,7 @@
  * say nothing, in nanoseconds of the trace: somebody is looking. Between a session's
  * activation and its dump LTTng writes the metadata of all its events
  * (lttng_session_enable()): 8 s for all system calls in a debug kernel that is emulated,
- * more beside other guests. kunwind's part of the dump comes first, and waits for 2 s
+ * more next to other guests. kunwind's part of the dump comes first, and waits for 2 s
  * at most.
  */
 #define PATIENCE	G_GINT64_CONSTANT(15000000000)

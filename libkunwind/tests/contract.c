@@ -397,7 +397,7 @@ static void test_one_call(void)
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		tap_bail("fork: %s", strerror(errno));
 	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 0,
-	       "backtrace: no system call beside the request");
+	       "backtrace: no system call except the request");
 	kunwind_close(handle);
 	kunwind_backtrace_free(bt);
 }

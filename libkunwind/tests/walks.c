@@ -327,7 +327,7 @@ static NOINLINE void test_threads(void)
 #ifndef STATIC_PROGRAM
 #define PLUGIN		"/.libs/plugin.so"
 
-/* The library lies beside the program, wherever that was moved to. */
+/* The library lies next to the program, wherever that was moved to. */
 static void *open_plugin(void)
 {
 	char path[4096 + sizeof(PLUGIN)];

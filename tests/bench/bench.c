@@ -5,7 +5,7 @@
  * bench [--quick] table NAME=FILE ...
  * bench count METHOD warm|cold PASSES WALKS
  *
- * What a walk, a look-up and a table cost, beside others in the same run, pinned
+ * What a walk, a look-up and a table cost, next to others in the same run, pinned
  * to a CPU: samples, a line each. tests/bench/report makes tables of them.
  *
  * Exit status: 0; 1 if something fails; 2 for a wrong command line; BENCH_NO_TABLE

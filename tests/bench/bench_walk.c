@@ -21,7 +21,7 @@
 
 /*
  * Where a single walk is timed, the time of an empty pair of clock readings, by the
- * same code and in the same state, is said beside it: whoever reads it subtracts.
+ * same code and in the same state, is said next to it: whoever reads it subtracts.
  */
 enum state {
 	WARM,
@@ -197,7 +197,7 @@ static KEEP long leaf_count(void *arg)
 	return 0;
 }
 
-/* Return: how many frames a stack has beside its functions. */
+/* Return: how many frames a stack has besides its functions. */
 static KEEP int outer_frames(void)
 {
 	struct run run = { .method = &bench_methods[0] };

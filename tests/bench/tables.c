@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The size of tables, and the time to compile them; look-ups in them. libdw does
- * the same beside it: the rows of all FDEs one after the other, and single ones.
+ * the same next to it: the rows of all FDEs one after the other, and single ones.
  */
 #include <elfutils/libdw.h>
 #include <errno.h>

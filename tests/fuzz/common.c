@@ -49,7 +49,7 @@ static void check_loc(const struct kuw_table *table, const struct kuw_loc *loc)
 
 /*
  * The table's file as processes map it: whole, in pieces, where it has no rows,
- * again at other addresses; and files without a table beside it.
+ * again at other addresses; and files without a table next to it.
  */
 struct space {
 	struct kuw_map *map;

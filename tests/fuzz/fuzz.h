@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-/* What a target asserts beside not crashing. */
+/* What a target asserts besides not crashing. */
 #define must(condition) \
 	do { \
 		if (!(condition)) { \

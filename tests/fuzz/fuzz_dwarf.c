@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Tables beside libdwarf, where an input of some bytes is a file of up to 2,000
+ * Tables next to libdwarf, where an input of some bytes is a file of up to 2,000
  * FDEs, for x86-64 or i386: bytes are templates of functions, which are repeated
  * in rounds with other operands, as compilers do it. Small programs alone make no
  * runs, no codes of two bytes, and no area grow in the middle of an FDE.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Expressions, beside an evaluator that was written without a look at core/: each
+ * Expressions, next to an evaluator that was written without a look at core/: each
  * as one of x86-64 and as one of i386.
  */
 #include "equation.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Every row of a file: what its table says beside what libdwarf says. */
+/* Every row of a file: what its table says next to what libdwarf says. */
 #ifndef HOST_ROWS_H
 #define HOST_ROWS_H
 

@@ -4,7 +4,7 @@
  * registers, at the first and the last address of every row.
  *
  * Where FDEs overlap, a lookup finds the one with the largest start: what others
- * say there does not count. Between FDEs a table must know nothing, but for the
+ * say there does not count. Between FDEs a table must know nothing, except for the
  * padding between two functions.
  */
 #include <elf.h>
@@ -118,7 +118,7 @@ static bool same_reg(const struct eq_row *want, const struct eq_row *have,
 	return true;
 }
 
-/* Return: whether the CFA's rules agree, but for what libdwarf gets wrong. */
+/* Return: whether the CFA's rules agree, except for what libdwarf gets wrong. */
 static bool same_cfa(struct work *w, const struct eq_row *want,
 		     const struct eq_row *have, bool *partial)
 {

@@ -18,7 +18,7 @@ static int drop(void **state)
 	return 0;
 }
 
-/* Compile with what there is, but for segments. */
+/* Compile with what there is, except for segments. */
 static int compile_segments(bool exact)
 {
 	table.elf.word = KUW_WORD;
@@ -134,7 +134,7 @@ static void test_far(void **state)
 	assert_int_equal(cfa_at(U32_MAX), -1);
 }
 
-/* Compile once more, by hand: the same comes out. Return: steps, but for growth. */
+/* Compile once more, by hand: the same comes out. Return: steps, except for growth. */
 static u32 steps(void)
 {
 	struct kuw_image image = { .elf = &table.elf, .eh_frame = table.eh_frame };

@@ -70,7 +70,7 @@ static void test_descending(void **state)
 		assert_int_equal(cfa_at((2 * n - 1 - i) * 8), 16 + 8 * (i % 10));
 }
 
-/* Gaps have no rule, but for the padding before an aligned function. */
+/* Gaps have no rule, except for the padding before an aligned function. */
 static void test_gaps(void **state)
 {
 	u32 cie;
@@ -418,7 +418,7 @@ static void test_damaged_fde(void **state)
 		/* Lengths: without, and with half of, what must be there; up to the program. */
 		{ 0, 4, 3 }, { 0, 4, 8 }, { 0, 4, 11 }, { 0, 4, 12 }, { 0, 4, 13 },
 		{ 0, 4, 0x7ffffff0 }, { 0, 4, 0xfffffff0 }, { 0, 4, 0xffffffff },
-		/* CIE pointers: a CIE's, to the record itself, the begin, before it, to behind. */
+		/* CIE pointers: a CIE's, to the record itself, the start, before it, after it. */
 		{ 4, 4, 0 }, { 4, 4, 1 }, { 4, 4, 4 }, { 4, 4, 0x1c }, { 4, 4, 0x40 },
 		{ 4, 4, 0x7fffffff }, { 4, 4, 0xffffffe0 }, { 4, 4, 0xffffffff },
 		/* Addresses, and lengths of code. */

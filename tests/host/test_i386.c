@@ -64,7 +64,7 @@ static void begin(void)
 				      DW_OP_breg0 + EBP, 0x7c, DW_OP_deref,
 				      DW_CFA_expression, EBP, 2,
 				      DW_OP_breg0 + EBP, 0));
-	/* As the vDSO says of __kernel_sigreturn, but for the offsets. */
+	/* As the vDSO says of __kernel_sigreturn, except for the offsets. */
 	add(&signal_frame, F_SIGNAL, PROG(DW_CFA_def_cfa_expression, 3,
 					  DW_OP_breg0 + ESP, 8, DW_OP_deref,
 					  DW_CFA_expression, EIP, 2,

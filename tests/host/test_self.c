@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Walks of this program's own stack, through libraries as they are installed,
- * beside libunwind's and glibc's.
+ * next to libunwind's and glibc's.
  */
 #define UNW_LOCAL_ONLY
 #include <alloca.h>

@@ -7,9 +7,9 @@
  *
  * After each the stack must be whole again, as glibc's backtrace() says it is.
  *
- * usage: faults LIBRARY FOLDER MODULE-FILE beside|alone|module, as root, in a kernel
+ * usage: faults LIBRARY FOLDER MODULE-FILE others|alone|module, as root, in a kernel
  * with fault injection; kunwind and kunwind-test are loaded, and nobody uses them. What
- * is swept are the operations beside another consumer; those of the first and of the
+ * is swept are the operations next to another consumer; those of the first and of the
  * last one; or loading and removing the module, which is not there any more then.
  */
 #include <dlfcn.h>
@@ -690,7 +690,7 @@ static int asked(void)
 static const char *part_of(const struct operation *op)
 {
 	return op->others == NO_MODULE ? "module" :
-	       op->others == NOBODY ? "alone" : "beside";
+	       op->others == NOBODY ? "alone" : "others";
 }
 
 int main(int argc, char **argv)
@@ -700,9 +700,9 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(part, "--asked"))
 		return asked();
-	if (argc != 5 || (strcmp(part, "beside") && strcmp(part, "alone") &&
+	if (argc != 5 || (strcmp(part, "others") && strcmp(part, "alone") &&
 			  strcmp(part, "module")))
-		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE beside|alone|module");
+		errx(2, "usage: faults LIBRARY FOLDER MODULE-FILE others|alone|module");
 	if (access("/proc/self/fail-nth", F_OK))
 		tap_skip_all("this kernel has no fault injection: ./run.sh test debug");
 	library = argv[1];

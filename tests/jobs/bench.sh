@@ -159,7 +159,7 @@ bench_vm_build() {
 	' "$KERNEL_RELEASE"
 }
 
-# bench_disk_make STAMP: the largest program that Debian has, with what it needs beside the guest's own packages, on a disk.
+# bench_disk_make STAMP: the largest program that Debian has, with what it needs besides the guest's own packages, on a disk.
 bench_disk_make() {
 	local dir=$VM_DISK.dir new=$VM_DISK.new state=$VM_DISK.apt package
 	rm -rf -- "$dir" "$state"

@@ -60,7 +60,7 @@ host_sum() {
 		esac
 	done < <("$TOP_DIR/tests/jobs/automake-results" "$BUILD_DIR/test-host")
 	((found)) || failed "host tests: no results"
-	say "what the host tests said is in $BUILD_DIR/log/setup-host-check.log, and in *.log beside each in $BUILD_DIR/test-host"
+	say "what the host tests said is in $BUILD_DIR/log/setup-host-check.log, and in *.log next to each in $BUILD_DIR/test-host"
 }
 
 test_host() {
@@ -285,7 +285,7 @@ counted() {
 	fi
 }
 
-# test_rows [N]: the rows of every N-th FDE of all files of this machine and of the guest's root, beside libdwarf.
+# test_rows [N]: the rows of every N-th FDE of all files of this machine and of the guest's root, next to libdwarf.
 test_rows() {
 	local sample=${1-1} rows=$BUILD_DIR/test-host/tests/host/rows top dir dirs begun=$SECONDS
 	setup
@@ -305,7 +305,7 @@ test_rows() {
 	say "    done in $((SECONDS - begun)) s"
 }
 
-# test_steps [MAX]: real programs, the first MAX instructions of each piece, beside a shadow stack.
+# test_steps [MAX]: real programs, the first MAX instructions of each piece, next to a shadow stack.
 test_steps() {
 	local steps=$BUILD_DIR/test-host/tests/steps root=$CACHE_DIR/root-6.12-programs
 	host_tools steps tests/steps || return 0
@@ -335,8 +335,8 @@ rust_make() {
 	rustc -O -g -o "$(built_folder)/calls-rust" "$TOP_DIR/tests/subjects/calls.rs"
 }
 
-# test_names: the names of the stacks of eight programs, recorded in a guest, beside gdb's, which reads the guest's files here: found by
-# their paths, found by their build IDs, and not found; with the trace of another guest. Then stacks and names of six programs beside gdb's own, in a guest.
+# test_names: the names of the stacks of eight programs, recorded in a guest, next to gdb's, which reads the guest's files here: found by
+# their paths, found by their build IDs, and not found; with the trace of another guest. Then stacks and names of six programs next to gdb's own, in a guest.
 test_names() {
 	local host=$BUILD_DIR/test-host reader=$TOP_DIR/tests/reader folder ids tools
 	setup

@@ -403,7 +403,7 @@ static int cursor_step(struct cursor *cursor, int ret, uint64_t ip)
 
 /*
  * The functions of libunwind-x86_64.so, and of libunwind.so for programs with
- * UNW_LOCAL_ONLY: the same but for their names.
+ * UNW_LOCAL_ONLY: the same except their names.
  */
 #define NAME(name)	_Ux86_64_##name
 #define NEXT(name)	next("_Ux86_64_" #name)

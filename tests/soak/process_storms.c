@@ -65,7 +65,7 @@ static NOINLINE void fork_here(void)
 		child();
 		_exit(0);
 	}
-	look(LIVE_MAIN, PEER_ASKED, "beside a child");
+	look(LIVE_MAIN, PEER_ASKED, "next to a child");
 	RETURNS();
 	reap(pid, "fork");
 }
@@ -137,7 +137,7 @@ NOINLINE void storm_threads(void)
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, begin_thread, NULL))
 			tap_bail("pthread_create");
-	look(LIVE_MAIN, PEER_ASKED, "beside threads");
+	look(LIVE_MAIN, PEER_ASKED, "next to threads");
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	RETURNS();

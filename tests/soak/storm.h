@@ -48,7 +48,7 @@ void become_check(const char *path) __attribute__((noreturn));
 /* The processes' status is 0, or that is trouble. */
 void reap(int pid, const char *what);
 
-/* The libraries libvariant*.so beside the program. */
+/* The libraries libvariant*.so next to the program. */
 #define NR_VARIANTS	6
 
 typedef void (*variant_fn)(const struct live_calls *calls,

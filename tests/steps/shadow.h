@@ -113,7 +113,7 @@ void shadow_sigreturn(struct shadow *s, u64 frame, u64 to_sp);
 void shadow_signal(struct shadow *s, u64 frame, u64 restorer, u64 ip, u64 sp,
 		   struct shadow_stack alt);
 
-/* Return: how many frames there are beside the innermost. */
+/* Return: how many frames there are besides the innermost. */
 u32 shadow_count(const struct shadow *s);
 
 /* Return: whether the frames lead through a stack of the program's own. */

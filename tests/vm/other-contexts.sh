@@ -43,8 +43,8 @@ ok "and has no user stack" none kernel 'callstack_user'
 ok "a session with all" session all pid callstack-user callstack-kernel procname
 ok "callstack-user is kunwind's" every all "$unwound"
 ok "callstack-user is not LTTng's" none all "$frame_pointers"
-ok "callstack-kernel beside it" every all "$kernel_stack"
-ok "the others beside it" every all 'pid = [0-9]+, .*procname = "[^"]+" \}'
+ok "callstack-kernel next to it" every all "$kernel_stack"
+ok "the others next to it" every all 'pid = [0-9]+, .*procname = "[^"]+" \}'
 ok "kunwind-lttng can be removed" modprobe -r kunwind-lttng
 ok "a session without it" session without callstack-user
 ok "callstack-user is LTTng's own again" every without "$frame_pointers"

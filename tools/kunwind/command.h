@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Exit statuses beside 0: that of a failure, and that of a wrong command line. */
+/* Exit statuses other than 0: that of a failure, and that of a wrong command line. */
 #define KC_FAILED	1
 #define KC_USAGE	2
 

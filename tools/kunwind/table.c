@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * kunwind table: the table that the module would make of a file, made by the same
- * code; and the rules of an address, beside what libdw reads in the file itself.
+ * code; and the rules of an address, next to what libdw reads in the file itself.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -65,7 +65,7 @@ static void skip_ud2(int sig, siginfo_t *info, void *context)
 }
 
 /*
- * They stand next to each other: the return address into the first is the begin of
+ * They stand next to each other: the return address into the first is the start of
  * the second, and the byte before the second belongs to the first.
  */
 void ends_with_call(int status) __attribute__((noreturn));

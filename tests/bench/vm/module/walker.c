@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * kunwind-bench.ko, for benchmarks in a guest only: kunwind_walk() beside the
+ * kunwind-bench.ko, for benchmarks in a guest only: kunwind_walk() next to the
  * kernel's own walk by frame pointers, stack_trace_save_user().
  *
  * That function is not exported: a kprobe finds its address. A call through a
