@@ -17,7 +17,7 @@ mkdir bin
 printf '#!/bin/sh\nexec "$@"\n' >bin/sudo
 chmod +x bin/sudo
 export PATH=$SCRATCH/bin:$source/tools/kunwind:$PATH HOME=$SCRATCH
-export BABELTRACE_PLUGIN_PATH=$source/lttng-integration/babeltrace/.libs
+export BABELTRACE_PLUGIN_PATH=$source/babeltrace/.libs
 
 # save PAGE LANGUAGE FILE: as the page asks for.
 save() {
