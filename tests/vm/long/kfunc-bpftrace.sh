@@ -13,6 +13,7 @@ ok "there is a disk with bpftrace" mount -o ro /dev/vdb /mnt
 for folder in dev proc sys; do
 	mount --rbind "/$folder" "/mnt/$folder"
 done
+mount -t tmpfs none /mnt/tmp
 # bpftrace imports nothing from a folder that all may write to.
 mount -t tmpfs -o mode=755 none /mnt/mnt
 cp "$TOP"/tracing-integration/examples/{kunwind.bpf.c,whole-stacks.bt} /mnt/mnt
