@@ -27,7 +27,7 @@ sql='create table t (a int, b text); create index i on t (b);
 declare -A programs=(
 	[python3]='python3 -S "$TOP/tests/subjects/deep.py" map 0.5'
 	[perl]='perl -e '\''my %h; for my $i (1..60000) { $h{$i % 997} .= chr(65 + $i % 26) } print scalar grep { /A.*B/ } sort values %h'\'
-	[git]='rm -rf .git; git init -q . && git -c user.name=x -c user.email=x@localhost commit -qm one --allow-empty && git add large.c initdb.log && git repack -adq; git diff --no-index --stat large.c /usr/share/perl/5*/perl5db.pl'
+	[git]='rm -rf .git; git init -q . && git -c user.name=x -c user.email=x@localhost commit -qm one --allow-empty && git add large.c initdb.log && git repack -adq; git log -p; ! git diff --no-index --stat large.c initdb.log'
 	[gcc]='gcc -O2 -c -o large.o large.c'
 	[node]='node -e "let a = []; for (let i = 0; i < 100000; i++) a.push(String(i * 7919 % 99991)); console.log(JSON.stringify(a.sort()).length)"'
 	[chromium]='LD_LIBRARY_PATH=$libraries:$libraries/pulseaudio timeout 200 /mnt/usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --log-level=3 --dump-dom about:blank'
@@ -50,7 +50,7 @@ recorded() {
 	begin_perf -e cpu-clock:u "${options[@]}" -m 8M -o "$SCRATCH/programs.data" || return
 	run "$2"
 	local status=$?
-	((status == 0)) || tail -n 5 "$SCRATCH/run.said"
+	((status == 0)) || tail -n 5 "$SCRATCH/run.said" | sed 's/^/# /' >&2
 	stop >/dev/null && ((status == 0))
 }
 
@@ -65,9 +65,10 @@ share() {
 
 # by_bpftrace NAME OPTION...: the same of bpftrace's stacks.
 by_bpftrace() {
-	BPFTRACE_MAX_MAP_KEYS=65536 bpftrace -B line -e 'profile:hz:499 { @[comm, pid, tid, ustack(perf, 127)] = count() }' >"$SCRATCH/programs.bpftrace" 2>&1 </dev/null &
+	BPFTRACE_MAX_MAP_KEYS=65536 bpftrace -B line -e 'profile:hz:499 { @[comm, pid, tid, ustack(perf, 127)] = count() }
+		interval:ms:200 { printf("begun\n") }' >"$SCRATCH/programs.bpftrace" 2>&1 </dev/null &
 	local pid=$! status
-	soon grep -q Attach "$SCRATCH/programs.bpftrace"
+	soon grep -q begun "$SCRATCH/programs.bpftrace"
 	run "$1"
 	status=$?
 	kill -INT "$pid"
