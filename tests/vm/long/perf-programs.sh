@@ -16,7 +16,7 @@ postgres=$(echo /usr/lib/postgresql/*/bin)
 chown tracer .
 setpriv --reuid=tracer --regid=tracer --init-groups "$postgres/initdb" --no-sync -D data >initdb.log
 {
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 40; i++)); do
 		echo "int f$i(int n) { int s = 0; for (int i = 0; i < n; i++) s += i % ($i + 1) ? i : s / 3; return s; }"
 	done
 } >large.c
