@@ -96,7 +96,8 @@ long tests:
 
 options:
   --event NAME    trace this tracepoint or system call, not all system calls. `*` matches any characters; may be repeated
-  --kernel 6.12   choose the guest's kernel. 6.12-debug is the same version from source, with all checks on
+  --kernel NAME   choose the guest's kernel: 6.12 (Debian 13's, the default), 6.12-rt, 6.12-cloud, 6.1 (Debian 12's) or 7.3
+                  (trixie-backports'). 6.12-debug is 6.12 from source, with all checks on
   --raw           print babeltrace2's plain text, without names
   --native        use this machine's kernel, not a guest. It asks first; not for test, bench and shell
   --no-module     do not load kunwind's modules

@@ -7,17 +7,14 @@ VM_KERNEL_PACKAGES=(linux-source-6.12 flex bison bc)
 
 # kernel_fetch STAMP: a copy of the guest's root in which the source is unpacked and can be built.
 kernel_fetch() {
-	local new=$CACHE_DIR/build-$KERNEL_NAME.new state
-	state=$new/var/cache/kunwind
+	local new=$CACHE_DIR/build-$KERNEL_NAME.new
 	rm -rf -- "$new"
 	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$new"
-	VM_ROOT=$new root_apt deb "$state" --error-on=any update
-	VM_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${VM_KERNEL_PACKAGES[@]}"
+	root_install "$new" "${VM_KERNEL_PACKAGES[@]}"
 	VM_ROOT=$new in_root bash -euc '
-		dpkg --install /var/cache/kunwind/archives/*.deb
 		mkdir /usr/src/linux
 		tar xf /usr/src/linux-source-*.tar.xz -C /usr/src/linux --strip-components=1
-		rm -r /usr/src/linux-source-*.tar.xz /var/cache/kunwind
+		rm -r /usr/src/linux-source-*.tar.xz
 	'
 	finish "$new" "$CACHE_DIR/build-$KERNEL_NAME" "$1"
 }
@@ -54,9 +51,7 @@ kernel_make() {
 # kernel_root_make STAMP: the guest's root, with this kernel instead of the distribution's.
 kernel_root_make() {
 	local new=$VM_ROOT.new
-	rm -rf -- "$new"
-	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$new"
-	rm -rf -- "${new:?}"/boot/* "$new"/usr/lib/modules/* "$new"/usr/src/linux-*
+	root_copy "$new"
 	cp -a -- "$CACHE_DIR/kernel-$KERNEL_NAME/." "$new/"
 	finish "$new" "$VM_ROOT" "$1"
 }

@@ -5,7 +5,7 @@
 # The guest's root file system, its disk image and its initrd: made from the distribution's packages, once, into the cache.
 
 VM_PACKAGES=(
-	linux-image-amd64 linux-headers-amd64 busybox-static
+	busybox-static
 	lttng-tools liblttng-ctl-dev babeltrace2 libbabeltrace2-dev
 	clang libbpf-dev
 	gcc g++ gcc-multilib make gdb strace elfutils libunwind-dev python3 perl linux-perf trace-cmd bpftrace
@@ -19,15 +19,35 @@ VM_PROGRAM_PACKAGES=(
 	sqlite3 ruby php-cli redis-server redis-tools postgresql ffmpeg luajit ocaml-nox nodejs openjdk-21-jdk-headless
 )
 
-# kernel_select VERSION: names all that depends on it.
+# A release's stock kernel.
+VM_STOCK_KERNEL=(linux-image-amd64 linux-headers-amd64)
+
+# kernel_select NAME: names all that depends on it. A release's stock kernel has that release's root; each other kernel has a copy of
+# such a root, with VM_KERNEL instead: packages of VM_KERNEL_SUITE if that is another one than the release. VM_LTTNG_SUITE is
+# where lttng-modules for it come from, if those of the release know no such kernel.
 kernel_select() {
+	VM_SUITE=trixie
+	VM_STOCK=6.12
+	VM_KERNEL=()
+	VM_KERNEL_SUITE=
+	VM_LTTNG_SUITE=
 	VM_DEBUG=
 	VM_APPEND=
 	VM_MACHINE=pc
 	case $1 in
-	6.12) VM_SUITE=trixie ;;
+	6.1)
+		VM_SUITE=bookworm
+		VM_STOCK=6.1
+		;;
+	6.12) ;;
+	6.12-rt) VM_KERNEL=(linux-image-rt-amd64 linux-headers-rt-amd64) ;;
+	6.12-cloud) VM_KERNEL=(linux-image-cloud-amd64 linux-headers-cloud-amd64) ;;
+	7.3)
+		VM_KERNEL=(linux-image-amd64 linux-headers-amd64)
+		VM_KERNEL_SUITE=trixie-backports
+		VM_LTTNG_SUITE=forky
+		;;
 	6.12-debug)
-		VM_SUITE=trixie
 		VM_DEBUG=yes
 		# A report of KASAN, UBSAN or lockdep ends the guest, too.
 		VM_APPEND='panic_on_warn=1 kasan.fault=panic'
@@ -36,15 +56,17 @@ kernel_select() {
 		# The ACPI tables of pc compute interrupt routes in a loop, which takes this kernel 30 s for each device.
 		VM_MACHINE=q35
 		;;
-	*) die 125 "there is no guest with kernel $1 yet" "choose --kernel 6.12 or 6.12-debug" ;;
+	*) die 125 "there is no guest with kernel $1" "choose --kernel $(IFS='|'; echo "${KERNELS[*]}")|6.12-debug" ;;
 	esac
 	KERNEL_NAME=$1
-	VM_STOCK_ROOT=$CACHE_DIR/root-${1%-debug}
+	VM_STOCK_ROOT=$CACHE_DIR/root-$VM_STOCK
 	VM_ROOT=$CACHE_DIR/root-$1
 	LTTNG_DIR=$CACHE_DIR/lttng-modules-$1
 	VM_IMAGE=$CACHE_DIR/image-$1.ext4
 	VM_INITRD=$CACHE_DIR/initrd-$1.cpio
 }
+# Debian's kernels, the default first.
+KERNELS=(6.12 6.12-rt 6.12-cloud 6.1 7.3)
 
 # is_made THING STAMP: it exists and was made from what STAMP stands for.
 is_made() {
@@ -82,20 +104,55 @@ in_root() {
 }
 
 # root_apt TYPE STATE ARGUMENTS...: apt-get for the guest's release, with its sources (TYPE deb or deb-src) and keys and an own state.
+# If VM_FROM names another suite, packages come from there first.
 root_apt() {
-	local type=$1 state=$2
+	local type=$1 state=$2 more=()
 	shift 2
 	mkdir -p "$state/lists/partial" "$state/archives/partial"
 	# Wherever the guest's packages come from, their sources are.
 	sed -n "s/^deb /$type /p" "$VM_ROOT/etc/apt/sources.list" >"$state/sources.list"
+	if [[ ${VM_FROM-} ]]; then
+		sed -n "s/^deb \(.*\) $VM_SUITE main/$type \1 $VM_FROM main/p" "$VM_ROOT/etc/apt/sources.list" >>"$state/sources.list"
+		# A release that is not out yet can have a Release file that is out of date.
+		more=(--target-release="$VM_FROM" -o Acquire::Check-Valid-Until=false)
+	fi
 	apt-get -o Dir::State::lists="$state/lists" -o Dir::Cache="$state" -o Dir::Etc::SourceList="$state/sources.list" \
 		-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::TrustedParts="$VM_ROOT/etc/apt/trusted.gpg.d" \
-		-o Dir::State::status="$VM_ROOT/var/lib/dpkg/status" -o APT::Sandbox::User=root -o Acquire::Retries=2 "$@"
+		-o Dir::State::status="$VM_ROOT/var/lib/dpkg/status" -o APT::Sandbox::User=root -o Acquire::Retries=2 "${more[@]}" "$@"
+}
+
+# root_install ROOT PACKAGE...: installs them there.
+root_install() {
+	local root=$1 state=$1/var/cache/kunwind
+	shift
+	VM_ROOT=$root root_apt deb "$state" --error-on=any update
+	VM_ROOT=$root root_apt deb "$state" install -y --no-install-recommends --download-only "$@"
+	# Nothing is started in a chroot. apt knows in which order to install; dpkg alone does not.
+	VM_ROOT=$root in_root bash -euc '
+		state=/var/cache/kunwind
+		printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
+		chmod +x /usr/sbin/policy-rc.d
+		DEBIAN_FRONTEND=noninteractive apt-get -o Dir::State::lists=$state/lists -o Dir::Cache=$state \
+			-o Dir::Etc::SourceList=$state/sources.list -o Dir::Etc::SourceParts=/dev/null \
+			install -y --no-install-recommends --no-download "$@"
+		rm -r /usr/sbin/policy-rc.d $state
+	' root_install ${VM_FROM:+--target-release="$VM_FROM"} "$@"
+}
+
+# root_copy ROOT: a copy of the release's root, without a kernel.
+root_copy() {
+	rm -rf -- "$1"
+	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$1"
+	VM_ROOT=$1 in_root bash -euc '
+		dpkg-query --show --showformat="\${Package}\n" "linux-image-*" "linux-headers-*" "linux-kbuild-*" |
+			DEBIAN_FRONTEND=noninteractive xargs dpkg --purge
+		rm -rf /boot/* /usr/lib/modules/* /usr/src/linux-*
+	'
 }
 
 root_make() {
 	local new=$VM_ROOT.new packages
-	packages=$(IFS=,; echo "${VM_PACKAGES[*]}")
+	packages=$(IFS=,; echo "${VM_STOCK_KERNEL[*]},${VM_PACKAGES[*]}")
 	rm -rf -- "$new"
 	# The package of lttng-modules is only fetched: installing it would try to build it, which fails; see lttng-integration/.
 	mmdebstrap --variant=important --include="$packages" \
@@ -108,22 +165,31 @@ root_make() {
 	finish "$new" "$VM_ROOT" "$1"
 }
 
+# lttng_fetch ROOT: puts the package of lttng-modules of VM_LTTNG_SUITE there, instead of the release's. It is only fetched, as in root_make().
+lttng_fetch() {
+	local new=$1 state=$1/var/cache/kunwind
+	rm -- "$new"/usr/src/lttng-modules-dkms_*.deb
+	VM_ROOT=$new VM_FROM=$VM_LTTNG_SUITE root_apt deb "$state" --error-on=any update
+	cd -- "$new/usr/src" || return
+	VM_ROOT=$new VM_FROM=$VM_LTTNG_SUITE root_apt deb "$state" download lttng-modules-dkms
+	rm -r -- "$state"
+}
+
+# flavour_root_make STAMP: a copy of the guest's root, with another one of Debian's kernels.
+flavour_root_make() {
+	local new=$VM_ROOT.new
+	root_copy "$new"
+	VM_FROM=$VM_KERNEL_SUITE root_install "$new" "${VM_KERNEL[@]}"
+	[[ -z $VM_LTTNG_SUITE ]] || lttng_fetch "$new"
+	finish "$new" "$VM_ROOT" "$1"
+}
+
 # programs_make STAMP: a copy of the guest's root, with VM_PROGRAM_PACKAGES.
 programs_make() {
-	local new=$VM_PROGRAMS.new state
-	state=$new/var/cache/kunwind
+	local new=$VM_PROGRAMS.new
 	rm -rf -- "$new"
 	cp -a --reflink=auto -- "$VM_ROOT" "$new"
-	VM_ROOT=$new root_apt deb "$state" --error-on=any update
-	VM_ROOT=$new root_apt deb "$state" install -y --no-install-recommends --download-only "${VM_PROGRAM_PACKAGES[@]}"
-	# Nothing is started in a chroot.
-	VM_ROOT=$new in_root bash -euc '
-		printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
-		chmod +x /usr/sbin/policy-rc.d
-		DEBIAN_FRONTEND=noninteractive dpkg --install /var/cache/kunwind/archives/*.deb
-		DEBIAN_FRONTEND=noninteractive dpkg --configure --pending
-		rm -r /usr/sbin/policy-rc.d /var/cache/kunwind
-	'
+	root_install "$new" "${VM_PROGRAM_PACKAGES[@]}"
 	finish "$new" "$VM_PROGRAMS" "$1"
 }
 
@@ -137,7 +203,7 @@ image_make() {
 
 # A tiny initrd instead of the distribution's: it starts in a second where theirs takes ten.
 initrd_make() {
-	local dir=$VM_INITRD.dir new=$VM_INITRD.new file
+	local dir=$VM_INITRD.dir new=$VM_INITRD.new file name
 	rm -rf -- "$dir" "$new"
 	mkdir -p "$dir"/{bin,dev,proc,sys,root,modules}
 	: >"$dir/modules/order"
@@ -146,8 +212,13 @@ initrd_make() {
 	in_root modprobe -S "$KERNEL_RELEASE" -a --show-depends virtio_blk ext4 9pnet_virtio 9p |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
 		while read -r file; do
-			xz -dc -- "$VM_ROOT$file" >"$dir/modules/$(basename "$file" .xz)"
-			basename "$file" .xz >>"$dir/modules/order"
+			name=${file##*/}
+			name=${name%.ko*}.ko
+			case $file in
+			*.xz) xz -dc -- "$VM_ROOT$file" ;;
+			*) cat -- "$VM_ROOT$file" ;;
+			esac >"$dir/modules/$name"
+			echo "$name" >>"$dir/modules/order"
 		done
 	VM_BINDS=$dir:/mnt in_root sh -c 'cd /mnt && find . | cpio --quiet -o -H newc' >"$new"
 	rm -rf -- "$dir"
@@ -163,9 +234,9 @@ forget_root() {
 # root_ready: the guest's root, its modules of lttng, its image and its initrd are there, of this version of the recipes.
 root_ready() {
 	local stamp each
-	stamp=$(digest "$VM_SUITE" "${VM_PACKAGES[*]}" "$(declare -f root_make)")
+	stamp=$(digest "$VM_SUITE" "${VM_STOCK_KERNEL[*]} ${VM_PACKAGES[*]}" "$(declare -f root_make)")
 	is_made "$VM_STOCK_ROOT" "$stamp" || {
-		forget_root "${KERNEL_NAME%-debug}"
+		forget_root "$VM_STOCK"
 		VM_ROOT=$VM_STOCK_ROOT step "${VM_STOCK_ROOT##*/}" "making the guest's root from Debian $VM_SUITE's packages (about 2 min)" root_make "$stamp"
 		[[ $(stat -c %u -- "$TOP_DIR") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $VM_STOCK_ROOT"
 	}
@@ -175,6 +246,12 @@ root_ready() {
 		is_made "$VM_ROOT" "$stamp" || {
 			forget_root "$KERNEL_NAME"
 			step "root-$KERNEL_NAME" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"
+		}
+	elif ((${#VM_KERNEL[@]})); then
+		stamp=$(digest "$stamp" "${VM_KERNEL[*]}" "$VM_KERNEL_SUITE" "$VM_LTTNG_SUITE" "$(declare -f root_copy root_install lttng_fetch flavour_root_make)")
+		is_made "$VM_ROOT" "$stamp" || {
+			forget_root "$KERNEL_NAME"
+			step "root-$KERNEL_NAME" "putting kernel $KERNEL_NAME into a copy of the guest's root (about 2 min)" flavour_root_make "$stamp"
 		}
 	fi
 	KERNEL_RELEASE=$(basename "$(echo "$VM_ROOT"/lib/modules/*)")

@@ -25,10 +25,10 @@ guest_configure() {
 		[[ -e configure ]] || autoreconf -i
 		[[ -e Makefile && $(cat ../root 2>/dev/null) == "$1" ]] || ./configure
 		echo "$1" >../root
-	' "$1" "$(<"$VM_ROOT.stamp")"
+	' "$1" "$(<"$VM_STOCK_ROOT.stamp")"
 }
 
-# Where programs for the guest are built: its user space is the same with the debug kernel.
+# Where programs for the guest are built: its user space is the same with all kernels of a release.
 built_folder() {
-	echo "$BUILD_DIR/test-${KERNEL_NAME%-debug}"
+	echo "$BUILD_DIR/test-$VM_STOCK"
 }
