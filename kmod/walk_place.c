@@ -87,7 +87,7 @@ void kw_walks_close(void)
 
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			memo = &per_cpu(places, cpu)[i].memo;
+			memo = &per_cpu_ptr(&places[i], cpu)->memo;
 			kvfree(memo->entries);
 			memo->entries = NULL;
 		}
@@ -114,7 +114,7 @@ int kw_walks_open(void)
 	kw_registers_init();
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			memo = &per_cpu(places, cpu)[i].memo;
+			memo = &per_cpu_ptr(&places[i], cpu)->memo;
 			memset(memo, 0, sizeof(*memo));
 			memo->order = memo_order(i);
 			memo->entries = kvzalloc_node(kuw_memo_bytes(memo->order),

@@ -40,7 +40,7 @@ static int replace_set(const char *value, const struct kernel_param *kp)
 
 	mutex_lock(&lock);
 	replace_stop();
-	strscpy(from, value);
+	strscpy(from, value, sizeof(from));
 	strim(from);
 	if (*from)
 		ret = kunwind_redirect_begin(&redirect);
