@@ -4,16 +4,16 @@
  * that no snapshot uses is idle. Idle tables are evicted, oldest first, when the budget
  * is full or when the kernel reclaims memory, for the system or for a memory cgroup.
  */
-#include <linux/list_lru.h>
-#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/shrinker.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "budget.h"
 #include "cache.h"
+#include "compat/list_lru.h"
+#include "compat/memcontrol.h"
+#include "compat/shrinker.h"
 #include "owner.h"
 #include "stats.h"
 
@@ -265,7 +265,7 @@ struct found {
 };
 
 static enum lru_status isolate(struct list_head *item, struct list_lru_one *list,
-			       spinlock_t *lock, void *data)
+			       void *data)
 {
 	struct kw_table *t = container_of(item, struct kw_table, idle);
 	struct found *found = data;

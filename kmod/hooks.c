@@ -8,7 +8,6 @@
  * makes ftrace call through its helper, which stops recursion and disables
  * preemption, so that unregister_ftrace_function() waits for running callbacks.
  */
-#include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -16,6 +15,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <kunwind/redirect.h>
+#include "compat/ftrace.h"
 #include "coverage.h"
 #include "hooks.h"
 #include "spares.h"
@@ -86,11 +86,12 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip,
 static void on_protect(unsigned long ip, unsigned long parent_ip,
 		       struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 2);
-	u64 start = ftrace_regs_get_argument(fregs, 4);
-	u64 end = ftrace_regs_get_argument(fregs, 5);
+	struct vm_area_struct *vma =
+		(void *)ftrace_regs_get_argument(fregs, KW_MPROTECT_TLB + 1);
+	u64 start = ftrace_regs_get_argument(fregs, KW_MPROTECT_TLB + 3);
+	u64 end = ftrace_regs_get_argument(fregs, KW_MPROTECT_TLB + 4);
 
-	if (ftrace_regs_get_argument(fregs, 6) & VM_EXEC &&
+	if (ftrace_regs_get_argument(fregs, KW_MPROTECT_TLB + 5) & VM_EXEC &&
 	    !(vma->vm_flags & VM_EXEC))
 		note(vma, start, end, true);
 }

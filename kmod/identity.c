@@ -9,10 +9,10 @@
  * part of the identity.
  */
 #include <linux/build_bug.h>
-#include <linux/fs.h>
 #include <linux/iversion.h>
 #include <linux/magic.h>
 #include <linux/user_namespace.h>
+#include "compat/fs.h"
 #include "identity.h"
 
 /*

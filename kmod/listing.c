@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* List the executable VMAs of an mm, with what earlier snapshots know of them. */
 #include <linux/file.h>
-#include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cache.h"
+#include "compat/fs.h"
 #include "coverage.h"
 #include "limits.h"
 #include "listing.h"

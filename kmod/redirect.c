@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <kunwind/redirect.h>
 #include <asm/ibt.h>
+#include "compat/ftrace.h"
 
 /*
  * If a function has a landing pad for indirect calls (ENDBR), arch_adjust_kprobe_addr()
@@ -12,7 +13,7 @@
  */
 static unsigned long before_landing_pad(unsigned long addr)
 {
-	if (HAS_KERNEL_IBT && addr % CONFIG_FUNCTION_ALIGNMENT == ENDBR_INSN_SIZE)
+	if (HAS_KERNEL_IBT && addr % KW_FUNCTION_ALIGNMENT == ENDBR_INSN_SIZE)
 		addr -= ENDBR_INSN_SIZE;
 	return addr;
 }
@@ -36,6 +37,12 @@ unsigned long kunwind_function(const char *name)
 	return addr;
 }
 EXPORT_SYMBOL_GPL(kunwind_function);
+
+unsigned long kunwind_argument(struct ftrace_regs *fregs, unsigned int n)
+{
+	return ftrace_regs_get_argument(fregs, n);
+}
+EXPORT_SYMBOL_GPL(kunwind_argument);
 
 static void redirect(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		     struct ftrace_regs *fregs)

@@ -23,9 +23,9 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <asm/asm.h>
-#include <asm/msr.h>
 #include <asm/page_types.h>
 #include <asm/processor.h>
+#include "compat/msr.h"
 #include "registers.h"
 
 /*
@@ -122,6 +122,6 @@ void kw_registers_init(void)
 	u64 entry;
 
 	for (i = 0; i < ARRAY_SIZE(syscall_entries); i++)
-		if (!rdmsrl_safe(i ? MSR_CSTAR : MSR_LSTAR, &entry))
+		if (!rdmsrq_safe(i ? MSR_CSTAR : MSR_LSTAR, &entry))
 			syscall_entries[i] = entry;
 }

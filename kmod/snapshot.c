@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cache.h"
+#include "compat/overflow.h"
 #include "owner.h"
 #include "snapshot.h"
 #include "stats.h"

@@ -6,11 +6,11 @@
  * deadlock.
  */
 #include <linux/err.h>
-#include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include "cache.h"
+#include "compat/fs.h"
 #include "coverage.h"
 #include "listing.h"
 #include "owner.h"

@@ -5,12 +5,12 @@
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
-#include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <kunwind/kunwind.h>
+#include "compat/sched.h"
 #include "coverage.h"
 #include "registers.h"
 #include "snapshot.h"

@@ -25,8 +25,8 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/task_work.h>
 #include <linux/wait.h>
+#include "compat/task_work.h"
 #include "coverage.h"
 #include "spares.h"
 #include "stats.h"

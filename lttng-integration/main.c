@@ -22,7 +22,7 @@
 
 static bool is_user_callstack(struct ftrace_regs *fregs)
 {
-	return (int)ftrace_regs_get_argument(fregs, 1) ==
+	return (int)kunwind_argument(fregs, 1) ==
 	       LTTNG_KERNEL_ABI_CONTEXT_CALLSTACK_USER;
 }
 

@@ -59,7 +59,7 @@ check "core does not ask where it is compiled" \
 check "port includes core's and the uapi header alone" \
 	"$(includes port/kernel '<|"kunwind_port\.h"'; includes port/host '<|"(kunwind_port|load|compile|elf|map|memo|table)\.h"|"\.\./\.\./include/uapi/[^"]*"')"
 check "kmod includes core, uapi and include/kunwind" \
-	"$(includes kmod '<|"[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
+	"$(includes kmod '<|"(compat/)?[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
 check "lttng-integration includes include/kunwind alone" \
 	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"')"
 check "tracing-integration includes include/kunwind and uapi" \

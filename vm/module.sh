@@ -24,7 +24,7 @@ lttng_make() {
 # Which files kunwind's modules are made from. VM_MORE_MODULES names folders of more modules, which need kunwind.ko's symbols.
 module_sources() {
 	(cd "$TOP_DIR" && find Kbuild core kmod port/kernel include lttng-integration tracing-integration "${VM_MORE_MODULES[@]}" -name examples -prune -o -type f \
-		\( -name '*.[chS]' -o -name Kbuild -o -name sources.am -o -name Makefile -o -name 'Module*' \) -print | LC_ALL=C sort)
+		\( -name '*.[chS]' -o -name Kbuild -o -name sources.am -o -name '*.mk' -o -name Makefile -o -name 'Module*' \) ! -path kmod/compat/found.h -print | LC_ALL=C sort)
 }
 
 # module_farm DIR: a copy of the sources there; untouched files keep their time, so that make builds what changed only.
@@ -38,8 +38,8 @@ module_farm() {
 			cp -- "$TOP_DIR/$file" "$dir/$file"
 		fi
 	done <"$dir.list"
-	# What is no source any more.
-	(cd "$dir" && find . -type f \( -name '*.[chS]' ! -name '*.mod.c' -o -name Kbuild -o -name sources.am \) | sed 's,^\./,,' | LC_ALL=C sort) |
+	# What is no source any more. A build writes *.mod.c and found.h.
+	(cd "$dir" && find . -type f \( -name '*.[chS]' ! -name '*.mod.c' ! -name found.h -o -name Kbuild -o -name sources.am -o -name '*.mk' \) | sed 's,^\./,,' | LC_ALL=C sort) |
 		LC_ALL=C comm -23 - "$dir.list" | (cd "$dir" && xargs -r -d '\n' rm -v --)
 }
 

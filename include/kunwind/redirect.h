@@ -57,6 +57,15 @@ int kunwind_redirect_begin(struct kunwind_redirect *r);
 void kunwind_redirect_end(struct kunwind_redirect *r);
 
 /**
+ * kunwind_argument() - an argument of the call that may be replaced
+ * @fregs: what @applies of struct kunwind_redirect was given
+ * @n: which argument, from 0 on; no floating-point number or structure may be before it
+ *
+ * Context: any.
+ */
+unsigned long kunwind_argument(struct ftrace_regs *fregs, unsigned int n);
+
+/**
  * kunwind_function() - find a function of the kernel or of a module
  * @name: the function's name; kprobes must be able to probe it
  *

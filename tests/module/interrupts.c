@@ -9,7 +9,6 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
-#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/percpu.h>
 #include <linux/prandom.h>
@@ -19,6 +18,7 @@
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/nmi.h>
+#include "compat/hrtimer.h"
 #include "kunwind-test.h"
 
 static struct hrtimer timer;
@@ -142,8 +142,7 @@ void aim_stop(void)
 
 int interrupts_init(void)
 {
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer.function = on_timer;
+	hrtimer_setup(&timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	return register_nmi_handler(NMI_LOCAL, on_nmi, 0, "kunwind-test");
 }
 

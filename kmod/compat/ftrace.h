@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What ftrace gives to a callback, and the arguments of the functions that are hooked. */
+#ifndef KW_COMPAT_FTRACE_H
+#define KW_COMPAT_FTRACE_H
+
+#include <linux/ftrace.h>
+#include "found.h"
+
+/* Before 6.2, only the architecture's structure has the arguments. */
+#ifndef KW_HAVE_ftrace_regs_get_argument
+#define ftrace_regs_get_argument(fregs, n) \
+	regs_get_kernel_argument(&(fregs)->regs, n)
+#define ftrace_regs_set_instruction_pointer	ftrace_instruction_pointer_set
+#endif
+
+/* Before 6.2, functions have the alignment of the compiler. */
+#ifdef CONFIG_FUNCTION_ALIGNMENT
+#define KW_FUNCTION_ALIGNMENT	CONFIG_FUNCTION_ALIGNMENT
+#else
+#define KW_FUNCTION_ALIGNMENT	16
+#endif
+
+/* Which argument of mprotect_fixup() is struct mmu_gather *: 6.3 put an iterator before it. */
+#ifdef KW_HAVE_mprotect_fixup_iterator
+#define KW_MPROTECT_TLB		1
+#else
+#define KW_MPROTECT_TLB		0
+#endif
+
+#endif /* KW_COMPAT_FTRACE_H */
