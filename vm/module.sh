@@ -68,7 +68,14 @@ module_make() {
 			make -C "$kernel" M="$PWD/$folder" -j"$(nproc)" KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers" modules
 		done
 		find . -name "*.ko" -exec cp -v -t "/lib/modules/$0/updates/kunwind" {} +
-		depmod -o /mnt "$0"
+		# depmod follows links. That of Debian 12 writes to where it reads only.
+		index=/mnt/lib/modules/$0
+		mkdir -p "$index"
+		cp "/lib/modules/$0"/modules.{order,builtin,builtin.modinfo} "$index/"
+		for folder in kernel updates; do
+			[[ ! -d /lib/modules/$0/$folder ]] || ln -sfn "/lib/modules/$0/$folder" "$index/"
+		done
+		depmod -b /mnt "$0"
 	' "$KERNEL_RELEASE" "${VM_MORE_MODULES[@]}" 2>&1 | tee "$dir/said"
 	printf '%s\n' "$1" >"$dir/stamp"
 }

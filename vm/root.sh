@@ -209,7 +209,7 @@ initrd_make() {
 	: >"$dir/modules/order"
 	cp -- "$VM_ROOT/usr/bin/busybox" "$dir/bin/"
 	install -m 755 -- "$TOP_DIR/vm/initrd-init" "$dir/init"
-	in_root modprobe -S "$KERNEL_RELEASE" -a --show-depends virtio_blk ext4 9pnet_virtio 9p |
+	in_root modprobe -S "$KERNEL_RELEASE" -a --show-depends virtio_pci virtio_console virtio_blk ext4 9pnet_virtio 9p |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
 		while read -r file; do
 			name=${file##*/}
