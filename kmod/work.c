@@ -25,7 +25,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/wait.h>
+#include <linux/swait.h>
 #include "compat/task_work.h"
 #include "coverage.h"
 #include "spares.h"
@@ -34,7 +34,8 @@
 #include "wanted.h"
 #include "work.h"
 
-static DECLARE_WAIT_QUEUE_HEAD(drained);
+/* A simple queue, as its lock is raw: finish() may run with preemption off. */
+static DECLARE_SWAIT_QUEUE_HEAD(drained);
 
 /* Whether current can catch up: after execve() or exit, the space is not current's. */
 static bool is_own(const struct kw_space *space)
@@ -51,7 +52,7 @@ static void finish(struct kw_space *space)
 	module_put(THIS_MODULE);
 	/* From here on, only synchronize_rcu_tasks() keeps the module: do not sleep. */
 	if (atomic_long_dec_and_test(&kw_gauges.pending))
-		wake_up_all(&drained);
+		swake_up_one(&drained);
 }
 
 static void run(struct callback_head *work)
@@ -195,5 +196,5 @@ void kw_work_retry(struct kw_space *space)
 /* Wait until no work is queued, for KW_DRAIN at most. */
 void kw_work_drain(void)
 {
-	wait_event_timeout(drained, !kw_gauge(pending), KW_DRAIN);
+	swait_event_timeout_exclusive(drained, !kw_gauge(pending), KW_DRAIN);
 }
