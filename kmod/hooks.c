@@ -8,6 +8,7 @@
  * makes ftrace call through its helper, which stops recursion and disables
  * preemption, so that unregister_ftrace_function() waits for running callbacks.
  */
+#include <linux/init.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -171,6 +172,24 @@ static struct hook {
 	{ "vma_merge_extend", on_extend, .optional = true },
 	{ "exit_mmap", on_exit },
 };
+
+static const char *missing = "";
+
+/* Find out which optional function this kernel lacks. Context: process context, sleeps. */
+void __init kw_hooks_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (hooks[i].optional && !kunwind_function(hooks[i].function))
+			missing = hooks[i].function;
+}
+
+/* Return: its name, or "". */
+const char *kw_hooks_missing(void)
+{
+	return missing;
+}
 
 static struct tracepoint *fork_point;
 

@@ -9,6 +9,7 @@
 #include "build.h"
 #include "consumer.h"
 #include "device.h"
+#include "hooks.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
@@ -49,6 +50,7 @@ static int __init kunwind_init(void)
 	kw_build_budget = budget(build_budget_mb, 16, 256);
 	kw_attach_work = msecs_to_jiffies(attach_work_ms);
 	kw_hooks_stay = msecs_to_jiffies(min(hooks_stay_s, UINT_MAX / 1000) * 1000);
+	kw_hooks_init();
 	ret = kw_spaces_init();
 	if (ret)
 		return ret;

@@ -7,6 +7,7 @@
 #include <linux/kobject.h>
 #include <linux/stddef.h>
 #include <linux/sysfs.h>
+#include "hooks.h"
 #include "stats.h"
 
 DEFINE_PER_CPU(struct kw_counters, kw_counters);
@@ -59,6 +60,14 @@ static ssize_t walks_show(struct kobject *kobj, struct kobj_attribute *attr,
 	return sysfs_emit(buf, "%llu\n", sum);
 }
 
+static ssize_t missing_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	return sysfs_emit(buf, "%s\n", kw_hooks_missing());
+}
+
+static struct kobj_attribute missing = __ATTR_RO(missing);
+
 #define FIGURE(name, show, at) \
 	{ .attr = __ATTR(name, 0400, show, NULL), .offset = (at) }
 
@@ -81,7 +90,7 @@ static struct figure stops[] = {
 #undef KW_FIGURE
 };
 
-static struct attribute *figure_attrs[ARRAY_SIZE(figures) + 1];
+static struct attribute *figure_attrs[ARRAY_SIZE(figures) + 2];
 static struct attribute *stop_attrs[ARRAY_SIZE(stops) + 1];
 
 static const struct attribute_group figure_group = {
@@ -111,6 +120,7 @@ int __init kw_stats_init(void)
 	int ret;
 
 	list_attrs(figure_attrs, figures, ARRAY_SIZE(figures));
+	figure_attrs[ARRAY_SIZE(figures)] = &missing.attr;
 	list_attrs(stop_attrs, stops, ARRAY_SIZE(stops));
 	dir = kobject_create_and_add("kunwind", kernel_kobj);
 	if (!dir)

@@ -50,6 +50,19 @@ static bool read_number(const char *file, uint64_t *value)
 	return done;
 }
 
+/* The function that the module cannot hook in this kernel. Return: whether there is one. */
+static bool read_missing(char function[64])
+{
+	FILE *from = fopen(FOLDER "/missing", "re");
+	bool found;
+
+	if (!from)
+		return false;
+	found = fscanf(from, "%63s", function) == 1;
+	fclose(from);
+	return found;
+}
+
 static const char *lttng_side(void)
 {
 	return access("/sys/module/kunwind_lttng", F_OK) ?
@@ -85,6 +98,9 @@ static int print_text(const struct utsname *system)
 	printf("%-24s loaded\n%-24s %s\n%-24s %s\n%-24s %s\n", "module kunwind",
 	       "module kunwind-lttng", lttng_side(), "/dev/kunwind", device(),
 	       "kernel", system->release);
+	if (read_missing(file))
+		printf("%-24s %s(), so code that mremap() makes longer is covered late\n",
+		       "this kernel has no", file);
 	if (access(FOLDER "/consumers", R_OK))
 		printf("%-24s only root can read them (sudo kunwind status)\n",
 		       "figures");
@@ -132,10 +148,12 @@ static void add_numbers(json_t *to, const char *below)
 static int print_json(const struct utsname *system)
 {
 	json_t *json = json_object(), *stops = json_object();
+	char missing[64];
 
 	json_object_set_new(json, "kernel", json_string(system->release));
 	json_object_set_new(json, "kunwind_lttng",
 			    json_boolean(!access("/sys/module/kunwind_lttng", F_OK)));
+	json_object_set_new(json, "missing", json_string(read_missing(missing) ? missing : ""));
 	add_numbers(json, "");
 	add_numbers(stops, "stops/");
 	json_object_set_new(json, "stops", stops);
