@@ -24,13 +24,14 @@ VM_STOCK_KERNEL=(linux-image-amd64 linux-headers-amd64)
 
 # kernel_select NAME: names all that depends on it. A release's stock kernel has that release's root; each other kernel has a copy of
 # such a root, with VM_KERNEL instead: packages of VM_KERNEL_SUITE if that is another one than the release. VM_LTTNG_SUITE is
-# where lttng-modules for it come from, if those of the release know no such kernel.
+# where lttng-modules for it come from, if those of the release know no such kernel. With VM_NO_9P, the kernel has no 9p.
 kernel_select() {
 	VM_SUITE=trixie
 	VM_STOCK=6.12
 	VM_KERNEL=()
 	VM_KERNEL_SUITE=
 	VM_LTTNG_SUITE=
+	VM_NO_9P=
 	VM_DEBUG=
 	VM_APPEND=
 	VM_MACHINE=pc
@@ -41,7 +42,10 @@ kernel_select() {
 		;;
 	6.12) ;;
 	6.12-rt) VM_KERNEL=(linux-image-rt-amd64 linux-headers-rt-amd64) ;;
-	6.12-cloud) VM_KERNEL=(linux-image-cloud-amd64 linux-headers-cloud-amd64) ;;
+	6.12-cloud)
+		VM_KERNEL=(linux-image-cloud-amd64 linux-headers-cloud-amd64 linux-source-6.12)
+		VM_NO_9P=yes
+		;;
 	7.3)
 		VM_KERNEL=(linux-image-amd64 linux-headers-amd64)
 		VM_KERNEL_SUITE=trixie-backports
@@ -175,11 +179,28 @@ lttng_fetch() {
 	rm -r -- "$state"
 }
 
+# share_make ROOT: builds 9p from the kernel's source. By 9p, a guest shares folders with this machine. virtiofs would do, too, but
+# kunwind trusts no file server of FUSE, so tests would see something else than with other kernels.
+share_make() {
+	VM_ROOT=$1 in_root bash -euc '
+		release=$(basename /lib/modules/*)
+		build=/lib/modules/$release/build
+		mkdir /usr/src/9p
+		tar xf /usr/src/linux-source-*.tar.xz -C /usr/src/9p --strip-components=1 --wildcards "*/net/9p" "*/fs/9p"
+		make -C "$build" M=/usr/src/9p/net/9p CONFIG_NET_9P=m CONFIG_NET_9P_VIRTIO=m modules
+		make -C "$build" M=/usr/src/9p/fs/9p CONFIG_9P_FS=m KBUILD_EXTRA_SYMBOLS=/usr/src/9p/net/9p/Module.symvers modules
+		find /usr/src/9p -name "*.ko" -exec install -D -m 644 -t "/lib/modules/$release/updates/9p" {} +
+		depmod "$release"
+		rm -r /usr/src/9p /usr/src/linux-source-*
+	'
+}
+
 # flavour_root_make STAMP: a copy of the guest's root, with another one of Debian's kernels.
 flavour_root_make() {
 	local new=$VM_ROOT.new
 	root_copy "$new"
 	VM_FROM=$VM_KERNEL_SUITE root_install "$new" "${VM_KERNEL[@]}"
+	[[ -z $VM_NO_9P ]] || share_make "$new"
 	[[ -z $VM_LTTNG_SUITE ]] || lttng_fetch "$new"
 	finish "$new" "$VM_ROOT" "$1"
 }
@@ -248,7 +269,7 @@ root_ready() {
 			step "root-$KERNEL_NAME" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"
 		}
 	elif ((${#VM_KERNEL[@]})); then
-		stamp=$(digest "$stamp" "${VM_KERNEL[*]}" "$VM_KERNEL_SUITE" "$VM_LTTNG_SUITE" "$(declare -f root_copy root_install lttng_fetch flavour_root_make)")
+		stamp=$(digest "$stamp" "${VM_KERNEL[*]}" "$VM_KERNEL_SUITE" "$VM_LTTNG_SUITE" "$VM_NO_9P" "$(declare -f root_copy root_install share_make lttng_fetch flavour_root_make)")
 		is_made "$VM_ROOT" "$stamp" || {
 			forget_root "$KERNEL_NAME"
 			step "root-$KERNEL_NAME" "putting kernel $KERNEL_NAME into a copy of the guest's root (about 2 min)" flavour_root_make "$stamp"

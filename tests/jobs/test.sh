@@ -228,6 +228,7 @@ test_vm() {
 	fi
 	# Another run in this tree has its own.
 	folder=$(mktemp -d "$BUILD_DIR/log/results-vm-XXXXXX")
+	TEST_FOLDER=$folder
 	# Each test has its limit; the guest's covers all of them.
 	JOB_TIMEOUT=$((TEST_LIMIT * (${#tests[@]} + 1) + 120))
 	lanes=$(vm_lanes ${#tests[@]})
@@ -249,6 +250,7 @@ test_vm() {
 	done
 }
 TEST_LANES=()
+TEST_FOLDER=
 TEST_LAST=
 TEST_LIMIT=600
 
@@ -423,7 +425,62 @@ test_smp() {
 	test_vm storms.sh nmi.sh
 }
 
-# test_check [host|vm|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
+# test_kernels: a trace, an attach, perf, a short storm and unloading, with each of Debian's kernels; and a table of what came of it.
+test_kernels() {
+	local tests=(trace-ls.sh attach.sh perf.sh storms.sh modules.sh) results
+	results=$(mktemp "$BUILD_DIR/log/results-kernels-XXXXXX")
+	for kernel in "${KERNELS[@]}"; do
+		say "kernel $kernel"
+		TEST_FOLDER=
+		test_vm "${tests[@]}"
+		[[ -z $TEST_FOLDER ]] || sed "s/^/$kernel /" "$TEST_FOLDER"/results.[12] >>"$results"
+	done
+	kernels_table "$results" "${tests[@]}"
+}
+
+# kernels_table RESULTS TEST...: a row for each kernel, a column for each test; and why something was skipped.
+kernels_table() {
+	local results=$1
+	shift
+	awk -v kernels="${KERNELS[*]}" -v tests="$*" '
+		function cell(kernel, test) {
+			if (!((kernel, test) in begun))
+				return "did not run"
+			if (count[kernel, test, "fail"])
+				return count[kernel, test, "fail"] " failed"
+			if (!count[kernel, test, "pass"])
+				return "skipped"
+			if (!count[kernel, test, "skip"])
+				return count[kernel, test, "pass"] " passed"
+			return count[kernel, test, "pass"] " passed, " count[kernel, test, "skip"] " skipped"
+		}
+		{
+			test = $3
+			sub(/:$/, "", test)
+		}
+		$2 == "begin" { begun[$1, test] = 1 }
+		$2 ~ /^(pass|fail|skip)$/ { count[$1, test, $2]++ }
+		$2 == "skip" || $2 == "fail" { said[++lines] = $0 }
+		END {
+			columns = split(tests, column)
+			rows = split(kernels, row)
+			printf "%-12s", "kernel"
+			for (i = 1; i <= columns; i++)
+				printf "%-22s", column[i]
+			print ""
+			for (j = 1; j <= rows; j++) {
+				printf "%-12s", row[j]
+				for (i = 1; i <= columns; i++)
+					printf "%-22s", cell(row[j], column[i])
+				print ""
+			}
+			for (i = 1; i <= lines; i++)
+				print said[i]
+		}
+	' "$results"
+}
+
+# test_check [host|vm|kernels|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -438,14 +495,14 @@ test_check() {
 			die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		fi
 		;;
-	host | live | perf | names | nmi | peers | smp | all)
+	host | kernels | live | perf | names | nmi | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, kernels, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
+# test_job [host|vm|kernels|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -454,6 +511,7 @@ test_job() {
 	case $what in
 	host) test_host ;;
 	vm) test_vm "$@" ;;
+	kernels) test_kernels ;;
 	debug) test_debug "$@" ;;
 	live) test_live ;;
 	perf) test_perf ;;
