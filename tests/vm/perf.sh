@@ -36,7 +36,7 @@ first_ones() {
 
 # of PID: its stacks alone.
 of() {
-	perf script --no-inline -i "$SCRATCH/first" --pid "$1" -F comm,pid,tid,event,ip,sym,dso,dsoff |
+	perf script --no-inline -i "$SCRATCH/first" --pid "$1" "${fields[@]}" |
 		"$TOP/tests/oracles/check-perf" "${@:2}"
 }
 
