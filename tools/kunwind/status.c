@@ -69,6 +69,16 @@ static const char *lttng_side(void)
 	       "not loaded (sudo modprobe kunwind-lttng)" : "loaded";
 }
 
+/* It has BTF if the kernel's headers had any when it was built: without, BPF calls no function. */
+static const char *tracing_side(void)
+{
+	if (access("/sys/module/kunwind_tracing", F_OK))
+		return "not loaded (sudo modprobe kunwind-tracing)";
+	if (access("/sys/kernel/btf/kunwind_tracing", F_OK))
+		return "loaded; without BTF, so not for bpf_kunwind_user_stack()";
+	return "loaded";
+}
+
 /* Whether a process can ask: the device is there and can be opened. */
 static const char *device(void)
 {
@@ -95,8 +105,9 @@ static int print_text(const struct utsname *system)
 	uint32_t stop;
 	size_t i;
 
-	printf("%-24s loaded\n%-24s %s\n%-24s %s\n%-24s %s\n", "module kunwind",
-	       "module kunwind-lttng", lttng_side(), "/dev/kunwind", device(),
+	printf("%-24s loaded\n%-24s %s\n%-24s %s\n%-24s %s\n%-24s %s\n",
+	       "module kunwind", "module kunwind-lttng", lttng_side(),
+	       "module kunwind-tracing", tracing_side(), "/dev/kunwind", device(),
 	       "kernel", system->release);
 	if (read_missing(file))
 		printf("%-24s %s(), so code that mremap() makes longer is covered late\n",
@@ -153,6 +164,8 @@ static int print_json(const struct utsname *system)
 	json_object_set_new(json, "kernel", json_string(system->release));
 	json_object_set_new(json, "kunwind_lttng",
 			    json_boolean(!access("/sys/module/kunwind_lttng", F_OK)));
+	json_object_set_new(json, "kunwind_tracing",
+			    json_boolean(!access("/sys/module/kunwind_tracing", F_OK)));
 	json_object_set_new(json, "missing", json_string(read_missing(missing) ? missing : ""));
 	add_numbers(json, "");
 	add_numbers(stops, "stops/");
