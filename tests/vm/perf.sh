@@ -40,10 +40,10 @@ of() {
 		"$TOP/tests/oracles/check-perf" "${@:2}"
 }
 
-# older: an event that is there before the module.
+# older: an event that is there before the module. With the module that was there before, modprobe has removed kunwind, too.
 older() {
 	begin_perf -e cpu-clock -F 997 -g -o "$SCRATCH/older" || return
-	modprobe kunwind-tracing || return
+	modprobe kunwind hooks_stay_s=0 && modprobe kunwind-tracing || return
 	cp -- "$(readlink -f /usr/bin/python3)" "$SCRATCH/later"
 	"$SCRATCH/later" -S "$TOP/tests/subjects/deep.py" "$SCRATCH/map" 0.2 </dev/null
 	stop
