@@ -62,8 +62,8 @@ check "kmod includes core, uapi and include/kunwind" \
 	"$(includes kmod '<|"(compat/)?[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
 check "lttng-integration includes include/kunwind alone" \
 	"$(includes lttng-integration '<|"[^/]*"|"(\.\./)*include/kunwind/[^"]*"')"
-check "tracing-integration includes include/kunwind and uapi" \
-	"$(includes tracing-integration '<|"[^/]*"')"
+check "tracing-integration includes include/kunwind, uapi and kmod/compat" \
+	"$(includes tracing-integration '<|"(compat/)?[^/]*"')"
 check "the plugin of babeltrace2 includes its own headers alone" \
 	"$(includes babeltrace '<|"[^/]*"')"
 check "of kunwind's it includes the uapi header alone" \

@@ -29,6 +29,7 @@
 #include <kunwind/kunwind.h>
 #include <kunwind/redirect.h>
 #include "callchain.h"
+#include "deferred.h"
 #include "demand.h"
 
 /* How long coverage stays when no tool wants callchains any more. */
@@ -83,14 +84,33 @@ static bool is_covered(kuid_t uid)
 	return false;
 }
 
-/* Add @cover to the list. The first one starts the redirect. */
+static void end_walks(void)
+{
+	deferred_end();
+	callchain_end();
+}
+
+static int begin_walks(void)
+{
+	int ret;
+
+	ret = callchain_begin();
+	if (ret)
+		return ret;
+	ret = deferred_begin();
+	if (ret)
+		callchain_end();
+	return ret;
+}
+
+/* Add @cover to the list. The first one starts the redirects. */
 static int add(struct cover *cover)
 {
 	int ret = 0;
 
 	mutex_lock(&covers_lock);
 	if (list_empty(&covers))
-		ret = callchain_begin();
+		ret = begin_walks();
 	if (!ret)
 		list_add(&cover->node, &covers);
 	mutex_unlock(&covers_lock);
@@ -136,7 +156,7 @@ static void uncover(bool always)
 	if (always || (!nr_getting && !is_wanted()))
 		list_splice_init(&covers, &old);
 	if (!list_empty(&old))
-		callchain_end();
+		end_walks();
 	mutex_unlock(&covers_lock);
 	list_for_each_entry_safe(cover, next, &old, node) {
 		kunwind_detach(cover->consumer);

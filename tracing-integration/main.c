@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 #include "callchain.h"
+#include "deferred.h"
 #include "demand.h"
 #include "kfunc.h"
 #include "user-stack.h"
@@ -14,6 +15,9 @@ static int __init kunwind_tracing_init(void)
 	int ret;
 
 	ret = callchain_init();
+	if (ret)
+		return ret;
+	ret = deferred_init();
 	if (ret)
 		return ret;
 	ret = demand_init();
