@@ -83,6 +83,7 @@ jobs:
   ./run.sh bench [host|vm|all] measure what walks, tables and traces cost, next to other tools
 
 long tests:
+  ./run.sh test kernels        run a trace, an attach, perf, a storm and an unload on each of Debian's kernels; print a table
   ./run.sh test debug          the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak)
   ./run.sh test rows [N]       compare the tables of all files, here and in the guest, with libdwarf (or 1 in N FDEs)
   ./run.sh test steps [MAX]    compare the walk with a shadow stack, at each of MAX instructions of real programs
