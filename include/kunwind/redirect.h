@@ -62,6 +62,7 @@ void kunwind_redirect_end(struct kunwind_redirect *r);
  * @n: which argument, from 0 on; no floating-point number or structure may be before it
  *
  * Context: any.
+ * Return: its value.
  */
 unsigned long kunwind_argument(struct ftrace_regs *fregs, unsigned int n);
 
