@@ -23,6 +23,8 @@ native_ask() {
 native_select() {
 	KERNEL_RELEASE=$(uname -r)
 	KERNEL_NAME=native
+	# Its programs are built apart from any guest's.
+	VM_STOCK=native
 	KERNEL_HEADERS=/lib/modules/$KERNEL_RELEASE/build
 	LTTNG_DIR=$CACHE_DIR/lttng-modules-$KERNEL_RELEASE
 	MODULE_DIR=$BUILD_DIR/module-native-$KERNEL_RELEASE
