@@ -21,8 +21,7 @@ ok "stock: python3 is recorded" deferred "$SCRATCH/stock"
 judged "stock: nearly no stack is whole" "$SCRATCH/stock" --comm python3 --stacks 100 --most 30
 ok "kunwind-tracing is loaded" modprobe kunwind-tracing
 ok "python3 is recorded" deferred "$SCRATCH/whole"
-# A sample that hits the taking of a stack gets none from the kernel.
-judged "its stacks are whole" "$SCRATCH/whole" --comm python3 --stacks 100 --least 95
+judged "its stacks are whole" "$SCRATCH/whole" --comm python3 --stacks 100 --least 99
 ok "soon after nothing is left of it" soon idle
 ok "the modules are as before" restore
 done_testing
