@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # What the kernel offers: probes/NAME.c compiles if the kernel has NAME, and then found.h defines KW_HAVE_NAME. The headers
-# beside found.h make up for the rest. Versions say nothing: distributions backport.
+# next to found.h make up for the rest. Versions say nothing: distributions backport.
 
 compat := kmod/compat
 probes := $(patsubst $(src)/$(compat)/probes/%.c,$(obj)/$(compat)/probes/%.found,$(wildcard $(src)/$(compat)/probes/*.c))
