@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The address spaces of a trace: a sorted array of mappings each. */
+#include "count_before.h"
 #include "traced_space.h"
 
 /**
@@ -74,26 +75,23 @@ static struct kr_mapping *mapping_at(GArray *array, guint i)
 	return &g_array_index(array, struct kr_mapping, i);
 }
 
-/* Return: the first mapping that ends behind an address. */
-static guint first_behind(GArray *array, uint64_t address)
+static bool ends_by(const void *element, uint64_t address)
 {
-	guint low = 0, high = array->len;
+	const struct kr_mapping *mapping = element;
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
+	return mapping->end <= address;
+}
 
-		if (mapping_at(array, middle)->end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+/* Return: the first mapping that ends after an address. */
+static guint first_after(GArray *array, uint64_t address)
+{
+	return kr_count_before(array, ends_by, address);
 }
 
 /* Return: where in the array a mapping of this range can be put. */
 static guint cut(GArray *array, uint64_t start, uint64_t end)
 {
-	guint first = first_behind(array, start), last;
+	guint first = first_after(array, start), last;
 	struct kr_mapping *mapping, tail;
 
 	if (first == array->len || mapping_at(array, first)->start >= end)
@@ -141,7 +139,7 @@ void kr_spaces_map(struct kr_spaces *spaces, uint64_t number,
 static void fill(GArray *array, const struct kr_mapping *mapping)
 {
 	struct kr_mapping piece = *mapping;
-	guint i = first_behind(array, piece.start);
+	guint i = first_after(array, piece.start);
 
 	while (piece.start < mapping->end) {
 		const struct kr_mapping *next =
@@ -246,7 +244,7 @@ const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t numbe
 
 	if (!space)
 		return NULL;
-	i = first_behind(space->array, address);
+	i = first_after(space->array, address);
 	if (i == space->array->len || mapping_at(space->array, i)->start > address)
 		return NULL;
 	return mapping_at(space->array, i);

@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include "count_before.h"
 #include "debug_info.h"
 
 /* Debug information is anybody's bytes: its tree is as deep, and a look at it as
@@ -142,6 +143,13 @@ static void list_units(struct kr_debug *debug)
 	g_array_sort(debug->units, compare_units);
 }
 
+static bool starts_by(const void *element, uint64_t address)
+{
+	const struct kr_unit *unit = element;
+
+	return unit->start <= address;
+}
+
 /*
  * clang writes no .debug_aranges: look at the units themselves. libdwfl gives what
  * lies between two units to the first of them.
@@ -150,8 +158,9 @@ static Dwarf_Die *find_unit(struct kr_debug *debug, Dwarf_Addr pc,
 			    Dwarf_Die *mem, Dwarf_Addr *bias)
 {
 	Dwarf_Die *die = dwfl_module_addrdie(debug->module, pc, bias);
-	guint low = 0, high;
+	const struct kr_unit *unit;
 	Dwarf *dwarf;
+	guint count;
 
 	if (die && dwarf_haspc(die, pc - *bias) > 0)
 		return die;
@@ -160,21 +169,11 @@ static Dwarf_Die *find_unit(struct kr_debug *debug, Dwarf_Addr pc,
 		return NULL;
 	if (!debug->units)
 		list_units(debug);
-	high = debug->units->len;
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(debug->units, struct kr_unit, middle).start >
-		    pc - *bias)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (!low || g_array_index(debug->units, struct kr_unit, low - 1).end <=
-		    pc - *bias)
+	count = kr_count_before(debug->units, starts_by, pc - *bias);
+	if (!count)
 		return NULL;
-	return dwarf_offdie(dwarf,
-		g_array_index(debug->units, struct kr_unit, low - 1).die, mem);
+	unit = &g_array_index(debug->units, struct kr_unit, count - 1);
+	return pc - *bias < unit->end ? dwarf_offdie(dwarf, unit->die, mem) : NULL;
 }
 
 /* Return: whether a function around the address was found below a DIE. */

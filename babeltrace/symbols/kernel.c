@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "count_before.h"
 #include "kernel.h"
 
 struct kr_kernel {
@@ -68,20 +69,18 @@ void kr_kernel_free(struct kr_kernel *kernel)
 	g_free(kernel);
 }
 
+static bool starts_by(const void *element, uint64_t address)
+{
+	const struct kr_kernel_symbol *symbol = element;
+
+	return symbol->address <= address;
+}
+
 const struct kr_kernel_symbol *kr_kernel_find(const struct kr_kernel *kernel,
 					      uint64_t address)
 {
-	guint low = 0, high = kernel->symbols->len;
+	guint count = kr_count_before(kernel->symbols, starts_by, address);
 
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(kernel->symbols, struct kr_kernel_symbol,
-				  middle).address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &g_array_index(kernel->symbols, struct kr_kernel_symbol,
-				    low - 1) : NULL;
+	return count ? &g_array_index(kernel->symbols, struct kr_kernel_symbol,
+				      count - 1) : NULL;
 }
