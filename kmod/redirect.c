@@ -50,14 +50,22 @@ static void redirect(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 	const struct kunwind_redirect *r =
 		container_of(ops, struct kunwind_redirect, ops);
 
-	if (within_module(parent_ip, r->owner) || (r->applies && !r->applies(fregs)))
+	if (!READ_ONCE(r->active) || within_module(parent_ip, r->owner) ||
+	    (r->applies && !r->applies(fregs)))
 		return;
 	if (r->sleeps && !try_module_get(r->owner))
 		return;
 	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)r->to);
 }
 
-int kunwind_redirect_begin(struct kunwind_redirect *r)
+static void unhook(struct kunwind_redirect *r)
+{
+	unregister_ftrace_function(&r->ops);
+	ftrace_free_filter(&r->ops);
+	r->ops.func = NULL;
+}
+
+static int hook(struct kunwind_redirect *r)
 {
 	unsigned long addr = kunwind_function(r->from);
 	int ret;
@@ -89,14 +97,51 @@ int kunwind_redirect_begin(struct kunwind_redirect *r)
 			       "ftrace refused");
 	return ret;
 }
+
+static int hook_all(struct kunwind_redirect *r, unsigned int count)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < count; i++) {
+		ret = hook(&r[i]);
+		if (ret)
+			goto unhook;
+	}
+	return 0;
+
+unhook:
+	while (i--)
+		unhook(&r[i]);
+	return ret;
+}
+
+int kunwind_redirect_begin(struct kunwind_redirect *r, unsigned int count)
+{
+	int ret = hook_all(r, count);
+
+	while (!ret && count--)
+		WRITE_ONCE(r[count].active, true);
+	return ret;
+}
 EXPORT_SYMBOL_GPL(kunwind_redirect_begin);
 
-void kunwind_redirect_end(struct kunwind_redirect *r)
+int kunwind_redirect_try(struct kunwind_redirect *r, unsigned int count)
 {
-	if (!r->ops.func)
-		return;
-	unregister_ftrace_function(&r->ops);
-	ftrace_free_filter(&r->ops);
-	r->ops.func = NULL;
+	int ret = hook_all(r, count);
+
+	while (!ret && count--)
+		unhook(&r[count]);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kunwind_redirect_try);
+
+void kunwind_redirect_end(struct kunwind_redirect *r, unsigned int count)
+{
+	while (count--) {
+		WRITE_ONCE(r[count].active, false);
+		if (r[count].ops.func)
+			unhook(&r[count]);
+	}
 }
 EXPORT_SYMBOL_GPL(kunwind_redirect_end);

@@ -42,18 +42,8 @@ static struct kunwind_redirect redirects[] = {
 	},
 };
 
-static void redirects_end(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(redirects); i++)
-		kunwind_redirect_end(&redirects[i]);
-	synchronize_rcu_tasks();
-}
-
 static int __init kunwind_lttng_init(void)
 {
-	unsigned int i;
 	int ret;
 
 	ret = map_probes_register();
@@ -62,15 +52,12 @@ static int __init kunwind_lttng_init(void)
 	ret = statedump_probes_register();
 	if (ret)
 		goto unregister_map;
-	for (i = 0; i < ARRAY_SIZE(redirects); i++) {
-		ret = kunwind_redirect_begin(&redirects[i]);
-		if (ret)
-			goto end_redirects;
-	}
+	ret = kunwind_redirect_begin(redirects, ARRAY_SIZE(redirects));
+	if (ret)
+		goto unregister_statedump;
 	return 0;
 
-end_redirects:
-	redirects_end();
+unregister_statedump:
 	statedump_probes_unregister();
 unregister_map:
 	map_probes_unregister();
@@ -79,7 +66,8 @@ unregister_map:
 
 static void __exit kunwind_lttng_exit(void)
 {
-	redirects_end();
+	kunwind_redirect_end(redirects, ARRAY_SIZE(redirects));
+	synchronize_rcu_tasks();
 	statedump_probes_unregister();
 	map_probes_unregister();
 }

@@ -97,13 +97,13 @@ static struct kunwind_redirect redirect = {
 
 int callchain_begin(void)
 {
-	return kunwind_redirect_begin(&redirect);
+	return kunwind_redirect_begin(&redirect, 1);
 }
 
 /* On return, no walk is running. */
 void callchain_end(void)
 {
-	kunwind_redirect_end(&redirect);
+	kunwind_redirect_end(&redirect, 1);
 	synchronize_rcu_tasks();
 }
 
@@ -111,12 +111,9 @@ void callchain_end(void)
 int callchain_init(void)
 {
 	unsigned long addr = kunwind_function(redirect.from);
-	int ret;
 
 	if (!addr)
 		return -ENOENT;
 	static_call_update(stock_callchain_user, (typeof(perf_callchain_user) *)addr);
-	ret = callchain_begin();
-	callchain_end();
-	return ret;
+	return kunwind_redirect_try(&redirect, 1);
 }

@@ -81,13 +81,13 @@ static bool exists;
 
 int deferred_begin(void)
 {
-	return exists ? kunwind_redirect_begin(&redirect) : 0;
+	return exists ? kunwind_redirect_begin(&redirect, 1) : 0;
 }
 
 /* On return, no walk has been entered; those that run hold the module. */
 void deferred_end(void)
 {
-	kunwind_redirect_end(&redirect);
+	kunwind_redirect_end(&redirect, 1);
 	synchronize_rcu_tasks();
 }
 
@@ -95,13 +95,10 @@ void deferred_end(void)
 int deferred_init(void)
 {
 	unsigned long addr = kunwind_function(redirect.from);
-	int ret;
 
 	if (!addr)
 		return 0;
 	exists = true;
 	static_call_update(stock_unwind_user, (typeof(unwind_user) *)addr);
-	ret = deferred_begin();
-	deferred_end();
-	return ret;
+	return kunwind_redirect_try(&redirect, 1);
 }

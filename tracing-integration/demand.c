@@ -171,6 +171,14 @@ static void uncover_unwanted(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(end, uncover_unwanted);
 
+/* Without coverage, tools still work, with the kernel's own stacks. */
+static void warn_uncovered(int error)
+{
+	if (error && error != -EINTR)
+		pr_warn_ratelimited("no coverage for %s[%d] (error %d): it gets the kernel's own user stacks\n",
+				    current->comm, current->pid, error);
+}
+
 /* int get_callchain_buffers(max_stack); gives back the redirect's reference to the module. */
 static int get(int max_stack)
 {
@@ -182,11 +190,8 @@ static int get(int max_stack)
 	nr_getting++;
 	covered = is_covered(uid);
 	mutex_unlock(&covers_lock);
-	ret = covered ? 0 : cover(uid);
-	/* Without coverage perf still works, with the kernel's own stacks. */
-	if (ret && ret != -EINTR)
-		pr_warn_ratelimited("kunwind-tracing: no coverage for %s[%d] (error %d): it gets the kernel's own user stacks\n",
-				    current->comm, current->pid, ret);
+	if (!covered)
+		warn_uncovered(cover(uid));
 	ret = static_call(stock_get)(max_stack);
 	mutex_lock(&covers_lock);
 	nr_getting--;
@@ -221,29 +226,6 @@ static struct kunwind_redirect redirects[] = {
 	},
 };
 
-static void end_redirects(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(redirects); i++)
-		kunwind_redirect_end(&redirects[i]);
-	/* For the last instructions of get() and put(), after module_put(). */
-	synchronize_rcu_tasks();
-	cancel_delayed_work_sync(&end);
-}
-
-static int begin_redirects(void)
-{
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; !ret && i < ARRAY_SIZE(redirects); i++)
-		ret = kunwind_redirect_begin(&redirects[i]);
-	if (ret)
-		end_redirects();
-	return ret;
-}
-
 static int find_stock(void)
 {
 	unsigned long get = kunwind_function("get_callchain_buffers");
@@ -260,25 +242,30 @@ static int find_stock(void)
 	return 0;
 }
 
-void demand_exit(void)
-{
-	end_redirects();
-	uncover(true);
-}
-
+/*
+ * The last step of loading the module, because tasks may sleep in get() and put() from here
+ * on: no failure may follow.
+ */
 int demand_init(void)
 {
 	int ret;
 
 	ret = find_stock();
 	if (!ret)
-		ret = begin_redirects();
+		ret = kunwind_redirect_begin(redirects, ARRAY_SIZE(redirects));
 	if (ret)
 		return ret;
 	/* The owner of an event that is older than the module is not known: cover all. */
 	if (is_wanted())
-		ret = cover(INVALID_UID);
-	if (ret)
-		demand_exit();
-	return ret;
+		warn_uncovered(cover(INVALID_UID));
+	return 0;
+}
+
+void demand_exit(void)
+{
+	kunwind_redirect_end(redirects, ARRAY_SIZE(redirects));
+	/* For the last instructions of get() and put(), after module_put(). */
+	synchronize_rcu_tasks();
+	cancel_delayed_work_sync(&end);
+	uncover(true);
 }

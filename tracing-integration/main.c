@@ -20,29 +20,29 @@ static int __init kunwind_tracing_init(void)
 	ret = deferred_init();
 	if (ret)
 		return ret;
-	ret = demand_init();
-	if (ret)
-		return ret;
 	ret = user_stack_init();
 	if (ret)
-		goto exit_demand;
+		return ret;
 	ret = kfunc_init();
 	if (ret)
 		goto exit_user_stack;
+	ret = demand_init();
+	if (ret)
+		goto exit_kfunc;
 	return 0;
 
+exit_kfunc:
+	kfunc_exit();
 exit_user_stack:
 	user_stack_exit();
-exit_demand:
-	demand_exit();
 	return ret;
 }
 
 static void __exit kunwind_tracing_exit(void)
 {
+	demand_exit();
 	kfunc_exit();
 	user_stack_exit();
-	demand_exit();
 }
 
 module_init(kunwind_tracing_init);

@@ -152,7 +152,7 @@ static struct kunwind_redirect redirect = {
 
 static void take_down(void)
 {
-	kunwind_redirect_end(&redirect);
+	kunwind_redirect_end(&redirect, 1);
 	synchronize_rcu_tasks();
 	kunwind_detach(consumer);
 	free_percpu(buffers);
@@ -168,7 +168,7 @@ static int bring_up(void)
 	consumer = kunwind_attach();
 	ret = PTR_ERR_OR_ZERO(consumer);
 	if (!ret)
-		ret = kunwind_redirect_begin(&redirect);
+		ret = kunwind_redirect_begin(&redirect, 1);
 	if (!ret)
 		return 0;
 	if (!IS_ERR(consumer))
@@ -279,8 +279,7 @@ int user_stack_init(void)
 		return -ENOENT;
 	static_call_update(stock_walk_user, (typeof(arch_stack_walk_user) *)addr);
 	/* Try it once, so that loading the module fails if it cannot work later. */
-	ret = kunwind_redirect_begin(&redirect);
-	kunwind_redirect_end(&redirect);
+	ret = kunwind_redirect_try(&redirect, 1);
 	if (ret)
 		return ret;
 	mutex_lock(&users_lock);

@@ -19,10 +19,11 @@ struct module;
  *	back by module_put() at its end, and must not sleep after that. While @owner is
  *	being unloaded, calls reach @from
  * @applies: whether to replace this call; NULL: replace all. Called with preemption off
+ * @active: whether calls are replaced; for kunwind.ko
  * @ops: for ftrace
  *
  * Static in the module that owns it. Registered from kunwind_redirect_begin() to
- * kunwind_redirect_end(); the fields do not change meanwhile.
+ * kunwind_redirect_end(); @owner changes no field meanwhile.
  */
 struct kunwind_redirect {
 	const char *from;
@@ -30,31 +31,46 @@ struct kunwind_redirect {
 	struct module *owner;
 	bool sleeps;
 	bool (*applies)(struct ftrace_regs *fregs);
+	bool active;
 	struct ftrace_ops ops;
 };
 
 /**
  * kunwind_redirect_begin() - call @r->to instead of @r->from from now on
- * @r: with all fields except @ops filled in
+ * @r: one or more redirects, with all fields except @active and @ops filled in
+ * @count: how many
  *
- * A failure is reported in the kernel log.
+ * After a failure no call was replaced, so the caller need not wait for any. The failure is
+ * reported in the kernel log.
  *
  * Context: process context, sleeps.
  * Return: 0; -ENOENT if the kernel has no such function; -EBUSY if a livepatch or another
  *	module replaces it already; -EINVAL if ftrace cannot trace it; -ENOMEM.
  */
-int kunwind_redirect_begin(struct kunwind_redirect *r);
+int kunwind_redirect_begin(struct kunwind_redirect *r, unsigned int count);
+
+/**
+ * kunwind_redirect_try() - whether kunwind_redirect_begin() would succeed now
+ * @r: as for kunwind_redirect_begin()
+ * @count: how many
+ *
+ * No call is replaced. A module that replaces functions later tries this when it is loaded.
+ *
+ * Context: process context, sleeps. Return: as kunwind_redirect_begin().
+ */
+int kunwind_redirect_try(struct kunwind_redirect *r, unsigned int count);
 
 /**
  * kunwind_redirect_end() - end what kunwind_redirect_begin() started
- * @r: nothing happens if kunwind_redirect_begin() was not called for it, or failed
+ * @r: nothing happens if kunwind_redirect_begin() was not called for them, or failed
+ * @count: how many
  *
  * No call is replaced after that. Earlier calls may still be running in @r->to:
  * synchronize_rcu_tasks() waits for those that do not sleep.
  *
  * Context: process context, sleeps.
  */
-void kunwind_redirect_end(struct kunwind_redirect *r);
+void kunwind_redirect_end(struct kunwind_redirect *r, unsigned int count);
 
 /**
  * kunwind_argument() - an argument of the call that may be replaced

@@ -30,7 +30,7 @@ static struct kunwind_redirect redirect = {
 
 void replace_stop(void)
 {
-	kunwind_redirect_end(&redirect);
+	kunwind_redirect_end(&redirect, 1);
 	synchronize_rcu_tasks();
 }
 
@@ -43,7 +43,7 @@ static int replace_set(const char *value, const struct kernel_param *kp)
 	strscpy(from, value, sizeof(from));
 	strim(from);
 	if (*from)
-		ret = kunwind_redirect_begin(&redirect);
+		ret = kunwind_redirect_begin(&redirect, 1);
 	mutex_unlock(&lock);
 	return ret;
 }
