@@ -67,8 +67,8 @@ static bool plain_rule(const struct kuw_compile *c,
 
 	return !rule->signal && cfa.how == KUW_REG &&
 	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
-	       cfa.off % word == 0 && words == (s16)words &&
-	       rbp >= -32 && rbp < 32 && regs->plain;
+	       cfa.off % word == 0 && words >= 0 && words <= KUW_RULE_MAX_CFA &&
+	       rbp >= KUW_RULE_MIN_RBP && rbp <= KUW_RULE_MAX_RBP && regs->plain;
 }
 
 /* Return: whether struct kuw_ext must list the rule of a register. */
@@ -229,7 +229,7 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 	const struct kuw_regset *regs;
 	struct kuw_loc cfa;
 	s32 rbp;
-	u32 i, nr_locs = 0;
+	u32 i, kind, nr_locs = 0;
 
 	table->rules[0].bits = KUW_KIND_NONE;
 	for (i = 1; i < c->nr_ranked; i++) {
@@ -239,13 +239,14 @@ static void write_rules(struct kuw_compile *c, struct kuw_table *table)
 			rbp = saved_word(c, regs->reg[KUW_RBP]);
 			plain_regs(c, regs, &saves[regs->saves]);
 			cfa = kuw_loc_unpack(rule->cfa);
-			table->rules[i].bits =
-				(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
-						      KUW_KIND_RBP) |
-				(rbp & 0x3f) << 2 | regs->saves << 8 |
-				(u32)(cfa.off / (s32)c->eh_frame.word) << 16;
+			table->rules[i] = kuw_rule_plain(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
+									      KUW_KIND_RBP,
+							 cfa.off / (s32)c->eh_frame.word,
+							 regs->saves, rbp);
 		} else {
-			table->rules[i].bits = KUW_KIND_EXT | nr_locs << 2;
+			kind = kuw_loc_how(regs->reg[KUW_RA]) == KUW_UNDEF ? KUW_KIND_END :
+									     KUW_KIND_EXT;
+			table->rules[i].bits = kind | nr_locs << 3;
 			write_ext(c, rule, (struct kuw_ext *)&locs[nr_locs]);
 			nr_locs += ext_locs(c, regs);
 		}

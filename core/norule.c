@@ -250,18 +250,14 @@ static u64 child_path(struct kuw_state *w, u64 ip)
 static bool is_new_thread(struct kuw_state *w, const struct kuw_mapping *m, u64 ip)
 {
 	u64 off;
-	struct kuw_rule rule;
 
 	ip = child_path(w, ip);
 	if (!ip)
 		return false;
 	off = ip - m->bias - m->table->base;
-	if (off < m->table->span) {
-		rule = kuw_table_find(m->table, off);
-		if (kuw_rule_kind(rule) == KUW_KIND_EXT &&
-		    kuw_is_outermost(kuw_table_ext(m->table, kuw_rule_ext(rule))))
-			return true;
-	}
+	if (off < m->table->span &&
+	    kuw_rule_kind(kuw_table_find(m->table, off)) == KUW_KIND_END)
+		return true;
 	return begins_thread(w, ip + KUW_THREAD_CALL_LEN);
 }
 
@@ -289,7 +285,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 	if (off >= m->table->span)
 		return why;
 	rule = kuw_table_find(m->table, off);
-	if (kuw_rule_kind(rule) > KUW_KIND_RBP)
+	if (!kuw_rule_is_plain(rule))
 		return why;
 	ret = kuw_apply_full(w, m->table, rule);
 	w->guessed = true;

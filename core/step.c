@@ -129,16 +129,6 @@ static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 	return KUNWIND_STOP_RULE_BAD;
 }
 
-bool kuw_is_outermost(const struct kuw_ext *ext)
-{
-	u32 i;
-
-	for (i = 1; i <= ext->nr_locs; i++)
-		if (ext->locs[i].target == KUW_RA && ext->locs[i].how == KUW_UNDEF)
-			return true;
-	return false;
-}
-
 static enum kuw_way way_of(const struct kuw_ext *ext)
 {
 	const struct kuw_loc *cfa = &ext->locs[0];
@@ -160,8 +150,6 @@ static u32 apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	enum kuw_way way;
 	struct kuw_frame f;
 
-	if (kuw_is_outermost(ext))
-		return KUNWIND_STOP_COMPLETE;
 	for (i = 1; i <= ext->nr_locs; i++) {
 		loc = &ext->locs[i];
 		has_sp |= loc->target == KUW_RSP;
@@ -298,6 +286,9 @@ u32 kuw_step(struct kuw_state *w)
 				ret = kuw_apply_full(w, m->table, rule);
 			else
 				ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
+			break;
+		case KUW_KIND_END:
+			ret = KUNWIND_STOP_COMPLETE;
 			break;
 		case KUW_KIND_EXT:
 			ret = apply_ext(w, m->table,

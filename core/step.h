@@ -213,9 +213,6 @@ int kuw_is_called(u64 pc);
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			  u32 why);
 
-/* Return: whether the rule says that there is no return address. */
-bool kuw_is_outermost(const struct kuw_ext *ext);
-
 /* Step from any frame to its caller. Return: KUW_STEPPED, or the stop reason. */
 u32 kuw_step(struct kuw_state *w);
 

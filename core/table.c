@@ -83,6 +83,7 @@ void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		expand_saves(saves + kuw_rule_saves(rule), table->word, rules);
 		break;
 	case KUW_KIND_EXT:
+	case KUW_KIND_END:
 		expand_ext(kuw_table_ext(table, kuw_rule_ext(rule)), rules);
 		break;
 	}

@@ -51,47 +51,64 @@ enum kuw_rule_kind {
 	KUW_KIND_RBP,		/* CFA = rbp + words */
 	KUW_KIND_NONE,		/* no FDE */
 	KUW_KIND_EXT,		/* anything else: see struct kuw_ext */
+	KUW_KIND_END = 7,	/* the same, with an undefined return address: no caller */
 };
 
 /**
  * struct kuw_rule - a rule as the walk applies it
- * @bits: from the lowest: 2 bits enum kuw_rule_kind; 6 bits signed words from
- *	the CFA to the saved rbp, 0 if rbp is unchanged; 8 bits index of its
- *	struct kuw_saves; 16 bits signed words from the register to the CFA.
- *	For KUW_KIND_EXT: 30 bits index of its struct kuw_ext among the locs
+ * @bits: from the lowest: 3 bits enum kuw_rule_kind; 16 bits words from the register to
+ *	the CFA; 8 bits index of its struct kuw_saves; 5 bits signed words from the CFA to
+ *	the saved rbp, 0 if rbp is unchanged.
+ *	For KUW_KIND_EXT and KUW_KIND_END: 29 bits index of its struct kuw_ext among the locs
  *
  * For KUW_KIND_RSP and KUW_KIND_RBP, the return address is a word below the CFA. A rule has
- * four bytes, so that all frequent rules of a file fit into a few cache lines.
+ * four bytes, so that all frequent rules of a file fit into a few cache lines. With words of
+ * 8 bytes, the words to the CFA are where their bytes are: a mask is enough.
  */
 struct kuw_rule {
 	u32 bits;
 };
 
-static inline u32 kuw_rule_kind(struct kuw_rule rule)
+#define KUW_RULE_MAX_CFA	0xffff
+#define KUW_RULE_MIN_RBP	(-16)
+#define KUW_RULE_MAX_RBP	15
+
+static __always_inline u32 kuw_rule_kind(struct kuw_rule rule)
 {
-	return rule.bits & 3;
+	return rule.bits & 7;
 }
 
-/* In bytes; @word is the table's. */
-static inline s64 kuw_rule_cfa(struct kuw_rule rule, u32 word)
+/* Return: whether it is of KUW_KIND_RSP or KUW_KIND_RBP. */
+static __always_inline bool kuw_rule_is_plain(struct kuw_rule rule)
 {
-	return ((s32)rule.bits >> 16) * (s32)word;
+	return !(rule.bits & 2);
 }
 
-/* In bytes; @word is the table's. */
-static inline s64 kuw_rule_rbp(struct kuw_rule rule, u32 word)
+/* Bytes from the register to the CFA; @word is the table's. */
+static __always_inline u64 kuw_rule_cfa(struct kuw_rule rule, u32 word)
 {
-	return ((s8)rule.bits >> 2) * (s32)word;
+	return (u64)(rule.bits >> 3 & KUW_RULE_MAX_CFA) * word;
+}
+
+/* Bytes from the CFA to the saved rbp; @word is the table's. */
+static __always_inline s64 kuw_rule_rbp(struct kuw_rule rule, u32 word)
+{
+	return ((s32)rule.bits >> 27) * (s64)word;
 }
 
 static inline u32 kuw_rule_saves(struct kuw_rule rule)
 {
-	return rule.bits >> 8 & 0xff;
+	return rule.bits >> 19 & 0xff;
 }
 
 static inline u32 kuw_rule_ext(struct kuw_rule rule)
 {
-	return rule.bits >> 2;
+	return rule.bits >> 3;
+}
+
+static inline struct kuw_rule kuw_rule_plain(u32 kind, u32 cfa, u32 saves, s32 rbp)
+{
+	return (struct kuw_rule){ kind | cfa << 3 | saves << 19 | (u32)rbp << 27 };
 }
 
 #define KUW_MAX_SAVES		256

@@ -147,10 +147,8 @@ static bool to_entry(struct fast *w, struct kuw_rule rule, struct kuw_memo_entry
 	if (!pc || pc >> KUW_MEMO_PC_BITS)
 		return false;
 	switch (kuw_rule_kind(rule)) {
-	case KUW_KIND_EXT:
+	case KUW_KIND_END:
 		bits = 0;
-		if (!kuw_is_outermost(kuw_table_ext(w->in.table, kuw_rule_ext(rule))))
-			return false;
 		break;
 	case KUW_KIND_RSP:
 	case KUW_KIND_RBP:
