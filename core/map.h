@@ -35,7 +35,7 @@ struct kuw_mapping {
 
 /**
  * struct kuw_map - all executable mappings of an address space
- * @number: not 0, and unique among all maps that a memo may remember
+ * @number: not 0, and unique among all maps of walks with the same cache
  * @count: how many mappings
  * @incomplete: some mappings are missing: there was no memory or time for them, there are
  *	too many, or the module would have had to wait for them

@@ -7,7 +7,7 @@
  */
 #include "walk.h"
 #include "limits.h"
-#include "memo.h"
+#include "rule_cache.h"
 #include "step.h"
 
 void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
@@ -98,21 +98,21 @@ struct cover {
 
 /*
  * The state of the loop, on the stack of kuw_walk().
+ * @f: the current frame, which is written
  * @pc: where to look up the frame's rule: its ip, or one less if a call left the frame
- * @breaks: how often this walk broke the memo's order
- * @learnt: how many entries this walk added
+ * @out: where to write the next frame
+ * @last: the end of the room for frames
  * @faults: failed reads that walk_mixed() has not counted yet
+ * @in: the table that the last look-up was in
  */
 struct fast {
 	const struct kuw_map *map;
-	struct kuw_memo *memo;
-	u32 breaks;
-	u32 learnt;
-	u32 faults;
+	struct kuw_rule_cache *cache;
 	struct kuw_frame f;
 	u64 pc;
 	u64 *out;
 	u64 *last;
+	u32 faults;
 	struct cover in;
 };
 
@@ -137,156 +137,83 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 	return true;
 }
 
-/* Return: whether an entry of the memo can express @rule, so that the loop can apply it. */
-static bool to_entry(struct fast *w, struct kuw_rule rule, struct kuw_memo_entry *entry)
+/* Return: the rule at @pc; KUW_KIND_NONE also if the loop cannot apply the rule. */
+static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
 {
-	u32 cfa = kuw_rule_cfa(rule, 1), rbp = -kuw_rule_rbp(rule, 1);
-	u64 bits, pc = w->pc;
+	const struct kuw_rule none = { KUW_KIND_NONE };
+	struct cover *in = &w->in;
+	struct kuw_rule rule;
 	int called;
 
-	if (!pc || pc >> KUW_MEMO_PC_BITS)
-		return false;
-	switch (kuw_rule_kind(rule)) {
-	case KUW_KIND_END:
-		bits = 0;
-		break;
-	case KUW_KIND_RSP:
-	case KUW_KIND_RBP:
-		if (cfa - 1 >= KUW_MEMO_CFA_MAX || rbp > KUW_MEMO_RBP_MAX)
-			return false;
-		/* If the code cannot be read now, another walk may read it: add nothing. */
-		called = kuw_is_called(pc);
-		w->faults += called < 0;
-		if (called != 1)
-			return false;
-		bits = cfa * KUW_WORD | rbp;
-		if (kuw_rule_kind(rule) == KUW_KIND_RBP)
-			bits |= KUW_MEMO_BY_RBP;
-		break;
-	default:
-		return false;
-	}
-	entry->bits = pc << KUW_MEMO_PC_SHIFT | bits;
-	return true;
+	if (pc - in->lo >= in->len && !find_cover(w->map, pc, in))
+		return none;
+	/* The return address may be in the next mapping, the trampoline of uretprobes. */
+	if (pc + 1 - in->lo == in->len)
+		return none;
+	rule = kuw_table_look(in->table, in->blocks, pc - in->text);
+	if (!kuw_rule_is_plain(rule))
+		return kuw_rule_kind(rule) == KUW_KIND_END ? rule : none;
+	/* If the code cannot be read now, another walk may read it: keep nothing. */
+	called = kuw_is_called(pc);
+	w->faults += called < 0;
+	return called == 1 ? rule : none;
 }
 
 /*
- * Look up the rule at @w->pc in its table, and add it to the memo. Return: the new entry; NULL
- * if the loop cannot apply the rule.
+ * Follow frames as long as their rules are plain. Return: KUW_STEPPED if a frame needs
+ * kuw_step(), or the stop reason.
  */
-static noinline const struct kuw_memo_entry *learn(struct fast *w)
+static noinline u32 walk_fast(struct fast *w)
 {
-	struct cover *in = &w->in;
-	struct kuw_memo_entry entry;
+	struct kuw_cache_entry *entries = w->cache->entries, *entry;
+	u64 pc = w->pc, *out = w->out, *last = w->last, cfa;
+	const u64 user_end = KUW_PORT_USER_END;
+	const u32 epoch = w->cache->epoch;
+	struct kuw_frame f = w->f, caller;
+	u32 ret = KUW_STEPPED;
 	struct kuw_rule rule;
 
-	if (w->pc - in->lo >= in->len && !find_cover(w->map, w->pc, in))
-		return NULL;
-	/* The return address may be in the next mapping, the trampoline of uretprobes. */
-	if (unlikely(w->pc + 1 - in->lo == in->len))
-		return NULL;
-	rule = kuw_table_look(in->table, in->blocks, w->pc - in->text);
-	if (!to_entry(w, rule, &entry))
-		return NULL;
-	w->learnt++;
-	return kuw_memo_add(w->memo, entry);
-}
-
-/*
- * Follow frames from that of *@at on, as long as the memo knows the next one. Return: the stop
- * reason; or KUW_STEPPED, with *@at the entry of the outermost frame, or NULL if the memo does
- * not know the frame.
- */
-static noinline u32 follow(struct fast *w, const struct kuw_memo_entry **at)
-{
-	const struct kuw_memo_entry *entry = *at;
-	struct kuw_memo_entry now = *entry, next;
-	const u64 user_end = KUW_PORT_USER_END;
-	u64 *out = w->out, *last = w->last, pc, cfa;
-	struct kuw_frame f = w->f, caller;
-	u32 ret, breaks = w->breaks;
-
-	/* No function may be called from here to kuw_port_close(). */
+	/* While user memory is open, no function may be called. */
 	kuw_port_open();
 	for (;;) {
-		/* In an entry without a rule, the CFA equals rsp, so that the check fails. */
-		cfa = (now.bits & KUW_MEMO_BY_RBP ? f.bp : f.sp) + kuw_memo_cfa(now);
-		ret = kuw_check_cfa(cfa, f.sp, KUW_WORD);
-		if (unlikely(ret))
-			break;
-		ret = kuw_read_caller(cfa, kuw_memo_rbp(now), KUW_WORD, user_end, true, &f,
-				      &caller);
-		if (unlikely(ret != KUW_STEPPED))
-			break;
-		/* A return address can be the first byte of the next function
-		 * after a call that does not return.
-		 */
-		pc = caller.ip - 1;
-		next = entry[1];
-		if (likely(kuw_memo_pc(next) == pc)) {
-			entry++;
-			now = next;
-		} else if (kuw_memo_pc(now) != pc) {
-			/* Return addresses that the memo knows need no check. */
-			ret = kuw_check_ra(caller.ip, user_end);
-			if (unlikely(ret != KUW_STEPPED))
-				break;
-			entry = kuw_memo_find(w->memo, pc);
-			if (!entry) {
-				f = caller;
-				break;
-			}
-			now = *entry;
-			breaks++;
+		entry = kuw_cache_at(entries, f.sp);
+		rule = entry->rule;
+		if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
+			kuw_port_close();
+			rule = look_up(w, pc);
+			if (kuw_rule_kind(rule) != KUW_KIND_NONE)
+				*entry = (struct kuw_cache_entry){ pc, rule, epoch };
+			kuw_port_open();
 		}
+		if (unlikely(!kuw_rule_is_plain(rule))) {
+			if (kuw_rule_kind(rule) == KUW_KIND_END)
+				ret = KUNWIND_STOP_COMPLETE;
+			break;
+		}
+		cfa = (kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp) +
+		      kuw_rule_cfa(rule, KUW_WORD);
+		/* kuw_step() finds out why: another stack, or the start of this one. */
+		if (unlikely(kuw_check_cfa(cfa, f.sp, KUW_WORD)) ||
+		    unlikely(kuw_read_caller(cfa, kuw_rule_rbp(rule, KUW_WORD), KUW_WORD,
+					     user_end, true, &f, &caller) != KUW_STEPPED) ||
+		    unlikely(kuw_check_ra(caller.ip, user_end) != KUW_STEPPED))
+			break;
 		if (unlikely(out == last)) {
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
 		}
 		*out++ = caller.ip;
 		f = caller;
+		/* A return address can be the first byte of the next function
+		 * after a call that does not return.
+		 */
+		pc = caller.ip - 1;
 	}
 	kuw_port_close();
-	if (!entry && out == last) {
-		ret = KUNWIND_STOP_CAPACITY;
-	} else if (!entry) {
-		*out++ = f.ip;
-	} else if (ret != KUNWIND_STOP_CAPACITY && kuw_memo_is_last(now)) {
-		ret = KUW_STEPPED;
-		entry = now.bits ? entry : NULL;
-	}
-	*at = entry;
-	/* If the loop followed no frame, this one may be an interrupted frame: keep @pc. */
-	if (f.sp != w->f.sp)
-		w->pc = f.ip - 1;
-	w->breaks = breaks;
 	w->f = f;
+	w->pc = pc;
 	w->out = out;
 	return ret;
-}
-
-/* Return: KUW_STEPPED if a frame needs kuw_step(), or the stop reason. */
-static u32 walk_fast(struct fast *w)
-{
-	const struct kuw_memo_entry *entry;
-	u32 ret;
-
-	entry = kuw_memo_find(w->memo, w->pc);
-	for (;;) {
-		if (unlikely(!entry)) {
-			entry = learn(w);
-			if (!entry)
-				return KUW_STEPPED;
-		}
-		if (kuw_memo_is_last(*entry))
-			return KUNWIND_STOP_COMPLETE;
-		ret = follow(w, &entry);
-		if (ret == KUNWIND_STOP_CAPACITY)
-			return ret;
-		/* kuw_step() finds out why: another stack, or the start of this one. */
-		if (ret != KUW_STEPPED)
-			return KUW_STEPPED;
-	}
 }
 
 /* Continue where a frame needs kuw_step(). Return: the stop reason. */
@@ -341,38 +268,11 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 	}
 }
 
-/*
- * Write the entries of these frames again, in their order. If the index has lost an entry, a
- * later walk adds it again.
- */
-static noinline void mend_order(struct kuw_memo *memo, const u64 *frames, u32 count)
-{
-	const struct kuw_memo_entry *entry;
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		entry = kuw_memo_find(memo, frames[i] - !!i);
-		if (entry)
-			kuw_memo_repeat(memo, entry);
-	}
-}
-
-/*
- * Whether the stack's entries are badly ordered: it broke the order more often than a good
- * stack does; or it has new frames, not only the innermost, next to frames that an earlier
- * walk met.
- */
-static bool is_broken(const struct fast *w)
-{
-	return w->breaks > KUW_MEMO_BREAKS || (w->learnt > 1 && w->breaks);
-}
-
-void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
+void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
 	      struct kuw_result *result)
 {
 	struct fast w;
-	bool broken;
 	u32 ret;
 
 	result->count = 0;
@@ -381,11 +281,9 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	result->stop = KUNWIND_STOP_CAPACITY;
 	if (!capacity)
 		return;
-	kuw_memo_use(memo, map);
+	kuw_cache_use(cache, map);
 	w.map = map;
-	w.memo = memo;
-	w.breaks = 0;
-	w.learnt = 0;
+	w.cache = cache;
 	w.faults = 0;
 	w.f.ip = kuw_port_ip(regs);
 	w.f.sp = kuw_port_sp(regs);
@@ -403,16 +301,6 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
 	/* Without a guess, all frames are proven. */
 	if (!result->proven)
 		result->proven = result->count;
-	broken = is_broken(&w);
-	if (unlikely(memo->debt))
-		memo->debt--;
-	if (unlikely(broken && memo->broken &&
-		     memo->debt <= KUW_MEMO_DEBT - KUW_MEMO_SKIP)) {
-		mend_order(memo, frames, result->count);
-		memo->debt += KUW_MEMO_SKIP;
-	}
-	if (unlikely(broken != memo->broken))
-		memo->broken = broken;
 	finish(ret, result);
 }
 

@@ -6,7 +6,7 @@
 #include "limits.h"
 #include "step.h"
 
-struct kuw_memo;
+struct kuw_rule_cache;
 
 /**
  * struct kuw_result - how a walk ended
@@ -29,7 +29,7 @@ struct kuw_result {
 /**
  * kuw_walk() - walk a user stack
  * @map: the address map of the address space
- * @memo: the memo of earlier walks; no other walk may use it meanwhile
+ * @cache: rules of earlier walks; no other walk may use it meanwhile
  * @regs: the user registers of the innermost frame
  * @frames: where to write addresses, innermost first
  * @capacity: how many addresses @frames has room for
@@ -37,7 +37,7 @@ struct kuw_result {
  *
  * Context: any. The port's word reader must be usable; see kunwind_port.h.
  */
-void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
+void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
 	      struct kuw_result *result);
 
@@ -49,7 +49,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_memo *memo,
  * @capacity: how many addresses @frames has room for
  * @result: how it ended
  *
- * The same as kuw_walk_begin() and one kuw_walk_more(). It needs no memo.
+ * The same as kuw_walk_begin() and one kuw_walk_more(). It needs no cache.
  * Context: as kuw_walk().
  */
 void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,

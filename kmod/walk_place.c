@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Each CPU has one place for walks at each context level. A level is a context that can
- * interrupt another one. A place has a memo, and only one walk at a time may use it.
+ * interrupt another one. A place has a cache of rules, and only one walk at a time may use it.
  *
  * A walk can interrupt another one at its own level: a read of a missing page is an
- * exception, and a tracer may want a stack of that. Both walks would use the same memo,
+ * exception, and a tracer may want a stack of that. Both walks would use the same cache,
  * so the inner one is refused.
  */
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
-#include "memo.h"
 #include "owner.h"
 #include "registers.h"
+#include "rule_cache.h"
 #include "walk_place.h"
 
 /* All but the last are in the order of interrupt_context_level(). */
@@ -30,15 +29,7 @@ enum level {
 };
 
 /*
- * The size of a memo for the task level, which has most walks: those at system calls and
- * faults. 256 KiB hold 16,000 frames of a large program. A walk touches only the part that
- * it needs. With more than 256 CPUs, the memos are smaller.
- */
-#define TASK_ORDER	5
-#define TASKS_BUDGET	SZ_64M
-
-/*
- * kw_walks_open() allocates the memos' memory for the first consumer. Walks use it while
+ * kw_walks_open() allocates the caches' memory for the first consumer. Walks use it while
  * there is a consumer. kw_walks_close() frees it when the hooks go, minutes after the last
  * consumer.
  */
@@ -82,45 +73,35 @@ void kw_walks_leave(struct kw_place *place)
 
 void kw_walks_close(void)
 {
-	struct kuw_memo *memo;
+	struct kuw_rule_cache *cache;
 	int cpu, i;
 
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			memo = &per_cpu_ptr(&places[i], cpu)->memo;
-			kvfree(memo->entries);
-			memo->entries = NULL;
+			cache = &per_cpu_ptr(&places[i], cpu)->cache;
+			kvfree(cache->entries);
+			cache->entries = NULL;
 		}
 }
 
-static u8 memo_order(enum level level)
-{
-	u8 order = level == LEVEL_TASK ? TASK_ORDER : 0;
-
-	while (order && num_possible_cpus() * kuw_memo_bytes(order) > TASKS_BUDGET)
-		order--;
-	return order;
-}
-
 /*
- * Allocate the memos. They are for the whole system, so no cgroup is charged.
+ * Allocate the caches. They are for the whole system, so no cgroup is charged.
  * Return: 0, -ENOMEM.
  */
 int kw_walks_open(void)
 {
-	struct kuw_memo *memo;
+	struct kuw_rule_cache *cache;
 	int cpu, i;
 
 	kw_registers_init();
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < NR_LEVELS; i++) {
-			memo = &per_cpu_ptr(&places[i], cpu)->memo;
-			memset(memo, 0, sizeof(*memo));
-			memo->order = memo_order(i);
-			memo->entries = kvzalloc_node(kuw_memo_bytes(memo->order),
-						      KW_GFP & ~__GFP_ACCOUNT,
-						      cpu_to_node(cpu));
-			if (!memo->entries) {
+			cache = &per_cpu_ptr(&places[i], cpu)->cache;
+			memset(cache, 0, sizeof(*cache));
+			cache->entries = kvzalloc_node(KUW_CACHE_BYTES,
+						       KW_GFP & ~__GFP_ACCOUNT,
+						       cpu_to_node(cpu));
+			if (!cache->entries) {
 				kw_walks_close();
 				return -ENOMEM;
 			}

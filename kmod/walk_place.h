@@ -4,7 +4,7 @@
 #define KW_WALK_PLACE_H
 
 #include <linux/types.h>
-#include "memo.h"
+#include "rule_cache.h"
 
 struct kuw_result;
 struct kuw_state;
@@ -12,10 +12,10 @@ struct pt_regs;
 
 /*
  * A CPU's place for the walks of one context level. Only that CPU writes it, at that level.
- * @memo comes first, so that a walk needs no offset to reach it.
+ * @cache comes first, so that a walk needs no offset to reach it.
  */
 struct kw_place {
-	struct kuw_memo memo;
+	struct kuw_rule_cache cache;
 	bool taken;
 };
 

@@ -106,7 +106,7 @@ static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 }
 
 /* Under rcu_read_lock(), with page faults and preemption disabled. */
-static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
+static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cache,
 		       const struct walk *w)
 {
 	enum kw_state state = kw_space_state(space);
@@ -130,7 +130,7 @@ static void walk_space(const struct kw_space *space, struct kuw_memo *memo,
 		kuw_walk_more(w->pieces, &snap->map, w->frames, w->capacity,
 			      w->result);
 	else if (user_64bit_mode((struct pt_regs *)w->regs))
-		kuw_walk(&snap->map, memo, w->regs, w->frames, w->capacity,
+		kuw_walk(&snap->map, cache, w->regs, w->frames, w->capacity,
 			 w->result);
 	else
 		kuw_walk_i386(&snap->map, w->regs, w->frames, w->capacity, w->result);
@@ -177,7 +177,7 @@ static void walk_alone(struct kw_space *space, const struct walk *w)
 	place = kw_walks_enter();
 	if (likely(place)) {
 		pagefault_disable();
-		walk_space(space, &place->memo, w);
+		walk_space(space, &place->cache, w);
 		if (kw_space_is_due(space) && is_returning(w->regs))
 			kw_work_retry(space);
 		pagefault_enable();

@@ -57,7 +57,7 @@ check "core includes its own headers and the port's" \
 check "core does not ask where it is compiled" \
 	"$(grep -rnE '__KERNEL__|MODULE|CONFIG_|__has_include' core || true)"
 check "port includes core's and the uapi header alone" \
-	"$(includes port/kernel '<|"kunwind_port\.h"'; includes port/host '<|"(kunwind_port|load|compile|elf|map|memo|table)\.h"|"\.\./\.\./include/uapi/[^"]*"')"
+	"$(includes port/kernel '<|"kunwind_port\.h"'; includes port/host '<|"(kunwind_port|load|compile|elf|map|rule_cache|table)\.h"|"\.\./\.\./include/uapi/[^"]*"')"
 check "kmod includes core, uapi and include/kunwind" \
 	"$(includes kmod '<|"(compat/)?[^/]*"|"(\.\./)*(core|include)/[^"]*"')"
 check "lttng-integration includes include/kunwind alone" \

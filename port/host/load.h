@@ -10,7 +10,7 @@
 #include "compile.h"
 #include "elf.h"
 #include "map.h"
-#include "memo.h"
+#include "rule_cache.h"
 #include "table.h"
 
 /* How areas grow: exactly as asked, so that a sanitizer sees any overrun; or by doubling. */
@@ -75,16 +75,16 @@ struct host_space {
 int host_space_of(struct host_space *space, pid_t pid);
 void host_space_free(struct host_space *space);
 
-/* The smallest memo. Clear all of it before the first walk. */
-struct host_memo {
-	struct kuw_memo memo;
-	struct kuw_memo_entry memory[KUW_MEMO_BYTES / sizeof(struct kuw_memo_entry)];
+/* A cache of rules. Clear all of it before the first walk. */
+struct host_cache {
+	struct kuw_rule_cache cache;
+	struct kuw_cache_entry entries[KUW_CACHE_ENTRIES];
 };
 
-static inline struct kuw_memo *host_memo(struct host_memo *m)
+static inline struct kuw_rule_cache *host_cache(struct host_cache *c)
 {
-	m->memo.entries = m->memory;
-	return &m->memo;
+	c->cache.entries = c->entries;
+	return &c->cache;
 }
 
 #endif /* HOST_LOAD_H */

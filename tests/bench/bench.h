@@ -44,8 +44,6 @@ struct bench_method {
 	void (*sites)(bench_leaf leaf, void *arg);
 	/* A walk takes so much longer than others that it need not repeat. */
 	int slow;
-	/* It forgets what it has met; NULL if it never does. */
-	void (*renew)(void);
 };
 
 /* The first one is the floor. */

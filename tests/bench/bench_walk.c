@@ -121,8 +121,6 @@ static KEEP void measure(struct run *run, enum state state, int levels, long at,
 	run->walks[1] = state == WARM || state == RECURSION ? walks : !!walks;
 	run->passes = state == INTERLEAVED ? 1 : 2;
 	run->cold = state == COLD;
-	if (m->renew)
-		m->renew();
 	for (call = 0; call < calls; call++) {
 		if (call && state == OTHERS)
 			m->sites(one_walk, (void *)m);
@@ -244,7 +242,6 @@ static void *walks(void *arg)
 		/* What is cold behind it, as caches of page tables are, is so for nobody else. */
 		for (i = 0; i < nr_depths; i++)
 			turns(depths[i], depths[i] - outer, COLD, at, quick);
-		/* The memo's order is broken behind it. */
 		turns(64, 64 - outer, INTERLEAVED, at, quick);
 		fflush(stdout);
 	}

@@ -15,71 +15,51 @@
 #include "bench.h"
 #include "capture.h"
 #include "load.h"
-#include "memo.h"
+#include "rule_cache.h"
 #include "walk.h"
 
 static struct host_space space;
-/* As large as the module's of a task: see kmod/walk_task.c. */
-#define MEMO_ORDER	5
 #define HUGE_PAGE	(2u << 20)
 
-/*
- * One with all that was walked before, one that is new for each piece, and an empty one,
- * each in a cache line of its own.
- */
+/* One with all that was walked before, and an empty one, each in a cache line of its own. */
 #define LINE		__attribute__((aligned(64)))
-static struct kuw_memo memo LINE, new_memo LINE, empty_memo LINE;
+static struct kuw_rule_cache cache LINE, empty_cache LINE;
 static int (*libc_backtrace)(void **, int);
 static Dwfl *dwfl;
 
-static __always_inline int walk_with(struct kuw_memo *m, void **frames,
+static __always_inline int walk_with(struct kuw_rule_cache *c, void **frames,
 				     int capacity)
 {
 	struct kuw_port_regs regs;
 	struct kuw_result result;
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, m, &regs, (u64 *)frames, (u32)capacity, &result);
+	kuw_walk(space.map, c, &regs, (u64 *)frames, (u32)capacity, &result);
 	return (int)result.count;
 }
 
 static int walk_kunwind(void **frames, int capacity)
 {
-	return walk_with(&memo, frames, capacity);
+	return walk_with(&cache, frames, capacity);
 }
 
-/* Stacks of the same functions in another order came before, or not. */
-static int walk_in_order(void **frames, int capacity)
+/* As after a switch to another process: no entry is of this map. */
+static int walk_empty(void **frames, int capacity)
 {
-	return walk_with(&new_memo, frames, capacity);
+	empty_cache.map = 0;
+	return walk_with(&empty_cache, frames, capacity);
 }
 
-/* It is of another map, so none of its entries is valid. */
-static void renew(void)
-{
-	new_memo.map = 0;
-}
-
-/* As after a switch to another process. */
-static int walk_no_memo(void **frames, int capacity)
-{
-	empty_memo.map = 0;
-	return walk_with(&empty_memo, frames, capacity);
-}
-
-/*
- * The module's lies in the kernel's direct map, where pages are huge (kvzalloc_node()
- * of 256 KiB, unless memory is in pieces): here, too, if the system has some.
- */
-static int make_memo(struct kuw_memo *m)
+/* The module's lies in the kernel's direct map, where pages are huge: here, too, if possible. */
+static int make_cache(struct kuw_rule_cache *c)
 {
 	void *memory = aligned_alloc(HUGE_PAGE, HUGE_PAGE);
 
 	if (!memory)
 		return -1;
 	madvise(memory, HUGE_PAGE, MADV_HUGEPAGE);
-	memset(memory, 0, kuw_memo_bytes(MEMO_ORDER));
-	*m = (struct kuw_memo){ .entries = memory, .order = MEMO_ORDER };
+	memset(memory, 0, KUW_CACHE_BYTES);
+	*c = (struct kuw_rule_cache){ .entries = memory };
 	return 0;
 }
 
@@ -237,14 +217,13 @@ static int dwfl_open(void)
 #define FUNCTIONS(how)	bench_##how, bench_##how##_sites
 
 const struct bench_method bench_methods[] = {
-	{ "frame_pointers", walk_fp, FUNCTIONS(fp), 0, NULL },
-	{ "kunwind", walk_kunwind, FUNCTIONS(plain), 0, NULL },
-	{ "kunwind_in_order", walk_in_order, FUNCTIONS(plain), 0, renew },
-	{ "kunwind_no_memo", walk_no_memo, FUNCTIONS(plain), 0, NULL },
-	{ "unw_backtrace", walk_unw_backtrace, FUNCTIONS(plain), 0, NULL },
-	{ "backtrace", walk_libc, FUNCTIONS(plain), 1, NULL },
-	{ "libdwfl", walk_dwfl, FUNCTIONS(plain), 1, NULL },
-	{ "unw_step", walk_unw_step, FUNCTIONS(plain), 1, NULL },
+	{ "frame_pointers", walk_fp, FUNCTIONS(fp), 0 },
+	{ "kunwind", walk_kunwind, FUNCTIONS(plain), 0 },
+	{ "kunwind_empty", walk_empty, FUNCTIONS(plain), 0 },
+	{ "unw_backtrace", walk_unw_backtrace, FUNCTIONS(plain), 0 },
+	{ "backtrace", walk_libc, FUNCTIONS(plain), 1 },
+	{ "libdwfl", walk_dwfl, FUNCTIONS(plain), 1 },
+	{ "unw_step", walk_unw_step, FUNCTIONS(plain), 1 },
 };
 const size_t bench_nr_methods = ARRAY_SIZE(bench_methods);
 
@@ -261,7 +240,7 @@ int bench_methods_open(void)
 	/* It loads libgcc_s when it is first called: before maps are made. */
 	libc_backtrace((void *[1]){ NULL }, 1);
 	lacking = "no memory";
-	if (make_memo(&memo) || make_memo(&new_memo) || make_memo(&empty_memo))
+	if (make_cache(&cache) || make_cache(&empty_cache))
 		goto fail;
 	lacking = "no address map";
 	if (host_space_of(&space, 0))
@@ -282,8 +261,7 @@ fail:
 void bench_methods_close(void)
 {
 	dwfl_end(dwfl);
-	free(memo.entries);
-	free(new_memo.entries);
-	free(empty_memo.entries);
+	free(cache.entries);
+	free(empty_cache.entries);
 	host_space_free(&space);
 }

@@ -139,7 +139,7 @@ static void make_space(struct space *s, const struct kuw_table *table, u32 layou
 	add_ra(s, ~0ULL);
 }
 
-/* The walk as it would be without a memo and without a loop for frequent rules. */
+/* The walk as it would be without a cache and without a loop for frequent rules. */
 static void walk_by_step(const struct kuw_map *map,
 			 const struct kuw_port_regs *regs, u64 *frames,
 			 u32 capacity, struct kuw_result *result)
@@ -198,7 +198,7 @@ static void walk_pieces(struct kuw_state *w, const struct kuw_map *map, u64 seed
 	must(n == whole->count && proven == whole->proven);
 }
 
-static void walk_from_x86_64(const struct space *s, struct kuw_memo *memo, u64 ip,
+static void walk_from_x86_64(const struct space *s, struct kuw_rule_cache *cache, u64 ip,
 			     u64 seed)
 {
 	static u64 stack[FUZZ_WORDS], frames[24], want[ARRAY_SIZE(frames)];
@@ -219,13 +219,13 @@ static void walk_from_x86_64(const struct space *s, struct kuw_memo *memo, u64 i
 	/* Uretprobes took the place of one return address. */
 	kuw_port_uretprobe_slot = FUZZ_STACK + 8 * (seed % 16 | 1);
 	kuw_port_uretprobe_ra = s->ra[seed % s->nr_ra];
-	kuw_walk(s->map, memo, &regs, frames, ARRAY_SIZE(frames), &result);
+	kuw_walk(s->map, cache, &regs, frames, ARRAY_SIZE(frames), &result);
 	must(result.count >= 1 && result.count <= ARRAY_SIZE(frames));
 	must(result.proven <= result.count);
 	must(result.stop < KUNWIND_NR_STOPS);
 	must(frames[0] == regs.ip);
 	walk_by_step(s->map, &regs, want, ARRAY_SIZE(want), &expected);
-	/* A walk that begins again, or asks once for the memo, has failed more often. */
+	/* A walk that begins again, or asks once for the cache, has failed more often. */
 	if (result.stop == KUNWIND_STOP_FAULT_BUDGET) {
 		must(result.count <= expected.count);
 		must(!memcmp(frames, want, 8 * result.count));
@@ -271,11 +271,11 @@ static void walk_from_i386(const struct space *s, u64 ip, u64 seed)
 	walk_pieces(&w, s->map, seed, frames, &result);
 }
 
-static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 seed)
+static void walk_from(const struct space *s, struct kuw_rule_cache *cache, u64 ip, u64 seed)
 {
 	/* Either program may map a file that is for the other. */
 	if (s->table->word == KUW_WORD || seed % 4 == 0)
-		walk_from_x86_64(s, memo, ip, seed);
+		walk_from_x86_64(s, cache, ip, seed);
 	if (s->table->word != KUW_WORD || seed % 4 == 0)
 		walk_from_i386(s, ip, seed);
 }
@@ -283,7 +283,7 @@ static void walk_from(const struct space *s, struct kuw_memo *memo, u64 ip, u64 
 void fuzz_table(const struct host_table *t)
 {
 	static struct space spaces[4];
-	static struct host_memo memo;
+	static struct host_cache cache;
 	const struct kuw_table *table = t->table;
 	const u32 nr_layouts = ARRAY_SIZE(spaces);
 	u64 step = table->span / 64 + 1, off;
@@ -291,8 +291,8 @@ void fuzz_table(const struct host_table *t)
 	u32 i, k;
 
 	must(table->bytes == t->bytes);
-	/* One memo for all address spaces. */
-	memset(&memo, 0, sizeof(memo));
+	/* One cache for all address spaces. */
+	memset(&cache, 0, sizeof(cache));
 	for (k = 0; k < nr_layouts; k++)
 		make_space(&spaces[k], table, k);
 	for (off = 0; off < table->span; off += step) {
@@ -303,12 +303,12 @@ void fuzz_table(const struct host_table *t)
 		for (i = 0; i < KUW_NR_REGS; i++)
 			check_loc(table, &rules.reg[i]);
 		k = off / step;
-		walk_from(&spaces[k % nr_layouts], host_memo(&memo),
+		walk_from(&spaces[k % nr_layouts], host_cache(&cache),
 			  begin_of(table) + off, k);
 	}
 	for (i = 0; i < ARRAY_SIZE(spaces[0].ra); i++)
 		for (k = i & 1; k < nr_layouts; k += 2)
-			walk_from(&spaces[k], host_memo(&memo),
+			walk_from(&spaces[k], host_cache(&cache),
 				  spaces[k].ra[i % spaces[k].nr_ra], i);
 	kuw_table_rules(table, table->base + table->span, &rules);
 	must(rules.kind == KUW_RULES_NONE);

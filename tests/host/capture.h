@@ -9,7 +9,7 @@
 /*
  * The registers of the function that this is expanded in, into a struct
  * kuw_port_regs: those that a call preserves, rsp and rip. That is never the byte before
- * an aligned one, which the memo would not keep if no call were there (kuw_is_called()):
+ * an aligned one, which the cache would not keep if no call were there (kuw_is_called()):
  * benchmarks would differ by chance.
  */
 #define CAPTURE(regs) \

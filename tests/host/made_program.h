@@ -30,9 +30,9 @@ enum program_function {
 	P_EXPR,		/* rsp + 8 by an expression that needs evaluation */
 	P_RA_EXPR,	/* rsp+8; the RA at an expression, rbx+8 */
 	P_VALUE,	/* rsp+8; rbp = CFA + 16, a value */
-	P_LARGE,	/* rsp + 4095 words, rbp at CFA-56 */
-	P_LARGER,	/* rsp + 4096 words */
-	P_FAR,		/* rsp+72; rbp at CFA-64 */
+	P_LARGE,	/* rsp + 65,535 words, rbp at CFA-128 */
+	P_LARGER,	/* rsp + 65,536 words */
+	P_FAR,		/* rsp+144; rbp at CFA-136 */
 	P_ABOVE,	/* rsp+8; rbp at CFA+8 */
 	P_START,	/* the RA is undefined: the outermost frame */
 	P_NR

@@ -99,13 +99,13 @@ void synth_free(struct synth *s)
 	free(s);
 }
 
-/* What the memo knows changes nothing. */
+/* What the cache knows changes nothing. */
 static void walk_again(struct synth *s, u32 capacity)
 {
 	static u64 frames[KUNWIND_MAX_FRAMES];
 	struct kuw_result result;
 
-	kuw_walk(s->map, host_memo(&s->memo), &s->regs, frames, capacity, &result);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, frames, capacity, &result);
 	assert_memory_equal(&result, &s->result, offsetof(struct kuw_result, interrupted));
 	assert_memory_equal(result.interrupted, s->result.interrupted,
 			    result.nr_interrupted * sizeof(result.interrupted[0]));
@@ -123,7 +123,7 @@ void synth_walk(struct synth *s, u32 capacity)
 	memset(&s->result, 0xff, sizeof(s->result));
 	/* Tests change the map as they like: it is another one each time. */
 	s->map->number++;
-	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, capacity, &s->result);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, capacity, &s->result);
 	assert_true(s->result.count <= capacity);
 	assert_true(s->result.count <= KUNWIND_MAX_FRAMES);
 	assert_true(s->result.proven <= s->result.count);

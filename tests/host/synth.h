@@ -10,8 +10,8 @@
 /* The text of a synthetic file is mapped here, its stack lies there. */
 #define SYNTH_BIAS	0x555555554000ULL
 #define SYNTH_STACK	0x7ffffff00000ULL
-/* Two frames of 32 KiB, and what else a test needs. */
-#define SYNTH_WORDS	8320
+/* Two frames of 512 KiB, and what else a test needs. */
+#define SYNTH_WORDS	131200
 
 /* An address in memory of an offset in the text. */
 #define SYNTH_IP(off)	(SYNTH_BIAS + BUILD_TEXT + (off))
@@ -44,7 +44,7 @@ struct kuw_rules synth_rules(const struct host_table *t, u64 off);
 struct synth {
 	struct host_table table;
 	struct kuw_map *map;
-	struct host_memo memo;
+	struct host_cache cache;
 	struct kuw_port_regs regs;
 	u64 stack[SYNTH_WORDS];
 	u64 frames[KUNWIND_MAX_FRAMES + 8];

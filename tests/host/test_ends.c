@@ -16,7 +16,7 @@
 #define NO_TAIL	__asm__ volatile("" : : : "memory")
 
 static struct host_space space;
-static struct host_memo memo;
+static struct host_cache cache;
 static u64 frames[MAX];
 static struct kuw_result result;
 
@@ -25,7 +25,7 @@ static noinline void walk(void)
 	struct kuw_port_regs regs = { 0 };
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, host_memo(&memo), &regs, frames, MAX, &result);
+	kuw_walk(space.map, host_cache(&cache), &regs, frames, MAX, &result);
 }
 
 /* Walk at the first call; there, the sum is 0. Return: 0. */

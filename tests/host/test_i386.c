@@ -287,14 +287,14 @@ static void test_rt_restorer(void **state)
 /* A file of the other kind is no code of the program: its rules are not applied. */
 static void test_other_word(void **state)
 {
-	static struct host_memo memo;
+	static struct host_cache cache;
 
 	begin();
 	stack[0] = RA(F_START);
 	stack[1] = 0;
 	regs.r[KUW_RBP] = 8;
 	regs.ip = RA(F_ESP);
-	kuw_walk(map, host_memo(&memo), &regs, frames, ARRAY_SIZE(frames), &result);
+	kuw_walk(map, host_cache(&cache), &regs, frames, ARRAY_SIZE(frames), &result);
 	expect(NO_TABLE, RA(F_ESP));
 }
 

@@ -64,7 +64,7 @@ static void test_large_capacity(void **state)
 
 	begin_recursion(KUNWIND_MAX_FRAMES + 100);
 	synth_walk(s, 1);
-	kuw_walk(s->map, host_memo(&s->memo), &s->regs, frames, 2 * KUNWIND_MAX_FRAMES, &result);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, frames, 2 * KUNWIND_MAX_FRAMES, &result);
 	assert_int_equal(result.count, KUNWIND_MAX_FRAMES);
 	assert_stop(result.stop, MAX_FRAMES);
 	assert_true(frames[KUNWIND_MAX_FRAMES] == 0);
@@ -243,7 +243,7 @@ static void test_short_stack(void **state)
 		memcpy(copy, s->stack, 8 * words);
 		kuw_port_set_window(SYNTH_STACK, 8 * words,
 				    (u64)copy - SYNTH_STACK);
-		kuw_walk(s->map, host_memo(&s->memo), &s->regs, frames, 64, &result);
+		kuw_walk(s->map, host_cache(&s->cache), &s->regs, frames, 64, &result);
 		assert_stop(result.stop, STACK_FAULT);
 		assert_int_equal(result.count, words + 1);
 		assert_memory_equal(frames, s->frames, 8 * (words + 1));

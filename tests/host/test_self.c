@@ -22,7 +22,7 @@
 #define NO_TAIL	__asm__ volatile("" : : : "memory")
 
 static struct host_space space;
-static struct host_memo memo;
+static struct host_cache cache;
 static int (*libc_backtrace)(void **, int);
 static int checked;
 
@@ -54,7 +54,7 @@ static noinline void check(u32 at_least)
 	struct kuw_result result;
 
 	CAPTURE(&regs);
-	kuw_walk(space.map, host_memo(&memo), &regs, frames, MAX, &result);
+	kuw_walk(space.map, host_cache(&cache), &regs, frames, MAX, &result);
 	assert_stop(result.stop, COMPLETE);
 	assert_int_equal(result.proven, result.count);
 	assert_true(result.count >= at_least);

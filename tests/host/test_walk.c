@@ -332,50 +332,92 @@ static void test_leaves(void **state)
 	program_check(s, CFA_BAD, P_RA(P_LEAVES));
 }
 
-/* Rules that an entry of the memo just has room for, and those that it has not. */
+/* Return: the kind of the rule after the first row of a function. */
+static u32 kind_in(const struct kuw_table *table, u32 function)
+{
+	return kuw_rule_kind(kuw_table_find(table, P_RA(function) - P_BEGIN(0)));
+}
+
+/* Rules that just fit into four bytes, and those that do not. */
 static void test_room(void **state)
 {
-	struct kuw_memo *memo;
-
 	begin(P_RSP);
 	program_push(s, 0, P_RA(P_LARGE));
-	program_push(s, 4096 - 7, SYNTH_SP(4100));
-	program_push(s, 4096 - 1, P_RA(P_RBP));
-	program_push(s, 4100, 0, P_RA(P_LARGER));
-	program_push(s, 4102 + 4095, P_RA(P_FAR));
-	program_push(s, 8207 - 8, SYNTH_SP(8210));
-	program_push(s, 8207 - 1, P_RA(P_RBP));
-	program_push(s, 8210, 0, P_RA(P_ABOVE), P_RA(P_RBP));
-	program_push(s, 8213 + 1, SYNTH_SP(8220));
-	program_push(s, 8220, 0, P_RA(P_START));
+	program_push(s, 65536 - 16, SYNTH_SP(65540));
+	program_push(s, 65536 - 1, P_RA(P_RBP));
+	program_push(s, 65540, 0, P_RA(P_LARGER));
+	program_push(s, 65542 + 65535, P_RA(P_FAR));
+	program_push(s, 131096 - 17, SYNTH_SP(131100));
+	program_push(s, 131096 - 1, P_RA(P_RBP));
+	program_push(s, 131100, 0, P_RA(P_ABOVE), P_RA(P_RBP));
+	program_push(s, 131103 + 1, SYNTH_SP(131110));
+	program_push(s, 131110, 0, P_RA(P_START));
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_LARGE), P_RA(P_RBP),
 		      P_RA(P_LARGER), P_RA(P_FAR), P_RA(P_RBP), P_RA(P_ABOVE),
 		      P_RA(P_RBP), P_RA(P_START));
-	memo = host_memo(&s->memo);
-	assert_non_null(kuw_memo_find(memo, P_RA(P_LARGE) - 1));
-	assert_null(kuw_memo_find(memo, P_RA(P_LARGER) - 1));
-	assert_null(kuw_memo_find(memo, P_RA(P_FAR) - 1));
-	assert_null(kuw_memo_find(memo, P_RA(P_ABOVE) - 1));
+	assert_int_equal(kind_in(s->table.table, P_LARGE), KUW_KIND_RSP);
+	assert_int_equal(kind_in(s->table.table, P_LARGER), KUW_KIND_EXT);
+	assert_int_equal(kind_in(s->table.table, P_FAR), KUW_KIND_EXT);
+	assert_int_equal(kind_in(s->table.table, P_ABOVE), KUW_KIND_RSP);
+	assert_int_equal(kind_in(s->table.table, P_START), KUW_KIND_END);
 }
 
-/* What the memo has of another map, however many maps ago: its epoch is a byte. */
+/* What the cache has of another map is never used, whichever epoch comes next. */
 static void test_other_maps(void **state)
 {
+	struct kuw_rule_cache *cache;
 	u32 i;
 
 	begin(P_RSP);
+	cache = host_cache(&s->cache);
 	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	/* The walk's epoch is 1, which is that of the first walk after all others, too. */
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_START));
+	assert_int_equal(cache->epoch, 1);
 	/* Where the second frame was looked up: its entry is still there. */
 	s->regs.ip = P_RA(P_RSP) - 1;
+	s->regs.r[7] = SYNTH_SP(1);
+	assert_true(kuw_cache_at(cache->entries, SYNTH_SP(1))->pc == s->regs.ip);
 	s->map->count = 0;
-	for (i = 0; i < 2 * 256; i++)
+	cache->epoch = ~0u - 1;
+	for (i = 0; i < 3; i++)
 		program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	assert_int_equal(cache->epoch, 2);
 }
 
 /*
- * Stacks of a few functions that call each other and themselves in any order: the memo
- * has each in the order of an earlier one.
+ * Frames of other functions at the same place of the cache, over and over: an entry holds
+ * for its address alone. Stacks that are 32 KiB apart have the same places.
+ */
+static void test_same_place(void **state)
+{
+	static const struct {
+		u32 function;
+		u32 words;
+	} second[] = { { P_RSP, 1 }, { P_PUSHED, 2 }, { P_SAVES, 8 } };
+	u32 i, at, function;
+
+	begin(P_RSP);
+	for (i = 0; i < 100; i++) {
+		at = i % 7 * (KUW_CACHE_BYTES / 8);
+		function = second[i % 3].function;
+		s->regs.r[7] = SYNTH_SP(at);
+		program_push(s, at, P_RA(function));
+		program_push(s, at + second[i % 3].words, P_RA(P_START));
+		kuw_port_set_window(SYNTH_STACK, sizeof(s->stack),
+				    (u64)s->stack - SYNTH_STACK);
+		kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, 64,
+			 &s->result);
+		assert_stop(s->result.stop, COMPLETE);
+		assert_int_equal(s->result.count, 3);
+		assert_true(s->frames[1] == P_RA(function));
+		assert_true(s->frames[2] == P_RA(P_START));
+	}
+}
+
+/*
+ * Stacks of a few functions that call each other and themselves in any order: the
+ * cache has each place from an earlier one.
  */
 static void test_orders(void **state)
 {
@@ -397,58 +439,13 @@ static void test_orders(void **state)
 		}
 		words[i] = P_RA(P_START);
 		program_words(s, 0, words, i + 1);
-		kuw_walk(s->map, host_memo(&s->memo), &s->regs, frames,
+		kuw_walk(s->map, host_cache(&s->cache), &s->regs, frames,
 			 ARRAY_SIZE(frames), &result);
 		assert_stop(result.stop, COMPLETE);
 		assert_int_equal(result.count, i + 2);
 		assert_true(frames[0] == s->regs.ip);
 		assert_memory_equal(frames + 1, words, 8 * (i + 1));
 	}
-}
-
-/* Return: whether the memo's entries of these frames lie one behind the other. */
-static bool is_in_order(struct kuw_memo *memo, const u64 *frames, u32 count)
-{
-	const struct kuw_memo_entry *entry, *last = NULL;
-	u32 i;
-
-	for (i = 0; i < count; i++, last = entry) {
-		entry = kuw_memo_find(memo, frames[i] - !!i);
-		if (!entry || (last && entry != last + 1))
-			return false;
-	}
-	return true;
-}
-
-/*
- * A stack that grows frame by frame: of those that come again and again, one in so many
- * has the memo mended.
- */
-static void test_mended(void **state)
-{
-	u64 frames[32], words[31];
-	struct kuw_memo *memo;
-	struct kuw_result result;
-	u32 depth, walks, i;
-
-	begin(P_RSP);
-	memo = host_memo(&s->memo);
-	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack),
-			    (u64)s->stack - SYNTH_STACK);
-	for (walks = 0; walks < ARRAY_SIZE(words) + KUW_MEMO_SKIP + 2; walks++) {
-		depth = min_t(u32, walks + 1, ARRAY_SIZE(words));
-		for (i = 0; i + 1 < depth; i++)
-			words[i] = P_RA(P_RSP) + depth - i;
-		words[i] = P_RA(P_START);
-		program_words(s, 0, words, depth);
-		kuw_walk(s->map, memo, &s->regs, frames, ARRAY_SIZE(frames), &result);
-		assert_stop(result.stop, COMPLETE);
-		assert_int_equal(result.count, depth + 1);
-		assert_memory_equal(frames + 1, words, 8 * depth);
-		if (walks == ARRAY_SIZE(words))
-			assert_false(is_in_order(memo, frames, result.count));
-	}
-	assert_true(is_in_order(memo, frames, result.count));
 }
 
 /* A frame pointer that leads back to itself. */
@@ -473,7 +470,7 @@ static void test_bad_ra(void **state)
 		program_push(s, 0, bad[i]);
 		program_check(s, RA_BAD, P_RA(P_RSP));
 	}
-	/* These are none of the memo's entries, and nothing is mapped there. */
+	/* These are no entries of the cache, and nothing is mapped there. */
 	for (i = 1; i < 3; i++) {
 		begin(P_RSP);
 		program_push(s, 0, i);
@@ -874,12 +871,12 @@ static void test_unverified(void **state)
 	program_push(s, 0, TEXT_IP(64), end);
 	/* Only the stack is there: the table is believed. */
 	kuw_port_set_window(SYNTH_STACK, 8 * 100, (u64)s->stack - SYNTH_STACK);
-	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, 64, &s->result);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, 64, &s->result);
 	assert_stop(s->result.stop, UNPROVEN);
 	assert_int_equal(s->result.count, 3);
 	/* There is no call. */
 	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
-	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, 64, &s->result);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, 64, &s->result);
 	assert_stop(s->result.stop, UNPROVEN);
 	assert_int_equal(s->result.count, 2);
 }
@@ -1083,7 +1080,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_room),
 	TEST(test_other_maps),
 	TEST(test_orders),
-	TEST(test_mended),
+	TEST(test_same_place),
 	TEST(test_loop),
 	TEST(test_bad_ra),
 	TEST(test_null_ra),

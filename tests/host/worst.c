@@ -145,7 +145,7 @@ static void walk(const struct shape *shape)
 	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
 	kuw_port_elsewhere = read_text;
 	has_text = strcmp(shape->name, "no-text");
-	kuw_walk(s->map, host_memo(&s->memo), &s->regs, s->frames, KUNWIND_MAX_FRAMES, &s->result);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, KUNWIND_MAX_FRAMES, &s->result);
 	printf("%-12s %5u frames, %s, %u faults\n", shape->name, s->result.count,
 	       stop_name(s->result.stop), faults);
 	synth_free(s);

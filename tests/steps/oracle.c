@@ -114,7 +114,7 @@ static enum kind compare(struct oracle *o, struct kuw_result *r, u32 *at)
 	struct kuw_port_regs regs = tracee_port_regs(&o->tracee);
 	bool own = shadow_leads_through_own(&o->shadow);
 
-	kuw_walk(o->maps.space.map, host_memo(&o->memo), &regs, o->frames,
+	kuw_walk(o->maps.space.map, host_cache(&o->cache), &regs, o->frames,
 		 ARRAY_SIZE(o->frames), r);
 	same = matching(o, o->frames, r->count);
 	*at = same ? same - 1 : 0;

@@ -45,7 +45,7 @@ struct oracle {
 	struct shadow shadow;
 	struct view view;
 	struct maps maps;
-	struct host_memo memo;
+	struct host_cache cache;
 	struct peer peer;
 	struct tally tally;
 	u64 frames[KUNWIND_MAX_FRAMES];
