@@ -4,26 +4,68 @@
  * Rules of registers beyond KUW_NR_REGS (vector registers, which some ABIs save) are
  * parsed and ignored: no walk needs them.
  */
+#include "cfi.h"
+#include "compile.h"
 #include "expr.h"
 #include "limits.h"
-#include "machine.h"
+
+enum {
+	DW_CFA_nop, DW_CFA_set_loc, DW_CFA_advance_loc1, DW_CFA_advance_loc2,
+	DW_CFA_advance_loc4, DW_CFA_offset_extended, DW_CFA_restore_extended,
+	DW_CFA_undefined, DW_CFA_same_value, DW_CFA_register,
+	DW_CFA_remember_state, DW_CFA_restore_state, DW_CFA_def_cfa,
+	DW_CFA_def_cfa_register, DW_CFA_def_cfa_offset,
+	DW_CFA_def_cfa_expression, DW_CFA_expression,
+	DW_CFA_offset_extended_sf, DW_CFA_def_cfa_sf, DW_CFA_def_cfa_offset_sf,
+	DW_CFA_val_offset, DW_CFA_val_offset_sf, DW_CFA_val_expression,
+	DW_CFA_MIPS_advance_loc8 = 0x1d,
+	DW_CFA_GNU_window_save = 0x2d, DW_CFA_GNU_args_size,
+	DW_CFA_GNU_negative_offset_extended,
+	DW_CFA_advance_loc = 0x40, DW_CFA_offset = 0x80, DW_CFA_restore = 0xc0,
+};
+
+/**
+ * struct machine - one run of a program
+ * @c: takes rows, expressions and remembered states
+ * @cfi: the state
+ * @initial: the state that DW_CFA_restore restores; NULL while a CIE's own program runs
+ * @cie: the CIE
+ * @in: the remaining instructions
+ * @loc: where the current row starts, as an offset from the table's base
+ * @end: where the FDE ends
+ * @nr_states: how many states are remembered
+ * @absolute: an instruction named an address
+ * @err: the first error
+ */
+struct machine {
+	struct kuw_compile *c;
+	struct kuw_cfi cfi;
+	const struct kuw_cfi *initial;
+	const struct kuw_cie *cie;
+	struct kuw_cur in;
+	u64 loc;
+	u64 end;
+	u32 nr_states;
+	bool absolute;
+	int err;
+};
 
 /* The first error stays. */
-static void fail(struct kuw_machine *m, int err)
+static void fail(struct machine *m, int err)
 {
 	if (!m->err)
 		m->err = err;
 	kuw_fail(&m->in);
 }
 
-static s32 fit(struct kuw_machine *m, s64 off)
+static s32 fit(struct machine *m, s64 off)
 {
 	if (unlikely(off != (s32)off))
 		fail(m, -EOPNOTSUPP);
 	return off;
 }
 
-static s32 scaled(struct kuw_machine *m, s64 factor, s64 align)
+static s32 scaled(struct machine *m, s64 factor, s64 align)
 {
 	s64 off;
 
@@ -32,72 +74,49 @@ static s32 scaled(struct kuw_machine *m, s64 factor, s64 align)
 	return fit(m, off);
 }
 
-/* The row that ends here is complete. */
-static void end_row(struct kuw_machine *m)
+/* The row that ends here is complete. After its end, an FDE has no rows. */
+static inline void end_row(struct machine *m)
 {
 	u32 rule = 0;
 	int err;
 
-	/* After its end, an FDE has no rows. */
-	if (m->loc >= m->end)
+	if (unlikely(m->loc >= m->end))
 		return;
-	err = kuw_intern_rule(m->c, m->cfi, &rule);
-	if (!err)
+	err = kuw_intern_rule(m->c, m->cfi.cfa, m->cfi.regs, &rule);
+	if (likely(!err))
 		err = kuw_compile_append(m->c, m->loc, rule);
 	if (unlikely(err))
 		fail(m, err);
 }
 
-static void move_to(struct kuw_machine *m, u64 loc)
+static inline void move_to(struct machine *m, u64 loc)
 {
-	/* A CIE's program describes no location. */
-	if (unlikely(!m->initial)) {
+	/* A CIE's program describes no location, and no program goes back. */
+	if (unlikely(!m->initial || loc < m->loc)) {
 		fail(m, -EINVAL);
 		return;
 	}
+	if (loc == m->loc)
+		return;
 	end_row(m);
 	m->loc = loc;
 }
 
-static void advance(struct kuw_machine *m, u64 delta)
-{
-	if (unlikely(__builtin_mul_overflow(delta, m->cie->code_align, &delta) ||
-		     delta > ~m->loc)) {
-		fail(m, -EINVAL);
-		return;
-	}
-	if (!delta)
-		return;
-	move_to(m, m->loc + delta);
-}
-
-static void set_loc(struct kuw_machine *m)
-{
-	u64 to = kuw_read_encoded(&m->in, m->cie->enc, &m->c->eh_frame, 0) -
-		 m->c->base;
-
-	m->absolute = true;
-	if (to < m->loc)
-		fail(m, -EINVAL);
-	else if (to > m->loc)
-		move_to(m, to);
-}
-
-static u64 place(const struct kuw_machine *m, u64 reg)
+static u64 place(const struct machine *m, u64 reg)
 {
 	return kuw_section_reg(&m->c->eh_frame, reg);
 }
 
-static void set_cfa(struct kuw_machine *m, u64 reg, s32 off)
+static void set_cfa(struct machine *m, u64 reg, s32 off)
 {
 	reg = place(m, reg);
 	if (unlikely(reg >= KUW_RA)) {
 		fail(m, -EOPNOTSUPP);
 		return;
 	}
-	m->cfi->cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
-	m->cfi->cfa_off = off;
-	m->cfi->cfa_expr = false;
+	m->cfi.cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
+	m->cfi.cfa_off = off;
+	m->cfi.cfa_expr = false;
 }
 
 /*
@@ -105,44 +124,44 @@ static void set_cfa(struct kuw_machine *m, u64 reg, s32 off)
  * only if the rule is a register and an offset. The assembly of OpenSSL and libgcrypt
  * uses def_cfa_register after an expression, and means the last offset before that.
  */
-static void set_cfa_reg(struct kuw_machine *m, u64 reg)
+static void set_cfa_reg(struct machine *m, u64 reg)
 {
-	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
+	if (kuw_loc_how(m->cfi.cfa) == KUW_UNDEF)
 		fail(m, -EINVAL);
 	else
-		set_cfa(m, reg, m->cfi->cfa_off);
+		set_cfa(m, reg, m->cfi.cfa_off);
 }
 
-static void set_cfa_off(struct kuw_machine *m, s32 off)
+static void set_cfa_off(struct machine *m, s32 off)
 {
-	if (kuw_loc_how(m->cfi->cfa) == KUW_UNDEF)
+	if (kuw_loc_how(m->cfi.cfa) == KUW_UNDEF)
 		fail(m, -EINVAL);
-	m->cfi->cfa_off = off;
+	m->cfi.cfa_off = off;
 	/* As in libgcc, an expression stays in force. */
-	if (m->cfi->cfa_expr)
+	if (m->cfi.cfa_expr)
 		return;
-	m->cfi->cfa = (u32)m->cfi->cfa | (u64)(u32)off << 32;
+	m->cfi.cfa = (u32)m->cfi.cfa | (u64)(u32)off << 32;
 }
 
 /* Set the rule of @reg to @loc, to which this function adds the target. */
-static void set_reg(struct kuw_machine *m, u64 reg, u64 loc)
+static void set_reg(struct machine *m, u64 reg, u64 loc)
 {
 	int err;
 
 	reg = place(m, reg);
 	if (reg >= KUW_NR_REGS)
 		return;
-	err = kuw_intern_set(m->c, &m->cfi->regs, reg, loc | reg << 16);
+	err = kuw_intern_set(m->c, &m->cfi.regs, loc | reg << 16);
 	if (unlikely(err))
 		fail(m, err);
 }
 
-static void set_off(struct kuw_machine *m, u64 reg, u8 how, s32 off)
+static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 {
 	set_reg(m, reg, kuw_loc_pack(how, 0, 0, off));
 }
 
-static void set_from_reg(struct kuw_machine *m, u64 reg, u64 from)
+static void set_from_reg(struct machine *m, u64 reg, u64 from)
 {
 	from = place(m, from);
 	if (from >= KUW_NR_REGS)
@@ -151,7 +170,7 @@ static void set_from_reg(struct kuw_machine *m, u64 reg, u64 from)
 		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
 }
 
-static void restore(struct kuw_machine *m, u64 reg)
+static void restore(struct machine *m, u64 reg)
 {
 	if (!m->initial)
 		fail(m, -EINVAL);
@@ -161,7 +180,7 @@ static void restore(struct kuw_machine *m, u64 reg)
 }
 
 /* Take an expression. Return: a loc of kind @how, or one of a simpler kind. */
-static u64 take_expr(struct kuw_machine *m, u8 how)
+static u64 take_expr(struct machine *m, u8 how)
 {
 	struct kuw_loc value = { .how = KUW_SAME };
 	u64 len = kuw_uleb(&m->in);
@@ -190,7 +209,7 @@ static u64 take_expr(struct kuw_machine *m, u8 how)
 	return kuw_loc_pack(how, 0, 0, off);
 }
 
-static void remember(struct kuw_machine *m)
+static void remember(struct machine *m)
 {
 	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
 
@@ -203,11 +222,11 @@ static void remember(struct kuw_machine *m)
 		fail(m, -ENOSPC);
 		return;
 	}
-	states[m->nr_states++] = *m->cfi;
+	states[m->nr_states++] = m->cfi;
 }
 
 /* The CFA's rule is part of the state, as GCC and LLVM assume. */
-static void restore_state(struct kuw_machine *m)
+static void restore_state(struct machine *m)
 {
 	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
 
@@ -215,207 +234,170 @@ static void restore_state(struct kuw_machine *m)
 		fail(m, -EINVAL);
 		return;
 	}
-	*m->cfi = states[--m->nr_states];
+	m->cfi = states[--m->nr_states];
 }
 
-static void rare_op(struct kuw_machine *m, u8 op)
+static void set_loc(struct machine *m)
+{
+	m->absolute = true;
+	move_to(m, kuw_read_encoded(&m->in, m->cie->enc, &m->c->eh_frame, 0) - m->c->base);
+}
+
+/* End the row, @delta code units after its start. */
+static inline void advance(struct machine *m, u64 delta)
+{
+	u64 loc;
+
+	if (unlikely(__builtin_mul_overflow(delta, m->cie->code_align, &delta) ||
+		     __builtin_add_overflow(delta, m->loc, &loc)))
+		fail(m, -EINVAL);
+	else
+		move_to(m, loc);
+}
+
+/* Instructions without an operand in the opcode's byte. */
+static void extended_op(struct machine *m, u8 op)
 {
 	s64 align = m->cie->data_align;
 	struct kuw_cur *in = &m->in;
-	u64 reg;
+	u64 reg, delta;
 
 	switch (op) {
 	case DW_CFA_nop:
+		return;
+	case DW_CFA_def_cfa_offset:
+		set_cfa_off(m, fit(m, kuw_uleb(in)));
+		return;
+	case DW_CFA_advance_loc1:
+		delta = kuw_u8(in);
+		break;
+	case DW_CFA_advance_loc2:
+		delta = kuw_u16(in);
+		break;
+	case DW_CFA_advance_loc4:
+		delta = kuw_u32(in);
+		break;
+	case DW_CFA_MIPS_advance_loc8:
+		delta = kuw_u64(in);
 		break;
 	case DW_CFA_set_loc:
 		set_loc(m);
-		break;
-	case DW_CFA_MIPS_advance_loc8:
-		advance(m, kuw_u64(in));
-		break;
-	case DW_CFA_offset_extended:
+		return;
+	case DW_CFA_def_cfa:
 		reg = kuw_uleb(in);
-		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
-		break;
-	case DW_CFA_restore_extended:
-		restore(m, kuw_uleb(in));
-		break;
-	case DW_CFA_undefined:
-		set_off(m, kuw_uleb(in), KUW_UNDEF, 0);
-		break;
-	case DW_CFA_same_value:
-		set_off(m, kuw_uleb(in), KUW_SAME, 0);
-		break;
-	case DW_CFA_register:
-		reg = kuw_uleb(in);
-		set_from_reg(m, reg, kuw_uleb(in));
-		break;
-	case DW_CFA_def_cfa_expression:
-		m->cfi->cfa = take_expr(m, KUW_EXPR);
-		m->cfi->cfa_expr = true;
-		break;
-	case DW_CFA_expression:
-		reg = kuw_uleb(in);
-		set_reg(m, reg, take_expr(m, KUW_EXPR_MEM));
-		break;
-	case DW_CFA_val_expression:
-		reg = kuw_uleb(in);
-		set_reg(m, reg, take_expr(m, KUW_EXPR));
-		break;
-	case DW_CFA_offset_extended_sf:
-		reg = kuw_uleb(in);
-		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_sleb(in), align));
-		break;
-	case DW_CFA_GNU_negative_offset_extended:
-		reg = kuw_uleb(in);
-		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
-		break;
+		set_cfa(m, reg, fit(m, kuw_uleb(in)));
+		return;
 	case DW_CFA_def_cfa_sf:
 		reg = kuw_uleb(in);
 		set_cfa(m, reg, scaled(m, kuw_sleb(in), align));
-		break;
+		return;
+	case DW_CFA_def_cfa_register:
+		set_cfa_reg(m, kuw_uleb(in));
+		return;
 	case DW_CFA_def_cfa_offset_sf:
 		set_cfa_off(m, scaled(m, kuw_sleb(in), align));
-		break;
+		return;
+	case DW_CFA_def_cfa_expression:
+		m->cfi.cfa = take_expr(m, KUW_EXPR);
+		m->cfi.cfa_expr = true;
+		return;
+	case DW_CFA_remember_state:
+		remember(m);
+		return;
+	case DW_CFA_restore_state:
+		restore_state(m);
+		return;
+	case DW_CFA_restore_extended:
+		restore(m, kuw_uleb(in));
+		return;
+	case DW_CFA_undefined:
+		set_off(m, kuw_uleb(in), KUW_UNDEF, 0);
+		return;
+	case DW_CFA_same_value:
+		set_off(m, kuw_uleb(in), KUW_SAME, 0);
+		return;
+	case DW_CFA_register:
+		reg = kuw_uleb(in);
+		set_from_reg(m, reg, kuw_uleb(in));
+		return;
+	case DW_CFA_offset_extended:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
+		return;
+	case DW_CFA_offset_extended_sf:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_sleb(in), align));
+		return;
+	case DW_CFA_GNU_negative_offset_extended:
+		reg = kuw_uleb(in);
+		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
+		return;
 	case DW_CFA_val_offset:
 		reg = kuw_uleb(in);
 		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_uleb(in), align));
-		break;
+		return;
 	case DW_CFA_val_offset_sf:
 		reg = kuw_uleb(in);
 		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_sleb(in), align));
-		break;
+		return;
+	case DW_CFA_expression:
+		reg = kuw_uleb(in);
+		set_reg(m, reg, take_expr(m, KUW_EXPR_MEM));
+		return;
+	case DW_CFA_val_expression:
+		reg = kuw_uleb(in);
+		set_reg(m, reg, take_expr(m, KUW_EXPR));
+		return;
 	case DW_CFA_GNU_args_size:
 		/* Only exception handling needs this. */
 		kuw_uleb(in);
-		break;
+		return;
 	case DW_CFA_GNU_window_save:
 		/* SPARC: register windows; arm64: signed return addresses. */
 	default:
 		fail(m, -EOPNOTSUPP);
-		break;
+		return;
 	}
+	advance(m, delta);
 }
 
-/* Instructions that are not rare, except the three with an operand in the opcode's byte. */
-static void other_op(struct kuw_machine *m, u8 op)
+static void one_op(struct machine *m)
 {
-	struct kuw_cur *in = &m->in;
-	u64 reg;
+	u8 op = kuw_u8(&m->in);
 
-	switch (op) {
-	case DW_CFA_advance_loc1:
-		advance(m, kuw_u8(in));
-		break;
-	case DW_CFA_advance_loc2:
-		advance(m, kuw_u16(in));
-		break;
-	case DW_CFA_advance_loc4:
-		advance(m, kuw_u32(in));
-		break;
-	case DW_CFA_def_cfa_offset:
-		set_cfa_off(m, fit(m, kuw_uleb(in)));
-		break;
-	case DW_CFA_def_cfa:
-		reg = kuw_uleb(in);
-		set_cfa(m, reg, fit(m, kuw_uleb(in)));
-		break;
-	case DW_CFA_def_cfa_register:
-		set_cfa_reg(m, kuw_uleb(in));
-		break;
-	case DW_CFA_remember_state:
-		remember(m);
-		break;
-	case DW_CFA_restore_state:
-		restore_state(m);
-		break;
-	default:
-		rare_op(m, op);
-		break;
-	}
-}
-
-static void one_op(struct kuw_machine *m)
-{
-	struct kuw_cur *in = &m->in;
-	u8 op = kuw_u8(in);
-
-	switch (op >> 6) {
-	case DW_CFA_advance_loc >> 6:
+	switch (op & 0xc0) {
+	case DW_CFA_advance_loc:
 		advance(m, op & 0x3f);
 		break;
-	case DW_CFA_offset >> 6:
+	case DW_CFA_offset:
 		set_off(m, op & 0x3f, KUW_AT_CFA,
-			scaled(m, kuw_uleb(in), m->cie->data_align));
+			scaled(m, kuw_uleb(&m->in), m->cie->data_align));
 		break;
-	case DW_CFA_restore >> 6:
+	case DW_CFA_restore:
 		restore(m, op & 0x3f);
 		break;
 	default:
-		other_op(m, op);
-		break;
+		extended_op(m, op);
 	}
-}
-
-/* Run usual instructions. Return: whether the program and its last row have ended. */
-static bool usual_ops(struct kuw_machine *m)
-{
-	struct kuw_compile *c = m->c;
-	u32 found = c->nr_found;
-	struct kuw_usual u = {
-		.p = m->in.p, .end = m->in.end,
-		.state = kuw_usual_state(m->cfi, c->signal),
-		.left = m->end - m->loc, .len = m->loc - c->last_off,
-		.rule = c->last_rule, .initial = m->initial->regs,
-		.nr_states = m->nr_states,
-	};
-	bool ended = kuw_usual_ops(c, &u);
-
-	m->loc = m->end - u.left;
-	c->last_off = m->loc - u.len;
-	c->last_rule = u.rule;
-	c->max_rows += c->nr_found - found;
-	if (ended)
-		return true;
-	m->in.p = u.p;
-	m->nr_states = u.nr_states;
-	kuw_set_usual_state(m->cfi, u.state);
-	if (u.err)
-		fail(m, u.err);
-	return false;
 }
 
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
 		struct kuw_cur instrs, u64 *loc, u64 end)
 {
-	struct kuw_machine m = {
-		.c = c, .cfi = cfi, .initial = initial, .cie = cie,
+	struct machine m = {
+		.c = c, .cfi = *cfi, .initial = initial, .cie = cie,
 		.in = instrs, .loc = *loc, .end = end,
 	};
-	bool usual, ended = false;
 
-	/*
-	 * kuw_usual_ops() caches offsets that are scaled by the usual alignments. It reads
-	 * whole words: the section has room for one, as its CIE alone is longer.
-	 */
-	usual = initial && cie->usual;
-	/* Each round consumes at least one byte. */
-	while (kuw_left(&m.in)) {
-		/* Only if no row can be too long for a word. */
-		if (usual && kuw_usual_cfa(cfi) && m.loc < end &&
-		    end - c->last_off < KUW_FOUND_LAST)
-			ended = usual_ops(&m);
-		if (likely(ended))
-			goto out;
-		if (kuw_left(&m.in))
-			one_op(&m);
-	}
+	/* Each instruction consumes at least one byte. */
+	while (kuw_left(&m.in))
+		one_op(&m);
 	if (m.in.bad)
 		fail(&m, -EINVAL);
 	if (!m.err && initial)
 		end_row(&m);
-out:
+	*cfi = m.cfi;
 	*loc = m.absolute ? U64_MAX : m.loc;
 	return m.err;
 }

@@ -126,13 +126,14 @@ struct kuw_regset {
 };
 
 /*
- * An entry of the two caches of what was interned lately. One cache has the set of
- * registers' rules that an instruction makes from another set. The other has the rule
- * that a set and a CFA make. They save comparing sets in full. Both are direct-mapped,
- * which suffices, as programs repeat themselves.
+ * An entry of the two caches of what was interned lately. In one, @key is a register's rule
+ * that was put into set @from, and @to is the set that this made. In the other, @key is the
+ * CFA's rule, @from is a set with the FDE's signal bit, and @to is the rule of both. They save
+ * comparing sets in full. Both are direct-mapped, which suffices, as programs repeat themselves.
  */
 struct kuw_move {
 	u64 key;
+	u32 from;
 	u32 to;
 };
 
@@ -202,8 +203,7 @@ struct kuw_image {
 #define KUW_CIE_SLOTS	8
 #define KUW_RADIX_BITS	11
 
-/* A CIE that was parsed lately, with the state that its program leaves. @usual: that state
- * as one word, or 0 if programs of this CIE's FDEs are not usual ones. @gnu: addresses in
+/* A CIE that was parsed lately, with the state that its program leaves. @gnu: addresses in
  * the FDEs are encoded as GNU tools do.
  */
 struct kuw_cie_slot {
@@ -211,7 +211,6 @@ struct kuw_cie_slot {
 	int err;
 	struct kuw_cie cie;
 	struct kuw_cfi initial;
-	u64 usual;
 	bool gnu;
 };
 
@@ -264,7 +263,7 @@ struct kuw_compile {
 	u32 exprs_len;
 	u32 hash_bits;
 	u32 program_shift;
-	u32 move_mask;
+	u32 move_shift;
 	u32 batch_bytes;
 	u32 signal;
 	u32 nr_stay;
@@ -287,6 +286,9 @@ int kuw_compile_step(struct kuw_compile *c);
 
 /* The rest is for the files of the compiler only. */
 
+#define KUW_MIX		0xff51afd7ed558ccdULL
+#define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
+
 /* Make c->grow ask for an area of @bytes. Return: false. */
 bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes);
 
@@ -306,13 +308,45 @@ static inline int kuw_compile_found_room(struct kuw_compile *c)
 	       0 : kuw_compile_grow_found(c);
 }
 
-/* Find or add the rule of the state @cfi. Return: 0, -EINVAL if the state has no
- * CFA, -ENOSPC, -E2BIG.
+/*
+ * Where a step of the two caches may be: the first half of KUW_AREA_MOVES has rules, the
+ * second one sets.
  */
-int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule);
+static inline struct kuw_move *kuw_intern_move(const struct kuw_compile *c, bool set,
+					       u64 key, u32 from)
+{
+	u64 hash = (key ^ (u64)from << 40) * KUW_MIX;
 
-/* Replace the rule of @reg in set *@regs. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc);
+	return (struct kuw_move *)c->areas[KUW_AREA_MOVES].mem +
+	       ((hash >> c->move_shift) + ((u64)set << (64 - c->move_shift)));
+}
+
+/* The same as the two functions below, if the step is not in its cache. */
+int kuw_intern_new_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *rule);
+int kuw_intern_new_set(struct kuw_compile *c, u32 *regs, u64 loc);
+
+/* Find or add the rule of a CFA and a set. Return: 0, -EINVAL if there is no CFA, -ENOSPC, -E2BIG. */
+static inline int kuw_intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *rule)
+{
+	u32 from = regs | c->signal << 31;
+	struct kuw_move *move = kuw_intern_move(c, false, cfa, from);
+
+	if (unlikely(move->key != cfa || move->from != from))
+		return kuw_intern_new_rule(c, cfa, regs, rule);
+	*rule = move->to;
+	return 0;
+}
+
+/* Replace the rule of a register in set *@regs by @loc, which names it. Return: 0, -ENOSPC, -E2BIG. */
+static inline int kuw_intern_set(struct kuw_compile *c, u32 *regs, u64 loc)
+{
+	struct kuw_move *move = kuw_intern_move(c, true, loc, *regs);
+
+	if (unlikely(move->key != loc || move->from != *regs))
+		return kuw_intern_new_set(c, regs, loc);
+	*regs = move->to;
+	return 0;
+}
 
 /* Intern an expression; @off is its place in the pool. Return: as above. */
 int kuw_compile_expr(struct kuw_compile *c, const u8 *bytes, u32 len, s32 *off);
@@ -327,9 +361,6 @@ static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 
 	return sets[regs].reg[reg];
 }
-
-#define KUW_MIX		0xff51afd7ed558ccdULL
-#define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
 
 /*
  * A row with @rule starts at @off: write the row before, which is now complete. For the

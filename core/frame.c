@@ -135,7 +135,6 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	}
 	cie->code_align = kuw_uleb(c);
 	cie->data_align = kuw_sleb(c);
-	cie->usual = cie->code_align == 1 && cie->data_align == -(s64)section->word;
 	ra = version == 1 ? kuw_u8(c) : kuw_uleb(c);
 	cie->enc = DW_EH_PE_absptr;
 	if (aug[0] == 'z')

@@ -70,7 +70,6 @@ struct kuw_record {
  * @enc: DW_EH_PE of the addresses in its FDEs
  * @augmented: its FDEs have augmentation data ("z")
  * @signal: its FDEs are signal frames ("S")
- * @usual: both alignments are those that compilers write
  * @len: bytes of its record, even if it is damaged
  */
 struct kuw_cie {
@@ -80,7 +79,6 @@ struct kuw_cie {
 	u8 enc;
 	bool augmented;
 	bool signal;
-	bool usual;
 	u32 len;
 };
 

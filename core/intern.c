@@ -135,7 +135,7 @@ int kuw_intern_init(struct kuw_compile *c)
 	while (bits < MOVES_MAX_BITS && (u64)BYTES_PER_MOVE << bits < c->eh_frame.len)
 		bits++;
 	moves = sizeof(struct kuw_move) << bits;
-	c->move_mask = moves - sizeof(struct kuw_move);
+	c->move_shift = 64 - bits;
 	if (!kuw_compile_room(c, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
 	    !kuw_compile_room(c, KUW_AREA_MOVES, 2 * moves))
 		return -ENOSPC;
@@ -145,22 +145,26 @@ int kuw_intern_init(struct kuw_compile *c)
 	if (intern_regs(c, reg, &number))
 		return -ENOSPC;
 	memset(c->areas[KUW_AREA_RULES].mem, 0, sizeof(struct kuw_ruleset));
-	/* No key is 0, so an empty entry never matches. */
+	/* No CFA's rule is 0, and in set 0, register 0 has rule 0 already: zeros say nothing. */
 	memset(c->areas[KUW_AREA_MOVES].mem, 0, 2 * moves);
 	c->nr_rules = 1;
 	return 0;
 }
 
-int kuw_intern_set(struct kuw_compile *c, u32 *regs, u32 reg, u64 loc)
+int kuw_intern_new_set(struct kuw_compile *c, u32 *regs, u64 loc)
 {
 	const struct kuw_regset *sets = c->areas[KUW_AREA_REGS].mem;
 	u64 set[KUW_NR_REGS];
+	u32 from = *regs;
+	int err;
 
-	if (sets[*regs].reg[reg] == loc)
-		return 0;
-	memcpy(set, sets[*regs].reg, sizeof(set));
-	set[reg] = loc;
-	return intern_regs(c, set, regs);
+	memcpy(set, sets[from].reg, sizeof(set));
+	set[kuw_loc_unpack(loc).target] = loc;
+	err = intern_regs(c, set, regs);
+	if (err)
+		return err;
+	*kuw_intern_move(c, true, loc, from) = (struct kuw_move){ loc, from, *regs };
+	return 0;
 }
 
 /* Find or add a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
@@ -196,13 +200,20 @@ static int intern_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *number)
 	return 0;
 }
 
-int kuw_intern_rule(struct kuw_compile *c, const struct kuw_cfi *cfi, u32 *rule)
+int kuw_intern_new_rule(struct kuw_compile *c, u64 cfa, u32 regs, u32 *rule)
 {
+	u32 from = regs | c->signal << 31;
+	int err;
+
 	/* A frame needs a CFA, unless it is the outermost. */
-	if (kuw_loc_how(cfi->cfa) == KUW_UNDEF &&
-	    kuw_loc_how(kuw_intern_get(c, cfi->regs, KUW_RA)) != KUW_UNDEF)
+	if (kuw_loc_how(cfa) == KUW_UNDEF &&
+	    kuw_loc_how(kuw_intern_get(c, regs, KUW_RA)) != KUW_UNDEF)
 		return -EINVAL;
-	return intern_rule(c, cfi->cfa, cfi->regs, rule);
+	err = intern_rule(c, cfa, regs, rule);
+	if (err)
+		return err;
+	*kuw_intern_move(c, false, cfa, from) = (struct kuw_move){ cfa, from, *rule };
+	return 0;
 }
 
 int kuw_compile_grow_found(struct kuw_compile *c)

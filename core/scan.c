@@ -2,7 +2,6 @@
 /* Find FDEs and run their programs. */
 #include "compile.h"
 #include "limits.h"
-#include "machine.h"
 #include "program.h"
 
 /* Fill a slot with the CIE at @pos: with its initial state, or with the error. */
@@ -11,7 +10,6 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 	u64 loc = 0;
 
 	slot->pos = pos;
-	slot->usual = 0;
 	slot->gnu = false;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
 	c->batch_bytes += slot->cie.len;
@@ -21,8 +19,6 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
 				slot->cie.instrs, &loc, 0);
-	if (slot->cie.usual && kuw_usual_cfa(&slot->initial))
-		slot->usual = kuw_usual_state(&slot->initial, slot->cie.signal);
 	/* Try again when the caller has grown the area. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
@@ -155,68 +151,41 @@ static int clip_fde(struct kuw_compile *c, struct kuw_fde *fde)
 	return fde->len ? 0 : 1;
 }
 
-/* Run the program of an FDE that is not a usual one. Return: 0 or an error, as
- * kuw_cfi_run(); 1 if the FDE's end cut rows off.
- */
-static noinline int run_unusual(struct kuw_compile *c, const u8 *p, u32 len,
-				const struct kuw_cie_slot *slot, u32 off, u64 end)
-{
-	struct kuw_cfi cfi = slot->initial;
-	u64 loc = off;
-	int ret;
-
-	c->signal = slot->cie.signal;
-	c->last_rule = 0;
-	c->last_off = off;
-	ret = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, kuw_cur(p, len), &loc, end);
-	return ret ? ret : loc >= end;
-}
-
 /* Run the program of an FDE that starts at @off. Return: as kuw_cfi_run(). */
 static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
 		       const struct kuw_cie_slot *slot, u32 off,
 		       struct kuw_program *program)
 {
-	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows, rows, last;
-	struct kuw_usual u = {
-		.p = fde->instrs.p, .end = fde->instrs.end, .state = slot->usual,
-		.left = fde->len, .initial = slot->initial.regs,
-	};
+	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows, rows;
+	struct kuw_cfi cfi = slot->initial;
+	u64 loc = off, end = off + fde->len;
 	u32 *found;
-	int cut;
+	int err;
 
 	/*
 	 * Reserve the first of the FDE's two words. The first row completes a row of rule 0,
 	 * which does not exist: that reserves the second one.
 	 */
 	c->nr_found++;
-	if (likely(slot->usual && fde->len < KUW_FOUND_LAST && kuw_usual_ops(c, &u))) {
-		rows = c->nr_found - at - 1;
-		c->max_rows += rows;
-		last = u.rule;
-		cut = !u.left;
-	} else {
-		/* Run it again, from the start. */
-		c->nr_found = at + 1;
-		cut = run_unusual(c, fde->instrs.p, kuw_left(&fde->instrs), slot, off,
-				  off + fde->len);
-		if (unlikely(cut < 0)) {
-			c->nr_found = at;
-			c->max_rows = max_rows;
-			return cut;
-		}
-		rows = c->max_rows - max_rows;
-		last = c->last_rule;
+	c->signal = slot->cie.signal;
+	c->last_rule = 0;
+	c->last_off = off;
+	err = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, &loc, end);
+	if (unlikely(err)) {
+		c->nr_found = at;
+		c->max_rows = max_rows;
+		return err;
 	}
+	rows = c->max_rows - max_rows;
 	c->longest = max_t(u32, c->longest, rows);
 	/* There is room: the last row has made sure of it. */
 	found = c->areas[KUW_AREA_FOUND].mem;
-	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, last);
+	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, c->last_rule);
 	found += at;
 	found[0] = first;
 	found[1] = fde->len;
 	/* If the FDE's end cut rows off, a longer FDE with this program would miss them. */
-	if (program && !cut) {
+	if (program && loc < end) {
 		program->cie = slot->pos;
 		program->pos = fde->instrs.p - c->eh_frame.bytes;
 		program->len = kuw_left(&fde->instrs);
