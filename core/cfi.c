@@ -34,7 +34,6 @@ enum {
  * @loc: where the current row starts, as an offset from the table's base
  * @end: where the FDE ends
  * @nr_states: how many states are remembered
- * @absolute: an instruction named an address
  * @err: the first error
  */
 struct machine {
@@ -46,7 +45,6 @@ struct machine {
 	u64 loc;
 	u64 end;
 	u32 nr_states;
-	bool absolute;
 	int err;
 };
 
@@ -239,7 +237,6 @@ static void restore_state(struct machine *m)
 
 static void set_loc(struct machine *m)
 {
-	m->absolute = true;
 	move_to(m, kuw_read_encoded(&m->in, m->cie->enc, &m->c->eh_frame, 0) - m->c->base);
 }
 
@@ -383,11 +380,11 @@ static void one_op(struct machine *m)
 
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
-		struct kuw_cur instrs, u64 *loc, u64 end)
+		struct kuw_cur instrs, u64 loc, u64 end)
 {
 	struct machine m = {
 		.c = c, .cfi = *cfi, .initial = initial, .cie = cie,
-		.in = instrs, .loc = *loc, .end = end,
+		.in = instrs, .loc = loc, .end = end,
 	};
 
 	/* Each instruction consumes at least one byte. */
@@ -398,6 +395,5 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	if (!m.err && initial)
 		end_row(&m);
 	*cfi = m.cfi;
-	*loc = m.absolute ? U64_MAX : m.loc;
 	return m.err;
 }

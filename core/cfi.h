@@ -30,9 +30,7 @@ struct kuw_cfi {
  *	which makes no rows
  * @cie: the CIE
  * @instrs: the program
- * @loc: in: where the first row starts, as an offset from the table's base; out: where
- *	the last one starts according to the program, or U64_MAX if the program named
- *	an address
+ * @loc: where the first row starts, as an offset from the table's base
  * @end: where the FDE ends
  *
  * Return: 0; -EINVAL if the program is damaged; -EOPNOTSUPP if a table cannot express
@@ -40,6 +38,6 @@ struct kuw_cfi {
  */
 int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 		const struct kuw_cfi *initial, const struct kuw_cie *cie,
-		struct kuw_cur instrs, u64 *loc, u64 end);
+		struct kuw_cur instrs, u64 loc, u64 end);
 
 #endif /* KUW_CFI_H */

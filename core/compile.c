@@ -4,7 +4,6 @@
 
 static int (*const phases[])(struct kuw_compile *c) = {
 	kuw_intern_init,
-	kuw_programs_init,
 	kuw_scan,
 	kuw_scan_header,
 	kuw_sort_split,

@@ -44,7 +44,7 @@ enum kuw_area_id {
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
 	KUW_AREA_MOVES,		/* struct kuw_move */
-	KUW_AREA_PROGRAMS,	/* struct kuw_program; later u64: nodes by hash */
+	KUW_AREA_SLOTS,		/* u64: nodes by hash */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
 	KUW_AREA_NODES,		/* struct kuw_node */
@@ -64,11 +64,9 @@ struct kuw_pair {
 };
 
 /*
- * KUW_AREA_FOUND has words. An FDE has two: where its rows start, and its length. A row
- * has one: how many bytes it holds for, and its rule. As rows have no addresses, FDEs with
- * the same program share their rows.
+ * KUW_AREA_FOUND has words. An FDE has one, its length, and its rows follow. A row has one:
+ * how many bytes it holds for, and its rule.
  */
-#define KUW_FOUND_FDE	2	/* words of an FDE */
 #define KUW_FOUND_LAST	0xfffe	/* the row holds up to the end of the FDE */
 #define KUW_FOUND_LONG	0xffff	/* the length is in the next word */
 /* How many words may be written between two checks for room. */
@@ -262,7 +260,6 @@ struct kuw_compile {
 	u32 nr_entries;
 	u32 exprs_len;
 	u32 hash_bits;
-	u32 program_shift;
 	u32 move_shift;
 	u32 batch_bytes;
 	u32 signal;
@@ -364,7 +361,7 @@ static inline u64 kuw_intern_get(const struct kuw_compile *c, u32 regs, u32 reg)
 
 /*
  * A row with @rule starts at @off: write the row before, which is now complete. For the
- * first row of an FDE, that writes a word which the FDE's length replaces later.
+ * first row of an FDE, that writes a row of rule 0, whose word the FDE's length replaces later.
  * Return: 0, -ENOSPC, -E2BIG.
  */
 static inline int kuw_compile_append(struct kuw_compile *c, u32 off, u32 rule)
@@ -403,7 +400,7 @@ struct kuw_tree {
 static inline struct kuw_tree kuw_runs_tree(const struct kuw_compile *c)
 {
 	return (struct kuw_tree){ .nodes = c->areas[KUW_AREA_NODES].mem,
-				  .slots = c->areas[KUW_AREA_PROGRAMS].mem,
+				  .slots = c->areas[KUW_AREA_SLOTS].mem,
 				  .mask = c->node_mask };
 }
 
@@ -469,9 +466,6 @@ struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n);
 
 /* Make the first set and the first rule, the caches, and the hash. */
 int kuw_intern_init(struct kuw_compile *c);
-
-/* Make the cache of programs. */
-int kuw_programs_init(struct kuw_compile *c);
 
 /* Find FDEs and run their programs, from the start of .eh_frame on. */
 int kuw_scan(struct kuw_compile *c);

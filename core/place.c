@@ -103,9 +103,9 @@ struct place {
 static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 				    struct kuw_tree tree, const struct kuw_pair *fde)
 {
-	const u32 *head = p->found + fde->value, *row = p->found + head[0];
+	const u32 *head = p->found + fde->value, *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
-	u32 off = fde->key, end = off + head[1], stop = min_t(u32, end, fde[1].key);
+	u32 off = fde->key, end = off + *head, stop = min_t(u32, end, fde[1].key);
 	const u32 *word;
 	u32 rule = 0, node;
 

@@ -25,11 +25,11 @@ int kuw_runs_init(struct kuw_compile *c)
 	while (slots < c->max_nodes)
 		slots *= 2;
 	if (!kuw_compile_room(c, KUW_AREA_NODES, (u64)c->max_nodes * sizeof(*nodes)) ||
-	    !kuw_compile_room(c, KUW_AREA_PROGRAMS, slots * sizeof(u64)))
+	    !kuw_compile_room(c, KUW_AREA_SLOTS, slots * sizeof(u64)))
 		return -ENOSPC;
 	nodes = nodes_of(c);
 	memset(nodes, 0, sizeof(*nodes));
-	memset(c->areas[KUW_AREA_PROGRAMS].mem, 0, slots * sizeof(u64));
+	memset(c->areas[KUW_AREA_SLOTS].mem, 0, slots * sizeof(u64));
 	c->node_mask = slots - 1;
 	c->nr_nodes = 1;
 	return 0;

@@ -2,13 +2,10 @@
 /* Find FDEs and run their programs. */
 #include "compile.h"
 #include "limits.h"
-#include "program.h"
 
 /* Fill a slot with the CIE at @pos: with its initial state, or with the error. */
 static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, u32 pos)
 {
-	u64 loc = 0;
-
 	slot->pos = pos;
 	slot->gnu = false;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
@@ -18,7 +15,7 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 	memset(&slot->initial, 0, sizeof(slot->initial));
 	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
 	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
-				slot->cie.instrs, &loc, 0);
+				slot->cie.instrs, 0, 0);
 	/* Try again when the caller has grown the area. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
@@ -153,45 +150,27 @@ static int clip_fde(struct kuw_compile *c, struct kuw_fde *fde)
 
 /* Run the program of an FDE that starts at @off. Return: as kuw_cfi_run(). */
 static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
-		       const struct kuw_cie_slot *slot, u32 off,
-		       struct kuw_program *program)
+		       const struct kuw_cie_slot *slot, u32 off)
 {
-	u32 at = c->nr_found, first = at + KUW_FOUND_FDE, max_rows = c->max_rows, rows;
+	u32 at = c->nr_found, max_rows = c->max_rows, *found;
 	struct kuw_cfi cfi = slot->initial;
-	u64 loc = off, end = off + fde->len;
-	u32 *found;
 	int err;
 
-	/*
-	 * Reserve the first of the FDE's two words. The first row completes a row of rule 0,
-	 * which does not exist: that reserves the second one.
-	 */
-	c->nr_found++;
 	c->signal = slot->cie.signal;
 	c->last_rule = 0;
 	c->last_off = off;
-	err = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, &loc, end);
+	err = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, off,
+			  off + fde->len);
 	if (unlikely(err)) {
 		c->nr_found = at;
 		c->max_rows = max_rows;
 		return err;
 	}
-	rows = c->max_rows - max_rows;
-	c->longest = max_t(u32, c->longest, rows);
+	c->longest = max_t(u32, c->longest, c->max_rows - max_rows);
 	/* There is room: the last row has made sure of it. */
 	found = c->areas[KUW_AREA_FOUND].mem;
 	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, c->last_rule);
-	found += at;
-	found[0] = first;
-	found[1] = fde->len;
-	/* If the FDE's end cut rows off, a longer FDE with this program would miss them. */
-	if (program && loc < end) {
-		program->cie = slot->pos;
-		program->pos = fde->instrs.p - c->eh_frame.bytes;
-		program->len = kuw_left(&fde->instrs);
-		program->first = first;
-		program->nr_rows = rows;
-	}
+	found[at] = fde->len;
 	return 0;
 }
 
@@ -213,30 +192,15 @@ static noinline int grow_fdes(struct kuw_compile *c)
 static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 		   const struct kuw_cie_slot *slot)
 {
-	u32 off = fde->start - c->base, n = c->nr_fdes, at = c->nr_found, *found;
-	struct kuw_program *program;
+	u32 off = fde->start - c->base, n = c->nr_fdes, at = c->nr_found;
 	struct kuw_pair *fdes;
-	bool there;
 	int ret;
 
 	ret = likely(n < c->max_fdes) ? 0 : grow_fdes(c);
 	if (likely(!ret))
-		ret = kuw_compile_found_room(c);
+		ret = run_program(c, fde, slot, off);
 	if (unlikely(ret))
 		return ret;
-	program = kuw_program_find(c, slot->pos, &fde->instrs, &there);
-	if (there) {
-		/* If this FDE is the shorter one, put_fde() stops at its end. */
-		found = (u32 *)c->areas[KUW_AREA_FOUND].mem + at;
-		found[0] = program->first;
-		found[1] = fde->len;
-		c->nr_found += KUW_FOUND_FDE;
-		c->max_rows += program->nr_rows;
-	} else {
-		ret = run_program(c, fde, slot, off, program);
-		if (unlikely(ret))
-			return ret;
-	}
 	if (unlikely(c->max_rows > KUW_MAX_ROWS))
 		return -E2BIG;
 	fdes = c->areas[KUW_AREA_FDES].mem;
