@@ -390,7 +390,7 @@ int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
 	/* Each instruction consumes at least one byte. */
 	while (kuw_left(&m.in))
 		one_op(&m);
-	if (m.in.bad)
+	if (!kuw_good(&m.in))
 		fail(&m, -EINVAL);
 	if (!m.err && initial)
 		end_row(&m);

@@ -43,8 +43,6 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 	c->eh_frame.len = elf->eh_frame.len;
 	c->eh_frame.vaddr = elf->eh_frame.vaddr;
 	c->eh_frame.word = elf->word;
-	/* Before here, a whole word can be read. */
-	c->words_end = c->eh_frame.bytes + c->eh_frame.len - (sizeof(u32) - 1);
 	if (image->eh_frame_hdr) {
 		c->eh_frame_hdr.bytes = image->eh_frame_hdr;
 		c->eh_frame_hdr.len = elf->eh_frame_hdr.len;

@@ -79,20 +79,20 @@ static inline u32 kuw_found_row(u32 len, u32 rule)
 
 static inline u32 kuw_found_len(const u32 *row)
 {
-	return get_unaligned_le16((const u16 *)row + 1);
+	return *row >> 16;
 }
 
 static inline u32 kuw_found_rule(const u32 *row)
 {
-	return get_unaligned_le16(row);
+	return (u16)*row;
 }
 
 /* The step from the row before @row to @row: the length of the former (if its word has it)
- * and the rule of the latter. These halves of the two words are adjacent.
+ * and the rule of the latter.
  */
 static inline u32 kuw_found_step(const u32 *row)
 {
-	return get_unaligned_le32((const u16 *)row - 1);
+	return kuw_found_len(row - 1) | kuw_found_rule(row) << 16;
 }
 
 /*
@@ -201,15 +201,12 @@ struct kuw_image {
 #define KUW_CIE_SLOTS	8
 #define KUW_RADIX_BITS	11
 
-/* A CIE that was parsed lately, with the state that its program leaves. @gnu: addresses in
- * the FDEs are encoded as GNU tools do.
- */
+/* A CIE that was parsed lately, with the state that its program leaves. */
 struct kuw_cie_slot {
 	u32 pos;
 	int err;
 	struct kuw_cie cie;
 	struct kuw_cfi initial;
-	bool gnu;
 };
 
 /**
@@ -229,7 +226,6 @@ struct kuw_compile {
 	const struct kuw_segment *segment;
 	struct kuw_section eh_frame;
 	struct kuw_section eh_frame_hdr;
-	const u8 *words_end;
 	u64 base;
 	u32 covered;
 	u32 phase;

@@ -2,7 +2,8 @@
 /*
  * core/ reads untrusted bytes only through a cursor, which never leaves its range. A read
  * that would leave the range yields 0 and marks the cursor bad for good. So a record is
- * parsed straight through, and checked once at its end.
+ * parsed straight through, and checked once at its end. No other file names the members of
+ * a cursor (tests/layers.sh).
  */
 #ifndef KUW_CURSOR_H
 #define KUW_CURSOR_H
@@ -20,15 +21,59 @@ static inline struct kuw_cur kuw_cur(const u8 *bytes, u32 len)
 	return (struct kuw_cur){ .p = bytes, .end = bytes + len };
 }
 
+/* Return: a cursor of the bytes from @pos on, of @len; a bad one if there are not as many. */
+static inline struct kuw_cur kuw_cur_from(const u8 *bytes, u32 len, u32 pos)
+{
+	struct kuw_cur c = kuw_cur(bytes, len);
+
+	if (unlikely(pos > len))
+		c = (struct kuw_cur){ .p = c.end, .end = c.end, .bad = true };
+	else
+		c.p += pos;
+	return c;
+}
+
 static inline u64 kuw_left(const struct kuw_cur *c)
 {
 	return c->end - c->p;
+}
+
+/* Return: how far the cursor is from @bytes, which its range starts with or follows. */
+static inline u64 kuw_pos(const struct kuw_cur *c, const u8 *bytes)
+{
+	return c->p - bytes;
 }
 
 static inline void kuw_fail(struct kuw_cur *c)
 {
 	c->bad = true;
 	c->p = c->end;
+}
+
+/* Return: whether no read has failed. */
+static inline bool kuw_good(const struct kuw_cur *c)
+{
+	return !c->bad;
+}
+
+/* Let the range end after @len more bytes. Return: whether there are as many. */
+static inline bool kuw_cut(struct kuw_cur *c, u64 len)
+{
+	if (unlikely(len > kuw_left(c))) {
+		kuw_fail(c);
+		return false;
+	}
+	c->end = c->p + len;
+	return true;
+}
+
+/* Go by @by bytes, on or back, but not before @first. Return: whether that is in the range. */
+static inline bool kuw_go(struct kuw_cur *c, const u8 *first, s64 by)
+{
+	if (by < first - c->p || by > c->end - c->p)
+		return false;
+	c->p += by;
+	return true;
 }
 
 /* Go past @n bytes. Return: whether there are as many. */

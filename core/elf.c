@@ -172,7 +172,7 @@ static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 	elf->shnum = kuw_u16(c);
 	elf->shstrndx = kuw_u16(c);
 	/* Only ET_EXEC (2) and ET_DYN (3) are executed or mapped as code. */
-	if (c->bad || (type != 2 && type != 3) ||
+	if (!kuw_good(c) || (type != 2 && type != 3) ||
 	    machine != (elf->word == KUW_WORD ? KUW_ELF_MACHINE :
 						KUW_I386_ELF_MACHINE))
 		return -ENOEXEC;
@@ -265,7 +265,7 @@ static int feed_phdrs(struct kuw_elf *elf, struct kuw_cur *c)
 			note->len = min_t(u64, filesz, KUW_MAX_NOTES);
 		}
 	}
-	if (c->bad)
+	if (!kuw_good(c))
 		return -EINVAL;
 	if (!elf->nr_segments)
 		return -ENODATA;
@@ -286,7 +286,7 @@ static void feed_notes(struct kuw_elf *elf, struct kuw_cur *c)
 		type = kuw_u32(c);
 		name = kuw_bytes(c, ALIGN((u64)name_len, 4));
 		desc = kuw_bytes(c, len);
-		if (c->bad)
+		if (!kuw_good(c))
 			return;
 		/* The last note need not be padded. */
 		kuw_bytes(c, min_t(u64, -len & 3, kuw_left(c)));
@@ -301,8 +301,10 @@ static void feed_notes(struct kuw_elf *elf, struct kuw_cur *c)
 
 static void feed_eh_hdr(struct kuw_elf *elf, struct kuw_cur *c)
 {
+	struct kuw_cur all = *c;
+	u32 len = kuw_left(c);
 	struct kuw_section section = {
-		.bytes = c->p, .len = kuw_left(c), .word = elf->word,
+		.bytes = kuw_bytes(&all, len), .len = len, .word = elf->word,
 		.vaddr = elf->eh_frame_hdr.vaddr,
 	};
 	u8 version = kuw_u8(c), enc = kuw_u8(c);
@@ -312,7 +314,7 @@ static void feed_eh_hdr(struct kuw_elf *elf, struct kuw_cur *c)
 	vaddr = kuw_read_encoded(c, enc, &section, section.vaddr);
 	if (elf->word != KUW_WORD)
 		vaddr = (u32)vaddr;
-	if (!c->bad && version == 1)
+	if (kuw_good(c) && version == 1)
 		find_vaddr(elf, vaddr, &elf->eh_frame);
 }
 
@@ -324,7 +326,7 @@ static void feed_name_shdr(struct kuw_elf *elf, struct kuw_cur *c)
 	kuw_bytes(c, 8 + 2 * elf->word);
 	off = read_word(elf, c);
 	len = read_word(elf, c);
-	if (c->bad || !in_file(elf, off, len))
+	if (!kuw_good(c) || !in_file(elf, off, len))
 		return;
 	elf->names.off = off;
 	elf->names.len = min_t(u64, len, KUW_MAX_NAMES);

@@ -104,7 +104,7 @@ static bool read_op(struct kuw_cur *c, struct op *op, u32 word)
 	}
 	if (word != KUW_WORD)
 		op->reg = kuw_i386_reg(op->reg);
-	return !c->bad && op->reg < KUW_NR_REGS;
+	return kuw_good(c) && op->reg < KUW_NR_REGS;
 }
 
 bool kuw_expr_check(const u8 *bytes, u32 len, u32 word)
@@ -395,9 +395,8 @@ unary:
 		}
 		continue;
 jump:
-		if ((s64)op.operand < bytes - c.p || (s64)op.operand > c.end - c.p)
+		if (!kuw_go(&c, bytes, op.operand))
 			return KUNWIND_STOP_EXPR_BAD;
-		c.p += (s64)op.operand;
 	}
 	if (!n)
 		return KUNWIND_STOP_EXPR_BAD;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The records of .eh_frame: CIEs and FDEs (LSB Core 10.6, DWARF 5 6.4.1). */
 #include "frame.h"
+#include "limits.h"
 
 static u64 read_address(struct kuw_cur *c, const struct kuw_section *section)
 {
@@ -36,7 +37,7 @@ static u64 read_format(struct kuw_cur *c, u8 enc,
 u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
 		     const struct kuw_section *section, u64 data)
 {
-	u64 here = section->vaddr + (c->p - section->bytes);
+	u64 here = section->vaddr + kuw_pos(c, section->bytes);
 
 	if (enc & DW_EH_PE_indirect) {
 		kuw_fail(c);
@@ -57,21 +58,53 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
 	return 0;
 }
 
+int kuw_read_record(const struct kuw_section *section, u32 pos,
+		    struct kuw_record *record)
+{
+	struct kuw_cur c = kuw_section_cur(section, pos);
+	u32 id_pos, id, word;
+	u64 len;
+
+	record->next = 0;
+	word = kuw_u32(&c);
+	len = word;
+	if (!len && kuw_good(&c)) {
+		record->next = pos + KUW_TERMINATOR;
+		return 0;
+	}
+	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */
+	if (unlikely(word == 0xffffffff))
+		len = kuw_u64(&c);
+	if (!kuw_good(&c) || !kuw_cut(&c, len))
+		return -EINVAL;
+	id_pos = kuw_pos(&c, section->bytes);
+	record->next = id_pos + len;
+	if (len > KUW_MAX_RECORD)
+		return -EINVAL;
+	id = kuw_u32(&c);
+	/* A CIE pointer is the distance back from itself. */
+	if (!kuw_good(&c) || id > id_pos)
+		return -EINVAL;
+	record->cie = id ? id_pos - id : KUW_IS_CIE;
+	record->body = c;
+	return 1;
+}
+
+/* Read the augmentation's data, which the letters @aug after "z" describe. */
 static void parse_augmentation(const struct kuw_section *section,
-			       struct kuw_cur *c, const u8 *letter,
+			       struct kuw_cur *c, struct kuw_cur aug,
 			       struct kuw_cie *cie)
 {
-	struct kuw_cur data;
-	u64 len = kuw_uleb(c);
-	const u8 *bytes = kuw_bytes(c, len);
-	u8 enc;
+	struct kuw_cur data = *c;
+	u64 len = kuw_uleb(&data);
+	u8 enc, letter;
 
-	if (!bytes)
+	*c = data;
+	if (!kuw_bytes(c, len) || !kuw_cut(&data, len))
 		return;
-	data = kuw_cur(bytes, len);
 	cie->augmented = true;
-	for (; *letter; letter++) {
-		switch (*letter) {
+	while ((letter = kuw_u8(&aug))) {
+		switch (letter) {
 		case 'R':
 			cie->enc = kuw_u8(&data);
 			break;
@@ -92,11 +125,11 @@ static void parse_augmentation(const struct kuw_section *section,
 			break;
 		default:
 			/* The length of its data is unknown: end here, as libgcc does. */
-			letter += strlen((const char *)letter) - 1;
-			break;
+			goto out;
 		}
 	}
-	if (data.bad)
+out:
+	if (!kuw_good(&data))
 		kuw_fail(c);
 }
 
@@ -104,10 +137,9 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		  struct kuw_cie *cie)
 {
 	struct kuw_record record;
-	struct kuw_cur *c = &record.body;
-	const u8 *aug;
+	struct kuw_cur *c = &record.body, aug;
+	u8 version, letter;
 	u64 ra;
-	u8 version;
 
 	memset(cie, 0, sizeof(*cie));
 	if (kuw_read_record(section, pos, &record) != 1)
@@ -118,15 +150,18 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	version = kuw_u8(c);
 	if (version != 1 && version != 3 && version != 4)
 		return -EOPNOTSUPP;
-	aug = c->p;
+	aug = *c;
 	while (kuw_u8(c))
 		;
-	if (c->bad)
+	if (!kuw_good(c))
 		return -EINVAL;
-	if (aug[0] == 'e' && aug[1] == 'h') {
+	letter = kuw_u8(&aug);
+	if (letter == 'e') {
 		/* g++ 2: a pointer to the exception table comes first. */
+		if (kuw_u8(&aug) != 'h')
+			return -EOPNOTSUPP;
 		read_address(c, section);
-		aug += 2;
+		letter = kuw_u8(&aug);
 	}
 	if (version == 4) {
 		/* Address size, segment selector size. */
@@ -137,11 +172,11 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	cie->data_align = kuw_sleb(c);
 	ra = version == 1 ? kuw_u8(c) : kuw_uleb(c);
 	cie->enc = DW_EH_PE_absptr;
-	if (aug[0] == 'z')
-		parse_augmentation(section, c, aug + 1, cie);
-	else if (aug[0])
+	if (letter == 'z')
+		parse_augmentation(section, c, aug, cie);
+	else if (letter)
 		return -EOPNOTSUPP;
-	if (c->bad)
+	if (!kuw_good(c))
 		return -EINVAL;
 	if (kuw_section_reg(section, ra) != KUW_RA)
 		return -EOPNOTSUPP;
@@ -149,13 +184,24 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	return 0;
 }
 
-void kuw_read_range(const struct kuw_section *section, struct kuw_cur *c,
-		    u8 enc, struct kuw_fde *fde)
+int kuw_parse_fde(const struct kuw_section *section, const struct kuw_record *record,
+		  const struct kuw_cie *cie, struct kuw_fde *fde)
 {
-	fde->start = kuw_read_encoded(c, enc, section, 0);
+	struct kuw_cur c = record->body;
+
+	fde->start = kuw_read_encoded(&c, cie->enc, section, 0);
 	/* The length has the format of the address, but is relative to nothing. */
-	if ((enc & 0x70) == DW_EH_PE_aligned)
-		fde->len = read_address(c, section);
+	if ((cie->enc & 0x70) == DW_EH_PE_aligned)
+		fde->len = read_address(&c, section);
 	else
-		fde->len = read_format(c, enc, section);
+		fde->len = read_format(&c, cie->enc, section);
+	/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
+	if (unlikely(section->word != KUW_WORD)) {
+		fde->start = (u32)fde->start;
+		fde->len = (u32)fde->len;
+	}
+	if (cie->augmented)
+		kuw_bytes(&c, kuw_uleb(&c));
+	fde->instrs = c;
+	return kuw_good(&c) ? 0 : -EINVAL;
 }

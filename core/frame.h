@@ -5,7 +5,6 @@
 
 #include "arch/i386.h"
 #include "cursor.h"
-#include "limits.h"
 
 /* Pointer encodings (LSB Core 10.5.1). */
 #define DW_EH_PE_absptr		0x00
@@ -38,6 +37,12 @@ struct kuw_section {
 	u32 word;
 	u64 vaddr;
 };
+
+/* Return: a cursor from @pos to the section's end. */
+static inline struct kuw_cur kuw_section_cur(const struct kuw_section *section, u32 pos)
+{
+	return kuw_cur_from(section->bytes, section->len, pos);
+}
 
 /* Return: the place (KUW_RBX and so on) of a register number in the section. */
 static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
@@ -118,87 +123,15 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
  * Return: 1 for a record; 0 for a terminator, which sets only @record->next; -EINVAL if
  *	the record is damaged or too long. If its length is damaged, @record->next is 0.
  */
-static inline int kuw_read_record(const struct kuw_section *section, u32 pos,
-				  struct kuw_record *record)
-{
-	struct kuw_cur c;
-	u32 id_pos, id, word;
-	u64 len;
-
-	record->next = 0;
-	if (pos > section->len)
-		return -EINVAL;
-	c = kuw_cur(section->bytes + pos, section->len - pos);
-	word = kuw_u32(&c);
-	len = word;
-	if (!len && !c.bad) {
-		record->next = pos + KUW_TERMINATOR;
-		return 0;
-	}
-	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */
-	if (unlikely(word == 0xffffffff))
-		len = kuw_u64(&c);
-	if (c.bad || len > kuw_left(&c))
-		return -EINVAL;
-	c.end = c.p + len;
-	record->next = c.end - section->bytes;
-	if (len > KUW_MAX_RECORD)
-		return -EINVAL;
-	id_pos = c.p - section->bytes;
-	id = kuw_u32(&c);
-	/* A CIE pointer is the distance back from itself. */
-	if (c.bad || id > id_pos)
-		return -EINVAL;
-	record->cie = id ? id_pos - id : KUW_IS_CIE;
-	record->body.p = c.p;
-	record->body.end = c.end;
-	record->body.bad = false;
-	return 1;
-}
+int kuw_read_record(const struct kuw_section *section, u32 pos,
+		    struct kuw_record *record);
 
 /* Return: 0, -EINVAL if it is damaged, -EOPNOTSUPP if it is for another machine. */
 int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		  struct kuw_cie *cie);
 
-/* Read the addresses of an FDE, whatever their encoding. */
-void kuw_read_range(const struct kuw_section *section, struct kuw_cur *c,
-		    u8 enc, struct kuw_fde *fde);
-
-/* Return: 0, -EINVAL. */
-static inline int kuw_parse_fde(const struct kuw_section *section,
-				const struct kuw_record *record,
-				const struct kuw_cie *cie, struct kuw_fde *fde)
-{
-	struct kuw_cur c = record->body, copy;
-	struct kuw_fde range;
-
-	/* The encoding that GNU tools write on this machine. */
-	if (likely(cie->enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4) &&
-		   kuw_left(&c) >= 8)) {
-		fde->start = section->vaddr + (c.p - section->bytes) +
-			     (s32)get_unaligned_le32(c.p);
-		fde->len = (s64)(s32)get_unaligned_le32(c.p + 4);
-		c.p += 8;
-	} else {
-		/* The reason for a copy: see kuw_uleb(). */
-		copy = c;
-		kuw_read_range(section, &copy, cie->enc, &range);
-		c = copy;
-		fde->start = range.start;
-		fde->len = range.len;
-	}
-	/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
-	if (unlikely(section->word != KUW_WORD)) {
-		fde->start = (u32)fde->start;
-		fde->len = (u32)fde->len;
-	}
-	if (cie->augmented)
-		kuw_bytes(&c, kuw_uleb(&c));
-	/* One by one: a load of both would stall until both separate stores are done. */
-	fde->instrs.p = c.p;
-	fde->instrs.end = c.end;
-	fde->instrs.bad = false;
-	return c.bad ? -EINVAL : 0;
-}
+/* @record is that of an FDE, and @cie is its CIE. Return: 0, -EINVAL. */
+int kuw_parse_fde(const struct kuw_section *section, const struct kuw_record *record,
+		  const struct kuw_cie *cie, struct kuw_fde *fde);
 
 #endif /* KUW_FRAME_H */

@@ -7,7 +7,6 @@
 static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, u32 pos)
 {
 	slot->pos = pos;
-	slot->gnu = false;
 	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
 	c->batch_bytes += slot->cie.len;
 	if (slot->err)
@@ -19,20 +18,12 @@ static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, 
 	/* Try again when the caller has grown the area. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
-	slot->gnu = !slot->err && slot->cie.augmented && c->eh_frame.word == KUW_WORD &&
-		    slot->cie.enc == (DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-}
-
-/* Return: the slot that has the CIE at @pos if any slot has it. */
-static struct kuw_cie_slot *slot_of(struct kuw_compile *c, u32 pos)
-{
-	return c->slots + (pos >> 2) % KUW_CIE_SLOTS;
 }
 
 /* Return: the slot with the CIE at @pos, which may be a damaged one. */
 static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
 {
-	struct kuw_cie_slot *slot = slot_of(c, pos);
+	struct kuw_cie_slot *slot = c->slots + (pos >> 2) % KUW_CIE_SLOTS;
 
 	if (unlikely(slot->pos != pos))
 		read_cie(c, slot, pos);
@@ -64,55 +55,11 @@ static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
 }
 
 /*
- * A fast path for FDEs as GNU tools write them on this machine, with a CIE that was parsed
- * lately: a record length of 32 bits, an address and a length of 32 bits each, a length of
- * the augmentation data of one byte. It makes all checks of kuw_read_record() and
- * kuw_parse_fde(). Return: whether the record is such an FDE.
- */
-static __always_inline bool gnu_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
-				    struct kuw_cie_slot **slot, u32 *next)
-{
-	/* After the record's length: CIE pointer, address, length, augmentation length. */
-	const u32 least = 3 * sizeof(u32) + 1;
-	const u8 *p = c->eh_frame.bytes + pos, *end;
-	u32 len, back, at = pos + sizeof(u32);
-
-	if (unlikely(p >= c->words_end))
-		return false;
-	len = get_unaligned_le32(p);
-	if (unlikely(len - least > KUW_MAX_RECORD - least))
-		return false;
-	p += sizeof(u32);
-	end = p + len;
-	/* The record must be in the section: see words_end in kuw_compile_init(). */
-	if (unlikely(end - (sizeof(u32) - 1) > c->words_end))
-		return false;
-	back = get_unaligned_le32(p);
-	/* 0 marks a CIE. No CIE is before the section's start. */
-	if (unlikely(back - 1 >= at))
-		return false;
-	*slot = slot_of(c, at - back);
-	if (unlikely((*slot)->pos != at - back || !(*slot)->gnu))
-		return false;
-	if (unlikely(p[12] >= 0x80 || p[12] > len - least))
-		return false;
-	fde->start = c->eh_frame.vaddr + pos + 2 * sizeof(u32) +
-		     (s32)get_unaligned_le32(p + 4);
-	fde->len = (s64)(s32)get_unaligned_le32(p + 8);
-	fde->instrs.p = p + least + p[12];
-	fde->instrs.end = end;
-	fde->instrs.bad = false;
-	*next = at + len;
-	c->batch_bytes += len - sizeof(u32);
-	return true;
-}
-
-/*
  * Read the FDE at @pos. Return: 0; 1 if the record is a CIE; -EINVAL if it is damaged;
  * -EOPNOTSUPP; -ENODATA at a terminator; -EBADMSG if the length is damaged, so that the next
  * record cannot be found; -ENOSPC; -E2BIG.
  */
-static noinline int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
+static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
 			    struct kuw_cie_slot **slot, u32 *next)
 {
 	struct kuw_record record;
@@ -213,20 +160,10 @@ static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
 /* Scan one record; a damaged one counts as such. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
 static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
 {
-	struct kuw_cie_slot *slot, *other;
-	struct kuw_fde fde, copy;
-	u32 behind;
-	int ret = 0;
+	struct kuw_cie_slot *slot;
+	struct kuw_fde fde;
+	int ret = get_fde(c, pos, &fde, &slot, next);
 
-	if (unlikely(!gnu_fde(c, pos, &fde, &slot, next))) {
-		/* The reason for copies: see kuw_uleb(). */
-		ret = get_fde(c, pos, &copy, &other, &behind);
-		*next = behind;
-		if (!ret) {
-			fde = copy;
-			slot = other;
-		}
-	}
 	if (likely(!ret))
 		ret = clip_fde(c, &fde);
 	if (likely(!ret))
@@ -246,9 +183,9 @@ static bool batch_done(const struct kuw_compile *c, u32 budget)
 
 /*
  * Scan records from *@pos to @end, @budget of them at most. Return: 0; KUW_AGAIN; an error of
- * scan_one(), with *@pos at that record. All code for usual records is inlined here.
+ * scan_one(), with *@pos at that record.
  */
-static noinline int scan_records(struct kuw_compile *c, u32 *pos, u32 end, u32 budget)
+static int scan_records(struct kuw_compile *c, u32 *pos, u32 end, u32 budget)
 {
 	u32 at, next;
 	int ret = 0;
@@ -306,7 +243,7 @@ int kuw_scan_header(struct kuw_compile *c)
 		return 0;
 	kuw_read_encoded(&cur, enc, hdr, hdr->vaddr);
 	count = kuw_read_encoded(&cur, count_enc, hdr, hdr->vaddr);
-	if (cur.bad)
+	if (!kuw_good(&cur))
 		return 0;
 	count = min_t(u64, count, kuw_left(&cur) / 8);
 	kuw_bytes(&cur, c->pos * 8ULL);

@@ -56,6 +56,10 @@ check "core includes its own headers and the port's" \
 	"$(includes core "\"(kunwind_port\.h|$(own core))\"")"
 check "core does not ask where it is compiled" \
 	"$(grep -rnE '__KERNEL__|MODULE|CONFIG_|__has_include' core || true)"
+check "core reads foreign bytes through the cursor alone" \
+	"$(find core -name '*.[ch]' ! -name 'cursor.[ch]' -exec grep -nHE '(->|\.)(p|bad)\>' {} +)"
+check "only tables and the pool of expressions have words that are not aligned" \
+	"$(find core -name '*.[ch]' ! -name 'cursor.[ch]' ! -name 'table.[ch]' ! -name encode.c ! -name intern.c -exec grep -nH 'unaligned' {} +)"
 check "port includes core's and the uapi header alone" \
 	"$(includes port/kernel '<|"kunwind_port\.h"'; includes port/host '<|"(kunwind_port|load|compile|elf|map|rule_cache|table)\.h"|"\.\./\.\./include/uapi/[^"]*"')"
 check "kmod includes core, uapi and include/kunwind" \
