@@ -5,7 +5,6 @@
  * parsed and ignored: no walk needs them.
  */
 #include "cfi.h"
-#include "compile.h"
 #include "expr.h"
 #include "limits.h"
 
@@ -26,7 +25,9 @@ enum {
 
 /**
  * struct machine - one run of a program
- * @c: takes rows, expressions and remembered states
+ * @run: what programs of the section need: @section and @base
+ * @intern: see there
+ * @found: see there
  * @cfi: the state
  * @initial: the state that DW_CFA_restore restores; NULL while a CIE's own program runs
  * @cie: the CIE
@@ -37,7 +38,9 @@ enum {
  * @err: the first error
  */
 struct machine {
-	struct kuw_compile *c;
+	const struct kuw_cfi_run *run;
+	struct kuw_intern *intern;
+	struct kuw_found *found;
 	struct kuw_cfi cfi;
 	const struct kuw_cfi *initial;
 	const struct kuw_cie *cie;
@@ -80,9 +83,9 @@ static inline void end_row(struct machine *m)
 
 	if (unlikely(m->loc >= m->end))
 		return;
-	err = kuw_intern_rule(m->c, m->cfi.cfa, m->cfi.regs, &rule);
+	err = kuw_intern_rule(m->intern, m->cfi.cfa, m->cfi.regs, m->cie->signal, &rule);
 	if (likely(!err))
-		err = kuw_compile_append(m->c, m->loc, rule);
+		err = kuw_found_add(m->found, m->loc, rule);
 	if (unlikely(err))
 		fail(m, err);
 }
@@ -94,15 +97,13 @@ static inline void move_to(struct machine *m, u64 loc)
 		fail(m, -EINVAL);
 		return;
 	}
-	if (loc == m->loc)
-		return;
 	end_row(m);
 	m->loc = loc;
 }
 
 static u64 place(const struct machine *m, u64 reg)
 {
-	return kuw_section_reg(&m->c->eh_frame, reg);
+	return kuw_section_reg(m->run->section, reg);
 }
 
 static void set_cfa(struct machine *m, u64 reg, s32 off)
@@ -149,7 +150,7 @@ static void set_reg(struct machine *m, u64 reg, u64 loc)
 	reg = place(m, reg);
 	if (reg >= KUW_NR_REGS)
 		return;
-	err = kuw_intern_set(m->c, &m->cfi.regs, loc | reg << 16);
+	err = kuw_intern_set(m->intern, &m->cfi.regs, loc | reg << 16);
 	if (unlikely(err))
 		fail(m, err);
 }
@@ -173,7 +174,7 @@ static void restore(struct machine *m, u64 reg)
 	if (!m->initial)
 		fail(m, -EINVAL);
 	else if (place(m, reg) < KUW_NR_REGS)
-		set_reg(m, reg, kuw_intern_get(m->c, m->initial->regs,
+		set_reg(m, reg, kuw_intern_get(m->intern, m->initial->regs,
 					       place(m, reg)));
 }
 
@@ -188,11 +189,11 @@ static u64 take_expr(struct machine *m, u8 how)
 
 	if (!bytes)
 		return 0;
-	if (!kuw_expr_check(bytes, len, m->c->eh_frame.word)) {
+	if (!kuw_expr_check(bytes, len, m->run->section->word)) {
 		fail(m, -EOPNOTSUPP);
 		return 0;
 	}
-	if (kuw_expr_simplify(bytes, len, m->c->eh_frame.word, &value)) {
+	if (kuw_expr_simplify(bytes, len, m->run->section->word, &value)) {
 		if (how == KUW_EXPR)
 			return kuw_loc_bits(value);
 		/* The address is reg + off: the register is stored there. */
@@ -201,7 +202,7 @@ static u64 take_expr(struct machine *m, u8 how)
 			return kuw_loc_bits(value);
 		}
 	}
-	err = kuw_compile_expr(m->c, bytes, len, &off);
+	err = kuw_intern_expr(m->intern, bytes, len, &off);
 	if (err)
 		fail(m, err);
 	return kuw_loc_pack(how, 0, 0, off);
@@ -209,13 +210,13 @@ static u64 take_expr(struct machine *m, u8 how)
 
 static void remember(struct machine *m)
 {
-	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
+	struct kuw_cfi *states = kuw_area(m->intern->areas, KUW_AREA_STATES);
 
 	if (m->nr_states == KUW_MAX_STATES) {
 		fail(m, -EOPNOTSUPP);
 		return;
 	}
-	if (!kuw_compile_room(m->c, KUW_AREA_STATES,
+	if (!kuw_area_room(m->intern->areas, KUW_AREA_STATES,
 			      (m->nr_states + 1) * sizeof(*states))) {
 		fail(m, -ENOSPC);
 		return;
@@ -226,7 +227,7 @@ static void remember(struct machine *m)
 /* The CFA's rule is part of the state, as GCC and LLVM assume. */
 static void restore_state(struct machine *m)
 {
-	struct kuw_cfi *states = m->c->areas[KUW_AREA_STATES].mem;
+	struct kuw_cfi *states = kuw_area(m->intern->areas, KUW_AREA_STATES);
 
 	if (!m->nr_states) {
 		fail(m, -EINVAL);
@@ -235,165 +236,183 @@ static void restore_state(struct machine *m)
 	m->cfi = states[--m->nr_states];
 }
 
-static void set_loc(struct machine *m)
-{
-	move_to(m, kuw_read_encoded(&m->in, m->cie->enc, &m->c->eh_frame, 0) - m->c->base);
-}
-
-/* End the row, @delta code units after its start. */
-static inline void advance(struct machine *m, u64 delta)
+/* Return: the location @delta code units after the current one. */
+static u64 after(struct machine *m, u64 delta)
 {
 	u64 loc;
 
 	if (unlikely(__builtin_mul_overflow(delta, m->cie->code_align, &delta) ||
-		     __builtin_add_overflow(delta, m->loc, &loc)))
+		     __builtin_add_overflow(delta, m->loc, &loc))) {
 		fail(m, -EINVAL);
-	else
-		move_to(m, loc);
+		return m->loc;
+	}
+	return loc;
 }
 
-/* Instructions without an operand in the opcode's byte. */
-static void extended_op(struct machine *m, u8 op)
+/*
+ * Instructions without an operand in the opcode's byte. Return: the location after it, which
+ * nearly all leave alone.
+ */
+static u64 extended_op(struct machine *m, u8 op)
 {
 	s64 align = m->cie->data_align;
 	struct kuw_cur *in = &m->in;
-	u64 reg, delta;
+	u64 reg;
 
 	switch (op) {
 	case DW_CFA_nop:
-		return;
+		break;
 	case DW_CFA_def_cfa_offset:
 		set_cfa_off(m, fit(m, kuw_uleb(in)));
-		return;
+		break;
 	case DW_CFA_advance_loc1:
-		delta = kuw_u8(in);
-		break;
+		return after(m, kuw_u8(in));
 	case DW_CFA_advance_loc2:
-		delta = kuw_u16(in);
-		break;
+		return after(m, kuw_u16(in));
 	case DW_CFA_advance_loc4:
-		delta = kuw_u32(in);
-		break;
+		return after(m, kuw_u32(in));
 	case DW_CFA_MIPS_advance_loc8:
-		delta = kuw_u64(in);
-		break;
+		return after(m, kuw_u64(in));
 	case DW_CFA_set_loc:
-		set_loc(m);
-		return;
+		return kuw_read_encoded(in, m->cie->enc, m->run->section, 0) - m->run->base;
 	case DW_CFA_def_cfa:
 		reg = kuw_uleb(in);
 		set_cfa(m, reg, fit(m, kuw_uleb(in)));
-		return;
+		break;
 	case DW_CFA_def_cfa_sf:
 		reg = kuw_uleb(in);
 		set_cfa(m, reg, scaled(m, kuw_sleb(in), align));
-		return;
+		break;
 	case DW_CFA_def_cfa_register:
 		set_cfa_reg(m, kuw_uleb(in));
-		return;
+		break;
 	case DW_CFA_def_cfa_offset_sf:
 		set_cfa_off(m, scaled(m, kuw_sleb(in), align));
-		return;
+		break;
 	case DW_CFA_def_cfa_expression:
 		m->cfi.cfa = take_expr(m, KUW_EXPR);
 		m->cfi.cfa_expr = true;
-		return;
+		break;
 	case DW_CFA_remember_state:
 		remember(m);
-		return;
+		break;
 	case DW_CFA_restore_state:
 		restore_state(m);
-		return;
+		break;
 	case DW_CFA_restore_extended:
 		restore(m, kuw_uleb(in));
-		return;
+		break;
 	case DW_CFA_undefined:
 		set_off(m, kuw_uleb(in), KUW_UNDEF, 0);
-		return;
+		break;
 	case DW_CFA_same_value:
 		set_off(m, kuw_uleb(in), KUW_SAME, 0);
-		return;
+		break;
 	case DW_CFA_register:
 		reg = kuw_uleb(in);
 		set_from_reg(m, reg, kuw_uleb(in));
-		return;
+		break;
 	case DW_CFA_offset_extended:
 		reg = kuw_uleb(in);
 		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
-		return;
+		break;
 	case DW_CFA_offset_extended_sf:
 		reg = kuw_uleb(in);
 		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_sleb(in), align));
-		return;
+		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = kuw_uleb(in);
 		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
-		return;
+		break;
 	case DW_CFA_val_offset:
 		reg = kuw_uleb(in);
 		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_uleb(in), align));
-		return;
+		break;
 	case DW_CFA_val_offset_sf:
 		reg = kuw_uleb(in);
 		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_sleb(in), align));
-		return;
+		break;
 	case DW_CFA_expression:
 		reg = kuw_uleb(in);
 		set_reg(m, reg, take_expr(m, KUW_EXPR_MEM));
-		return;
+		break;
 	case DW_CFA_val_expression:
 		reg = kuw_uleb(in);
 		set_reg(m, reg, take_expr(m, KUW_EXPR));
-		return;
+		break;
 	case DW_CFA_GNU_args_size:
 		/* Only exception handling needs this. */
 		kuw_uleb(in);
-		return;
+		break;
 	case DW_CFA_GNU_window_save:
 		/* SPARC: register windows; arm64: signed return addresses. */
 	default:
 		fail(m, -EOPNOTSUPP);
-		return;
+		break;
 	}
-	advance(m, delta);
+	return m->loc;
 }
 
-static void one_op(struct machine *m)
+/* Return: as extended_op(). */
+static u64 one_op(struct machine *m)
 {
 	u8 op = kuw_u8(&m->in);
 
 	switch (op & 0xc0) {
 	case DW_CFA_advance_loc:
-		advance(m, op & 0x3f);
-		break;
+		return after(m, op & 0x3f);
 	case DW_CFA_offset:
 		set_off(m, op & 0x3f, KUW_AT_CFA,
 			scaled(m, kuw_uleb(&m->in), m->cie->data_align));
-		break;
+		return m->loc;
 	case DW_CFA_restore:
 		restore(m, op & 0x3f);
-		break;
-	default:
-		extended_op(m, op);
+		return m->loc;
 	}
+	return extended_op(m, op);
 }
 
-int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
-		const struct kuw_cfi *initial, const struct kuw_cie *cie,
-		struct kuw_cur instrs, u64 loc, u64 end)
+static noinline int run_program(struct machine *m)
 {
-	struct machine m = {
-		.c = c, .cfi = *cfi, .initial = initial, .cie = cie,
-		.in = instrs, .loc = loc, .end = end,
-	};
+	bool more;
+	u64 loc;
 
 	/* Each instruction consumes at least one byte. */
-	while (kuw_left(&m.in))
-		one_op(&m);
-	if (!kuw_good(&m.in))
-		fail(&m, -EINVAL);
-	if (!m.err && initial)
-		end_row(&m);
+	do {
+		more = kuw_left(&m->in);
+		if (more)
+			loc = one_op(m);
+		else if (kuw_good(&m->in))
+			/* The last row ends with the FDE. */
+			loc = max_t(u64, m->loc, m->end);
+		else
+			return m->err ?: -EINVAL;
+		if (loc != m->loc)
+			move_to(m, loc);
+	} while (more);
+	return m->err;
+}
+
+int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
+		struct kuw_cfi *cfi)
+{
+	struct machine m = {
+		.run = run, .intern = run->intern, .found = run->found, .cie = cie, .in = cie->instrs,
+		.cfi = { .cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0) },
+	};
+	int ret = run_program(&m);
+
 	*cfi = m.cfi;
-	return m.err;
+	return ret;
+}
+
+int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
+		const struct kuw_cfi *initial, struct kuw_cur instrs, u64 start, u64 end)
+{
+	struct machine m = {
+		.run = run, .intern = run->intern, .found = run->found, .cie = cie, .in = instrs, .cfi = *initial,
+		.initial = initial, .loc = start, .end = end,
+	};
+
+	return run_program(&m);
 }

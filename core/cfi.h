@@ -3,15 +3,14 @@
 #ifndef KUW_CFI_H
 #define KUW_CFI_H
 
+#include "found.h"
 #include "frame.h"
-#include "rule.h"
-
-struct kuw_compile;
+#include "intern.h"
 
 /**
  * struct kuw_cfi - the state of a CFA program
  * @cfa: the CFA's rule (kuw_loc_pack()); KUW_UNDEF until one is defined
- * @regs: the registers' rules, by their number among the distinct ones
+ * @regs: the registers' rules, by the number of their set
  * @cfa_off: the last offset that an instruction gave, even if it is not in force
  * @cfa_expr: an instruction gave an expression; @cfa may have a simpler form of it
  */
@@ -23,21 +22,43 @@ struct kuw_cfi {
 };
 
 /**
- * kuw_cfi_run() - run a program
- * @c: takes rows (kuw_compile_append()), expressions and remembered states
- * @cfi: the state, before and after the program
- * @initial: the state that DW_CFA_restore restores; NULL while a CIE's own program runs,
- *	which makes no rows
+ * struct kuw_cfi_run - what programs of a section need
+ * @section: .eh_frame, which the programs are in
+ * @base: the file address of the table's base
+ * @intern: takes rules and expressions
+ * @found: takes rows
+ */
+struct kuw_cfi_run {
+	const struct kuw_section *section;
+	u64 base;
+	struct kuw_intern *intern;
+	struct kuw_found *found;
+};
+
+/**
+ * kuw_cfi_cie() - run a CIE's own program, which makes no rows
+ * @run: see there
  * @cie: the CIE
+ * @cfi: out: the state after the program, with which the programs of FDEs start
+ *
+ * Return: as kuw_cfi_fde().
+ */
+int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
+		struct kuw_cfi *cfi);
+
+/**
+ * kuw_cfi_fde() - run an FDE's program
+ * @run: see there
+ * @cie: the FDE's CIE
+ * @initial: the state after the CIE's program
  * @instrs: the program
- * @loc: where the first row starts, as an offset from the table's base
- * @end: where the FDE ends
+ * @start: where the FDE starts, as an offset from the table's base
+ * @end: where it ends; no row starts there or later
  *
  * Return: 0; -EINVAL if the program is damaged; -EOPNOTSUPP if a table cannot express
- *	it; -ENOSPC if an area must grow: c->grow says which; -E2BIG beyond a limit.
+ *	it; -ENOSPC if an area must grow; -E2BIG beyond a limit.
  */
-int kuw_cfi_run(struct kuw_compile *c, struct kuw_cfi *cfi,
-		const struct kuw_cfi *initial, const struct kuw_cie *cie,
-		struct kuw_cur instrs, u64 loc, u64 end);
+int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
+		const struct kuw_cfi *initial, struct kuw_cur instrs, u64 start, u64 end);
 
 #endif /* KUW_CFI_H */

@@ -1,61 +1,118 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A compilation: its phases, one after the other. */
+/* A compilation: its phases, one after the other, and what goes from one to the next. */
 #include "compile.h"
 
+static int begin(struct kuw_compile *c)
+{
+	c->intern.areas = &c->areas;
+	c->intern.word = c->scan.eh_frame.word;
+	c->runs.areas = &c->areas;
+	return kuw_intern_init(&c->intern, c->scan.eh_frame.len);
+}
+
+static int scan_records(struct kuw_compile *c)
+{
+	return kuw_scan_records(&c->scan);
+}
+
+static int scan_header(struct kuw_compile *c)
+{
+	int ret = kuw_scan_header(&c->scan);
+
+	if (ret)
+		return ret;
+	if (!c->scan.nr_fdes)
+		return -ENODATA;
+	kuw_sort_begin(&c->sort, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
+	return 0;
+}
+
+static int sort_fdes(struct kuw_compile *c)
+{
+	return kuw_sort_fdes(&c->sort);
+}
+
+static int place_init(struct kuw_compile *c)
+{
+	c->place.areas = &c->areas;
+	c->place.fdes = c->sort.pairs;
+	c->place.nr_fdes = c->sort.n;
+	c->place.found = &c->scan.found;
+	c->place.intern = &c->intern;
+	c->place.runs = &c->runs;
+	return kuw_place_init(&c->place);
+}
+
+static int place_rows(struct kuw_compile *c)
+{
+	return kuw_place_rows(&c->place);
+}
+
+static int rank(struct kuw_compile *c)
+{
+	c->rank.areas = &c->areas;
+	c->rank.intern = &c->intern;
+	c->rank.runs = &c->runs;
+	c->rank.sort = &c->sort;
+	return kuw_rank(&c->rank);
+}
+
+static int encode_layout(struct kuw_compile *c)
+{
+	c->encode.areas = &c->areas;
+	c->encode.scan = &c->scan;
+	c->encode.place = &c->place;
+	c->encode.rank = &c->rank;
+	return kuw_encode_layout(&c->encode);
+}
+
+static int encode_blocks(struct kuw_compile *c)
+{
+	return kuw_encode_blocks(&c->encode);
+}
+
+/* Each returns 0 when it is done, KUW_AGAIN, -ENOSPC, or an error of kuw_compile_step(). */
 static int (*const phases[])(struct kuw_compile *c) = {
-	kuw_intern_init,
-	kuw_scan,
-	kuw_scan_header,
-	kuw_sort_split,
-	kuw_sort_away,
-	kuw_sort_merge,
-	kuw_place_init,
-	kuw_place_rows,
-	kuw_encode_rank,
-	kuw_encode_layout,
-	kuw_encode_blocks,
+	begin,
+	scan_records,
+	scan_header,
+	sort_fdes,
+	place_init,
+	place_rows,
+	rank,
+	encode_layout,
+	encode_blocks,
 };
 
-bool kuw_compile_grow(struct kuw_compile *c, u32 area, u64 bytes)
+static struct kuw_section section(const struct kuw_elf *elf, const struct kuw_range *range,
+				  const u8 *bytes)
 {
-	/* Start with what ordinary files need, so that large areas need not be copied. */
-	if (area == KUW_AREA_FOUND)
-		bytes = max_t(u64, bytes, c->eh_frame.len);
-	if (area == KUW_AREA_FDES)
-		bytes = max_t(u64, bytes, c->eh_frame.len / 3);
-	if (area == KUW_AREA_ROWS)
-		bytes = max_t(u64, bytes, c->max_rows * (sizeof(u64) / 2));
-	c->grow = area;
-	c->grow_bytes = max_t(u64, bytes, 2 * c->areas[area].bytes);
-	c->grow_bytes = max_t(u64, c->grow_bytes, 1024);
-	return false;
+	return (struct kuw_section){
+		.bytes = bytes, .len = bytes ? range->len : 0,
+		.word = elf->word, .vaddr = range->vaddr,
+	};
 }
 
 void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 {
 	const struct kuw_elf *elf = image->elf;
+	struct kuw_scan *s = &c->scan;
 	u32 i;
 
-	memset(c, 0, offsetof(struct kuw_compile, scratch));
-	c->elf = elf;
-	c->segment = elf->segments;
-	c->eh_frame.bytes = image->eh_frame;
-	c->eh_frame.len = elf->eh_frame.len;
-	c->eh_frame.vaddr = elf->eh_frame.vaddr;
-	c->eh_frame.word = elf->word;
-	if (image->eh_frame_hdr) {
-		c->eh_frame_hdr.bytes = image->eh_frame_hdr;
-		c->eh_frame_hdr.len = elf->eh_frame_hdr.len;
-		c->eh_frame_hdr.vaddr = elf->eh_frame_hdr.vaddr;
-		c->eh_frame_hdr.word = elf->word;
-	}
-	c->base = ~0ULL;
+	memset(c, 0, sizeof(*c));
+	c->areas.least[KUW_AREA_FOUND] = elf->eh_frame.len;
+	c->areas.least[KUW_AREA_FDES] = elf->eh_frame.len / 3;
+	s->elf = elf;
+	s->eh_frame = section(elf, &elf->eh_frame, image->eh_frame);
+	s->eh_frame_hdr = section(elf, &elf->eh_frame_hdr, image->eh_frame_hdr);
+	s->areas = &c->areas;
+	s->intern = &c->intern;
+	s->base = ~0ULL;
 	for (i = 0; i < elf->nr_segments; i++)
-		c->base = min_t(u64, c->base, elf->segments[i].vaddr);
+		s->base = min_t(u64, s->base, elf->segments[i].vaddr);
 	/* Aligned, so that an offset is as aligned as its address. */
-	c->base &= -(u64)KUW_FDE_ALIGN;
-	for (i = 0; i < KUW_CIE_SLOTS; i++)
-		c->slots[i].pos = KUW_IS_CIE;
+	s->base &= -(u64)KUW_FDE_ALIGN;
+	kuw_scan_begin(s);
 }
 
 int kuw_compile_step(struct kuw_compile *c)
@@ -64,14 +121,8 @@ int kuw_compile_step(struct kuw_compile *c)
 
 	if (c->phase == ARRAY_SIZE(phases))
 		return 0;
-	if (c->areas[KUW_AREA_HASH].bytes >= 4ULL * sizeof(u32) << c->hash_bits)
-		kuw_intern_rehash(c);
-	c->batch_bytes = 0;
 	ret = phases[c->phase](c);
-	if (!ret) {
-		c->pos = 0;
-		if (++c->phase < ARRAY_SIZE(phases))
-			ret = KUW_AGAIN;
-	}
+	if (!ret && ++c->phase < ARRAY_SIZE(phases))
+		ret = KUW_AGAIN;
 	return ret == -ENOSPC ? KUW_GROW : ret;
 }

@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Put rows in the order of their addresses, FDE by FDE, and find what may be a run. */
-#include "compile.h"
+#include "place.h"
 #include "limits.h"
 
-/* Rows are in the order in which their FDEs were found: prefetch those of this FDE ahead. */
-#define FETCH_AHEAD	8
 /* Rows to check at once, as they are nearly always in one block. */
 #define TOGETHER	16
 
 /* Return: whether there is room for the rows of one more FDE. */
-static bool rows_room(struct kuw_compile *c)
+static bool rows_room(struct kuw_place *p)
 {
 	/* One more than its rows: put_fde() may put a row before them for a gap. */
-	return kuw_compile_room(c, KUW_AREA_ROWS,
-				((u64)c->nr_placed + c->longest + 1) * sizeof(u64));
+	return kuw_area_room(p->areas, KUW_AREA_ROWS,
+			     ((u64)p->nr_rows + p->found->longest + 1) * sizeof(u64));
 }
 
-int kuw_place_init(struct kuw_compile *c)
+int kuw_place_init(struct kuw_place *p)
 {
-	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
-
-	if (!rows_room(c) || kuw_runs_init(c))
+	p->areas->least[KUW_AREA_ROWS] = p->found->nr_rows * (sizeof(u64) / 2);
+	if (!rows_room(p) || kuw_runs_init(p->runs, p->found->nr_rows + p->nr_fdes))
 		return -ENOSPC;
-	/* A sentinel after the last FDE, in the area's second half, which sorting has left. */
-	fdes[c->nr_fdes].key = ~0u;
-	c->last_rule = 0;
-	c->last_off = ~0u;
+	/* A sentinel after the last FDE. */
+	p->fdes[p->nr_fdes].key = ~0u;
+	p->last_off = ~0u;
 	return 0;
 }
 
@@ -46,7 +42,7 @@ static __always_inline u32 row_len(const u32 **row, u32 left)
  * before @stop. Their FDE ends at @end; the first row has few bytes. Return: the node, with
  * *@row and *@off after its rows; 0 if the first row stays alone, with both unchanged.
  */
-static __always_inline u32 take_run(struct kuw_compile *c, struct kuw_tree tree,
+static __always_inline u32 take_run(struct kuw_runs *runs, struct kuw_tree tree,
 				    const u32 **row, u32 *off, u32 end, u32 stop)
 {
 	const u32 *word = *row;
@@ -58,7 +54,7 @@ static __always_inline u32 take_run(struct kuw_compile *c, struct kuw_tree tree,
 	for (;;) {
 		child = kuw_runs_child(tree, above, step, &hash);
 		if (unlikely(child & ~KUW_SLOT_NODE)) {
-			above = kuw_runs_grow(c, child, hash);
+			above = kuw_runs_grow(runs, child, hash);
 			if (above & KUW_RUNS_FULL)
 				break;
 		} else {
@@ -90,7 +86,7 @@ static __always_inline u32 take_run(struct kuw_compile *c, struct kuw_tree tree,
  * @covered: where the previous FDE ends
  * @rule: its last rule
  */
-struct place {
+struct state {
 	u64 *to;
 	const u32 *found;
 	struct kuw_ruleset *rules;
@@ -100,7 +96,7 @@ struct place {
 };
 
 /* Put the rows of an FDE after the others. */
-static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
+static __always_inline void put_fde(struct kuw_runs *runs, struct state *p,
 				    struct kuw_tree tree, const struct kuw_pair *fde)
 {
 	const u32 *head = p->found + fde->value, *row = head + 1;
@@ -134,7 +130,7 @@ static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 		word = row;
 		/* Long rows, bodies of functions, stay rows: walks look up mostly these. */
 		if (row_len(&word, end - off) <= KUW_RUN_NEAR)
-			node = take_run(c, tree, &row, &off, end, stop);
+			node = take_run(runs, tree, &row, &off, end, stop);
 		if (node) {
 			*p->to += kuw_row(0, node) + p->nodes;
 			tree.nodes[node].uses++;
@@ -152,57 +148,53 @@ static __always_inline void put_fde(struct kuw_compile *c, struct place *p,
 }
 
 /* Return: whether @row is in another block than the last row that was checked. */
-static bool other_block(const struct kuw_compile *c, u64 row)
+static bool other_block(const struct kuw_place *p, u64 row)
 {
-	return (c->last_off ^ kuw_row_off(row)) >> KUW_BLOCK_SHIFT;
+	return (p->last_off ^ kuw_row_off(row)) >> KUW_BLOCK_SHIFT;
 }
 
 /* Count the blocks in which rows start. */
-static void count_chunks(struct kuw_compile *c, const u64 *rows, const u64 *end)
+static void count_chunks(struct kuw_place *p, const u64 *rows, const u64 *end)
 {
 	while (rows < end) {
 		/* Rows are sorted, so the rows in between are in the same block. */
-		if (end - rows >= TOGETHER && !other_block(c, rows[TOGETHER - 1])) {
+		if (end - rows >= TOGETHER && !other_block(p, rows[TOGETHER - 1])) {
 			rows += TOGETHER;
 			continue;
 		}
-		c->nr_chunks += other_block(c, *rows);
-		c->last_off = kuw_row_off(*rows++);
+		p->nr_chunks += other_block(p, *rows);
+		p->last_off = kuw_row_off(*rows++);
 	}
 }
 
-int kuw_place_rows(struct kuw_compile *c)
+int kuw_place_rows(struct kuw_place *p)
 {
-	const struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem;
-	const struct kuw_tree tree = kuw_runs_tree(c);
-	u64 *rows = c->areas[KUW_AREA_ROWS].mem;
-	struct place p = {
-		.to = rows + c->nr_placed,
-		.found = c->areas[KUW_AREA_FOUND].mem,
-		.rules = c->areas[KUW_AREA_RULES].mem,
-		.nodes = kuw_row(0, c->nr_rules),
-		.covered = c->covered,
-		.rule = c->last_rule,
+	const struct kuw_tree tree = kuw_runs_tree(p->runs);
+	u64 *rows = kuw_area(p->areas, KUW_AREA_ROWS);
+	struct state s = {
+		.to = rows + p->nr_rows,
+		.found = kuw_area(p->areas, KUW_AREA_FOUND),
+		.rules = kuw_area(p->areas, KUW_AREA_RULES),
+		.nodes = kuw_row(0, p->intern->nr_rules),
+		.covered = p->end,
+		.rule = p->last_rule,
 	};
-	const struct kuw_pair *fde = fdes + c->pos;
-	const struct kuw_pair *end = fde + min_t(u32, c->nr_fdes - c->pos, KUW_BATCH_FDES);
-	const struct kuw_pair *fetch = fdes + c->nr_fdes - min_t(u32, c->nr_fdes, FETCH_AHEAD);
+	const struct kuw_pair *fde = p->fdes + p->pos;
+	const struct kuw_pair *end = fde + min_t(u32, p->nr_fdes - p->pos, KUW_BATCH_FDES);
 	const u64 *enough;
 
-	if (!rows_room(c))
+	if (!rows_room(p))
 		return -ENOSPC;
 	/* Before here, there is room for one more FDE. */
-	enough = rows + min_t(u64, c->nr_placed + KUW_BATCH_ROWS / KUW_RUN_ROWS,
-			      c->areas[KUW_AREA_ROWS].bytes / sizeof(u64) - c->longest);
-	for (; fde < end && p.to < enough; fde++) {
-		if (fde < fetch)
-			__builtin_prefetch(p.found + fde[FETCH_AHEAD].value);
-		put_fde(c, &p, tree, fde);
-	}
-	count_chunks(c, rows + c->nr_placed, p.to);
-	c->pos = fde - fdes;
-	c->nr_placed = p.to - rows;
-	c->covered = p.covered;
-	c->last_rule = p.rule;
-	return c->pos < c->nr_fdes ? KUW_AGAIN : 0;
+	enough = rows + min_t(u64, p->nr_rows + KUW_BATCH_ROWS / KUW_RUN_ROWS,
+			      p->areas->area[KUW_AREA_ROWS].bytes / sizeof(u64) -
+			      p->found->longest);
+	for (; fde < end && s.to < enough; fde++)
+		put_fde(p->runs, &s, tree, fde);
+	count_chunks(p, rows + p->nr_rows, s.to);
+	p->pos = fde - p->fdes;
+	p->nr_rows = s.to - rows;
+	p->end = s.covered;
+	p->last_rule = s.rule;
+	return p->pos < p->nr_fdes ? KUW_AGAIN : 0;
 }

@@ -8,30 +8,30 @@
  * From the leaves to the root, a node becomes a run if that saves more than it costs. The
  * sequences that the run covers do not count for its parents.
  */
-#include "compile.h"
+#include "runs.h"
 #include "limits.h"
 
-static struct kuw_node *nodes_of(const struct kuw_compile *c)
+static struct kuw_node *nodes_of(const struct kuw_runs *r)
 {
-	return c->areas[KUW_AREA_NODES].mem;
+	return kuw_area(r->areas, KUW_AREA_NODES);
 }
 
-int kuw_runs_init(struct kuw_compile *c)
+int kuw_runs_init(struct kuw_runs *r, u32 nr_rows)
 {
 	struct kuw_node *nodes;
 	u32 slots = 256;
 
-	c->max_nodes = min_t(u32, KUW_MAX_RUN_NODES, slots + (c->max_rows + c->nr_fdes) / 8);
-	while (slots < c->max_nodes)
+	r->max_nodes = min_t(u32, KUW_MAX_RUN_NODES, slots + nr_rows / 8);
+	while (slots < r->max_nodes)
 		slots *= 2;
-	if (!kuw_compile_room(c, KUW_AREA_NODES, (u64)c->max_nodes * sizeof(*nodes)) ||
-	    !kuw_compile_room(c, KUW_AREA_SLOTS, slots * sizeof(u64)))
+	if (!kuw_area_room(r->areas, KUW_AREA_NODES, (u64)r->max_nodes * sizeof(*nodes)) ||
+	    !kuw_area_room(r->areas, KUW_AREA_SLOTS, slots * sizeof(u64)))
 		return -ENOSPC;
-	nodes = nodes_of(c);
+	nodes = nodes_of(r);
 	memset(nodes, 0, sizeof(*nodes));
-	memset(c->areas[KUW_AREA_SLOTS].mem, 0, slots * sizeof(u64));
-	c->node_mask = slots - 1;
-	c->nr_nodes = 1;
+	memset(kuw_area(r->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u64));
+	r->mask = slots - 1;
+	r->nr_nodes = 1;
 	return 0;
 }
 
@@ -45,9 +45,9 @@ static u32 first_of(u64 slot)
  * Find or make the node with this key, which belongs to @slot. Return: 0 if none can be
  * made: there are too many nodes or rows, or too many nodes of this hash.
  */
-static u32 grow(struct kuw_compile *c, u64 key, u64 *slot)
+static u32 grow(struct kuw_runs *r, u64 key, u64 *slot)
 {
-	struct kuw_node *nodes = nodes_of(c), *node;
+	struct kuw_node *nodes = nodes_of(r), *node;
 	u32 i, parent = key >> 32, tries = KUW_MAX_RUN_TRIES;
 
 	for (i = first_of(*slot); i; i = nodes[i].next) {
@@ -56,9 +56,9 @@ static u32 grow(struct kuw_compile *c, u64 key, u64 *slot)
 		if (!--tries)
 			return 0;
 	}
-	if (c->nr_nodes == c->max_nodes)
+	if (r->nr_nodes == r->max_nodes)
 		return 0;
-	node = &nodes[c->nr_nodes];
+	node = &nodes[r->nr_nodes];
 	memset(node, 0, sizeof(*node));
 	node->key = key;
 	node->depth = nodes[parent].depth + 1;
@@ -68,19 +68,19 @@ static u32 grow(struct kuw_compile *c, u64 key, u64 *slot)
 	/* The node that was seen first is seen most: it stays the first of its slot. */
 	if (*slot) {
 		node->next = nodes[first_of(*slot)].next;
-		nodes[first_of(*slot)].next = c->nr_nodes;
+		nodes[first_of(*slot)].next = r->nr_nodes;
 	} else {
-		*slot = kuw_runs_above(parent) | (u64)c->nr_nodes << 32 | (u32)key;
+		*slot = kuw_runs_above(parent) | (u64)r->nr_nodes << 32 | (u32)key;
 	}
-	return c->nr_nodes++;
+	return r->nr_nodes++;
 }
 
-u64 kuw_runs_grow(struct kuw_compile *c, u64 child, u64 hash)
+u64 kuw_runs_grow(struct kuw_runs *r, u64 child, u64 hash)
 {
-	u64 *slot = kuw_runs_slot(kuw_runs_tree(c), hash), want = *slot ^ child;
+	u64 *slot = kuw_runs_slot(kuw_runs_tree(r), hash), want = *slot ^ child;
 	u32 parent = kuw_runs_node(want), node;
 
-	node = grow(c, (u64)parent << 32 | (u32)want, slot);
+	node = grow(r, (u64)parent << 32 | (u32)want, slot);
 	return node ? kuw_runs_above(node) : kuw_runs_above(parent) | KUW_RUNS_FULL;
 }
 
@@ -94,10 +94,11 @@ static bool pays(const struct kuw_node *node, u32 uses)
 }
 
 /* @node is no run after all: encode its rows one by one. */
-static void dissolve(struct kuw_compile *c, struct kuw_node *node)
+static void dissolve(struct kuw_runs *r, const struct kuw_intern *intern,
+		     struct kuw_node *node)
 {
-	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	struct kuw_node *nodes = nodes_of(c);
+	struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
+	struct kuw_node *nodes = nodes_of(r);
 	u32 uses = node->uses;
 
 	node->take = 0;
@@ -106,57 +107,59 @@ static void dissolve(struct kuw_compile *c, struct kuw_node *node)
 }
 
 /* Number the runs by use; @pairs is room for sorting. */
-static void rank_runs(struct kuw_compile *c, struct kuw_pair *pairs)
+static void rank_runs(struct kuw_runs *r, const struct kuw_intern *intern,
+		      struct kuw_sort *sort, struct kuw_pair *pairs)
 {
-	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	struct kuw_node *nodes = nodes_of(c), *node;
+	struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
+	struct kuw_node *nodes = nodes_of(r), *node;
 	u32 i, n = 0;
 
-	for (i = 1; i < c->nr_nodes; i++) {
+	for (i = 1; i < r->nr_nodes; i++) {
 		if (!nodes[i].take)
 			continue;
 		pairs[n].key = ~nodes[i].uses;
 		pairs[n++].value = i;
 	}
-	pairs = kuw_sort(c, pairs, n);
-	c->nr_runs = 0;
-	c->nr_run_rows = 0;
+	pairs = kuw_sort_pairs(sort, pairs, n);
+	r->nr_runs = 0;
+	r->nr_run_rows = 0;
 	for (i = 0; i < n; i++) {
 		node = &nodes[pairs[i].value];
 		/* A long code takes the places of two rows. */
-		if (c->nr_runs >= KUW_CODE_LONG - KUW_CODE_RUN &&
+		if (r->nr_runs >= KUW_CODE_LONG - KUW_CODE_RUN &&
 		    node->depth == 2) {
-			dissolve(c, node);
+			dissolve(r, intern, node);
 			continue;
 		}
-		node->run = c->nr_runs++;
-		c->nr_run_rows += node->depth;
+		node->run = r->nr_runs++;
+		r->nr_run_rows += node->depth;
 		/* The rules of a run need numbers, even if no single row has them. */
 		for (; node->depth; node = &nodes[kuw_node_parent(node)])
 			rules[kuw_node_rule(node)].rank = 1;
 	}
 }
 
-void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs)
+void kuw_runs_choose(struct kuw_runs *r, const struct kuw_intern *intern,
+		     struct kuw_sort *sort, struct kuw_pair *pairs)
 {
-	struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	struct kuw_node *nodes = nodes_of(c), *node, *parent;
+	struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
+	struct kuw_node *nodes = nodes_of(r), *node, *parent;
 	u32 i, uses, rows = 0;
 
 	/* A single row counts for its rule, all others for one node. */
-	c->nr_rows = 0;
-	for (i = 0; i < c->nr_rules; i++)
-		c->nr_rows += rules[i].uses;
+	r->nr_rows = 0;
+	for (i = 0; i < intern->nr_rules; i++)
+		r->nr_rows += rules[i].uses;
 	/* Children have greater numbers. */
-	for (i = c->nr_nodes - 1; i; i--) {
+	for (i = r->nr_nodes - 1; i; i--) {
 		node = &nodes[i];
 		uses = node->uses - node->covered;
 		nodes[kuw_node_parent(node)].uses += node->uses;
-		c->nr_rows += node->uses;
+		r->nr_rows += node->uses;
 		nodes[kuw_node_parent(node)].covered += node->covered;
 		/* Rows and rules of runs have 16 bits. */
 		if (node->depth > 1 && pays(node, uses) &&
-		    rows + node->depth + c->nr_rules <= U16_MAX) {
+		    rows + node->depth + intern->nr_rules <= U16_MAX) {
 			node->take = node->depth;
 			nodes[kuw_node_parent(node)].covered += uses;
 			rows += node->depth;
@@ -165,8 +168,8 @@ void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs)
 		}
 		node->uses = uses;
 	}
-	rank_runs(c, pairs);
-	for (i = 1; i < c->nr_nodes; i++) {
+	rank_runs(r, intern, sort, pairs);
+	for (i = 1; i < r->nr_nodes; i++) {
 		node = &nodes[i];
 		parent = &nodes[kuw_node_parent(node)];
 		if (node->take)
@@ -176,17 +179,18 @@ void kuw_runs_choose(struct kuw_compile *c, struct kuw_pair *pairs)
 	}
 }
 
-void kuw_runs_write(const struct kuw_compile *c, struct kuw_table *table)
+void kuw_runs_write(const struct kuw_runs *r, const struct kuw_intern *intern,
+		    struct kuw_table *table)
 {
-	const struct kuw_ruleset *rules = c->areas[KUW_AREA_RULES].mem;
-	const struct kuw_node *nodes = nodes_of(c), *node;
+	const struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
+	const struct kuw_node *nodes = nodes_of(r), *node;
 	u16 *firsts = (u16 *)((u8 *)table + table->runs_off);
 	u16 *run_rules = firsts + table->nr_runs + 1;
 	u8 *offsets = (u8 *)(run_rules + table->nr_run_rows);
 	u32 i, k, at, first = 0;
 
 	/* Lengths first, then sums: nodes are not in the order of the runs' numbers. */
-	for (i = 1; i < c->nr_nodes; i++)
+	for (i = 1; i < r->nr_nodes; i++)
 		if (nodes[i].take == nodes[i].depth)
 			firsts[nodes[i].run] = nodes[i].depth;
 	for (i = 0; i <= table->nr_runs; i++) {
@@ -194,7 +198,7 @@ void kuw_runs_write(const struct kuw_compile *c, struct kuw_table *table)
 		firsts[i] = first;
 		first += at;
 	}
-	for (i = 1; i < c->nr_nodes; i++) {
+	for (i = 1; i < r->nr_nodes; i++) {
 		if (nodes[i].take != nodes[i].depth)
 			continue;
 		at = 0;

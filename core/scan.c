@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Find FDEs and run their programs. */
-#include "compile.h"
+#include "scan.h"
 #include "limits.h"
 
-/* Fill a slot with the CIE at @pos: with its initial state, or with the error. */
-static noinline void read_cie(struct kuw_compile *c, struct kuw_cie_slot *slot, u32 pos)
+static struct kuw_cfi_run run_of(struct kuw_scan *s)
 {
+	return (struct kuw_cfi_run){
+		.section = &s->eh_frame, .base = s->base,
+		.intern = s->intern, .found = &s->found,
+	};
+}
+
+/* Fill a slot with the CIE at @pos: with its initial state, or with the error. */
+static noinline void read_cie(struct kuw_scan *s, struct kuw_cie_slot *slot, u32 pos)
+{
+	const struct kuw_cfi_run run = run_of(s);
+
 	slot->pos = pos;
-	slot->err = kuw_parse_cie(&c->eh_frame, pos, &slot->cie);
-	c->batch_bytes += slot->cie.len;
-	if (slot->err)
-		return;
-	memset(&slot->initial, 0, sizeof(slot->initial));
-	slot->initial.cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0);
-	slot->err = kuw_cfi_run(c, &slot->initial, NULL, &slot->cie,
-				slot->cie.instrs, 0, 0);
+	slot->err = kuw_parse_cie(&s->eh_frame, pos, &slot->cie);
+	s->batch_bytes += slot->cie.len;
+	if (!slot->err)
+		slot->err = kuw_cfi_cie(&run, &slot->cie, &slot->initial);
 	/* Try again when the caller has grown the area. */
 	if (slot->err == -ENOSPC)
 		slot->pos = KUW_IS_CIE;
 }
 
 /* Return: the slot with the CIE at @pos, which may be a damaged one. */
-static struct kuw_cie_slot *get_cie(struct kuw_compile *c, u32 pos)
+static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
 {
-	struct kuw_cie_slot *slot = c->slots + (pos >> 2) % KUW_CIE_SLOTS;
+	struct kuw_cie_slot *slot = s->slots + (pos >> 2) % KUW_CIE_SLOTS;
 
 	if (unlikely(slot->pos != pos))
-		read_cie(c, slot, pos);
+		read_cie(s, slot, pos);
 	return slot;
 }
 
@@ -40,15 +46,15 @@ static bool has(const struct kuw_segment *seg, u64 vaddr)
  * if there is none: linkers leave FDEs of dropped sections, at address 0. If segments
  * overlap, which no linker does, any of them will do.
  */
-static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
+static const struct kuw_segment *segment_of(struct kuw_scan *s, u64 vaddr)
 {
-	const struct kuw_segment *seg = c->segment;
+	const struct kuw_segment *seg = s->segment;
 
 	if (likely(has(seg, vaddr)))
 		return seg;
-	for (seg = c->elf->segments; seg < c->elf->segments + c->elf->nr_segments; seg++)
+	for (seg = s->elf->segments; seg < s->elf->segments + s->elf->nr_segments; seg++)
 		if (has(seg, vaddr)) {
-			c->segment = seg;
+			s->segment = seg;
 			return seg;
 		}
 	return NULL;
@@ -59,139 +65,110 @@ static const struct kuw_segment *segment_of(struct kuw_compile *c, u64 vaddr)
  * -EOPNOTSUPP; -ENODATA at a terminator; -EBADMSG if the length is damaged, so that the next
  * record cannot be found; -ENOSPC; -E2BIG.
  */
-static int get_fde(struct kuw_compile *c, u32 pos, struct kuw_fde *fde,
+static int get_fde(struct kuw_scan *s, u32 pos, struct kuw_fde *fde,
 			    struct kuw_cie_slot **slot, u32 *next)
 {
 	struct kuw_record record;
 	int ret;
 
-	ret = kuw_read_record(&c->eh_frame, pos, &record);
+	ret = kuw_read_record(&s->eh_frame, pos, &record);
 	*next = record.next;
 	if (ret < 0)
 		return record.next ? -EINVAL : -EBADMSG;
 	if (!ret)
 		return -ENODATA;
-	c->batch_bytes += kuw_left(&record.body);
+	s->batch_bytes += kuw_left(&record.body);
 	if (record.cie == KUW_IS_CIE)
 		return 1;
-	*slot = get_cie(c, record.cie);
+	*slot = get_cie(s, record.cie);
 	ret = (*slot)->err;
 	if (ret)
 		return ret == -ENOSPC || ret == -E2BIG ? ret : -EINVAL;
-	return kuw_parse_fde(&c->eh_frame, &record, &(*slot)->cie, fde);
+	return kuw_parse_fde(&s->eh_frame, &record, &(*slot)->cie, fde);
 }
 
 /* Cut an FDE to its segment. Return: 0; 1 if the FDE covers no code of the file; -EINVAL. */
-static int clip_fde(struct kuw_compile *c, struct kuw_fde *fde)
+static int clip_fde(struct kuw_scan *s, struct kuw_fde *fde)
 {
-	const struct kuw_segment *seg = segment_of(c, fde->start);
+	const struct kuw_segment *seg = segment_of(s, fde->start);
 
 	if (!seg)
 		return 1;
 	fde->len = min_t(u64, fde->len, seg->vaddr + seg->filesz - fde->start);
 	/* An offset has 32 bits. */
-	if (fde->start + fde->len - c->base > U32_MAX)
+	if (fde->start + fde->len - s->base > U32_MAX)
 		return -EINVAL;
 	return fde->len ? 0 : 1;
 }
 
-/* Run the program of an FDE that starts at @off. Return: as kuw_cfi_run(). */
-static int run_program(struct kuw_compile *c, const struct kuw_fde *fde,
-		       const struct kuw_cie_slot *slot, u32 off)
-{
-	u32 at = c->nr_found, max_rows = c->max_rows, *found;
-	struct kuw_cfi cfi = slot->initial;
-	int err;
-
-	c->signal = slot->cie.signal;
-	c->last_rule = 0;
-	c->last_off = off;
-	err = kuw_cfi_run(c, &cfi, &slot->initial, &slot->cie, fde->instrs, off,
-			  off + fde->len);
-	if (unlikely(err)) {
-		c->nr_found = at;
-		c->max_rows = max_rows;
-		return err;
-	}
-	c->longest = max_t(u32, c->longest, c->max_rows - max_rows);
-	/* There is room: the last row has made sure of it. */
-	found = c->areas[KUW_AREA_FOUND].mem;
-	found[c->nr_found++] = kuw_found_row(KUW_FOUND_LAST, c->last_rule);
-	found[at] = fde->len;
-	return 0;
-}
-
 /* Make room for one more FDE. Return: 0, -ENOSPC, -E2BIG. */
-static noinline int grow_fdes(struct kuw_compile *c)
+static int fdes_room(struct kuw_scan *s)
 {
 	/* Twice as many: sorting needs the second half. */
 	const u64 bytes = 2 * sizeof(struct kuw_pair);
 
-	if (c->nr_fdes == KUW_MAX_FDES)
+	if (s->nr_fdes == KUW_MAX_FDES)
 		return -E2BIG;
-	if (!kuw_compile_room(c, KUW_AREA_FDES, (c->nr_fdes + 1) * bytes))
-		return -ENOSPC;
-	c->max_fdes = min_t(u64, KUW_MAX_FDES, c->areas[KUW_AREA_FDES].bytes / bytes);
-	return 0;
+	return kuw_area_room(s->areas, KUW_AREA_FDES, (s->nr_fdes + 1) * bytes) ? 0 : -ENOSPC;
 }
 
 /* Add an FDE with all its rows, or nothing. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
-static int add_fde(struct kuw_compile *c, const struct kuw_fde *fde,
+static int add_fde(struct kuw_scan *s, const struct kuw_fde *fde,
 		   const struct kuw_cie_slot *slot)
 {
-	u32 off = fde->start - c->base, n = c->nr_fdes, at = c->nr_found;
+	const struct kuw_cfi_run run = run_of(s);
+	u32 off = fde->start - s->base;
 	struct kuw_pair *fdes;
-	int ret;
+	int ret = fdes_room(s);
 
-	ret = likely(n < c->max_fdes) ? 0 : grow_fdes(c);
-	if (likely(!ret))
-		ret = run_program(c, fde, slot, off);
-	if (unlikely(ret))
+	if (ret)
 		return ret;
-	if (unlikely(c->max_rows > KUW_MAX_ROWS))
-		return -E2BIG;
-	fdes = c->areas[KUW_AREA_FDES].mem;
-	fdes[n].key = off;
-	fdes[n].value = at;
-	c->nr_fdes++;
+	kuw_found_begin(&s->found, off);
+	ret = kuw_cfi_fde(&run, &slot->cie, &slot->initial, fde->instrs, off, off + fde->len);
+	if (ret) {
+		kuw_found_undo(&s->found);
+		return ret;
+	}
+	fdes = kuw_area(s->areas, KUW_AREA_FDES);
+	fdes[s->nr_fdes++] = (struct kuw_pair){ off, kuw_found_end(&s->found, fde->len) };
 	return 0;
 }
 
 /* Scan one record; a damaged one counts as such. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
-static int scan_one(struct kuw_compile *c, u32 pos, u32 *next)
+static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 {
 	struct kuw_cie_slot *slot;
 	struct kuw_fde fde;
-	int ret = get_fde(c, pos, &fde, &slot, next);
+	int ret = get_fde(s, pos, &fde, &slot, next);
 
 	if (likely(!ret))
-		ret = clip_fde(c, &fde);
+		ret = clip_fde(s, &fde);
 	if (likely(!ret))
-		ret = add_fde(c, &fde, slot);
+		ret = add_fde(s, &fde, slot);
 	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
-		c->nr_bad++;
+		s->nr_bad++;
 		return 0;
 	}
 	return ret == 1 ? 0 : ret;
 }
 
-/* Return: whether a step has scanned enough records; @budget more are allowed. */
-static bool batch_done(const struct kuw_compile *c, u32 budget)
+/* Return: whether a batch has scanned enough records; @budget more are allowed. */
+static bool batch_done(const struct kuw_scan *s, u32 budget)
 {
-	return !budget || c->batch_bytes >= KUW_BATCH_BYTES;
+	return !budget || s->batch_bytes >= KUW_BATCH_BYTES;
 }
 
 /*
  * Scan records from *@pos to @end, @budget of them at most. Return: 0; KUW_AGAIN; an error of
  * scan_one(), with *@pos at that record.
  */
-static int scan_records(struct kuw_compile *c, u32 *pos, u32 end, u32 budget)
+static int scan_records(struct kuw_scan *s, u32 *pos, u32 end, u32 budget)
 {
 	u32 at, next;
 	int ret = 0;
 
 	for (at = *pos; at < end; at = next) {
-		ret = batch_done(c, budget--) ? KUW_AGAIN : scan_one(c, at, &next);
+		ret = batch_done(s, budget--) ? KUW_AGAIN : scan_one(s, at, &next);
 		if (unlikely(ret))
 			break;
 	}
@@ -199,20 +176,33 @@ static int scan_records(struct kuw_compile *c, u32 *pos, u32 end, u32 budget)
 	return ret;
 }
 
-int kuw_scan(struct kuw_compile *c)
+void kuw_scan_begin(struct kuw_scan *s)
 {
-	int ret = scan_records(c, &c->pos, c->eh_frame.len, KUW_BATCH_FDES);
+	u32 i;
 
-	if (ret == -ENODATA && c->elf->eh_frame_exact) {
+	s->found.areas = s->areas;
+	s->segment = s->elf->segments;
+	for (i = 0; i < KUW_CIE_SLOTS; i++)
+		s->slots[i].pos = KUW_IS_CIE;
+}
+
+int kuw_scan_records(struct kuw_scan *s)
+{
+	int ret;
+
+	s->batch_bytes = 0;
+	ret = scan_records(s, &s->pos, s->eh_frame.len, KUW_BATCH_FDES);
+	if (ret == -ENODATA && s->elf->eh_frame_exact) {
 		/* crtend.o ends with a terminator; objects may follow it. */
-		c->pos += KUW_TERMINATOR;
+		s->pos += KUW_TERMINATOR;
 		return KUW_AGAIN;
 	}
 	if (ret == -EBADMSG)
-		c->nr_bad += c->elf->eh_frame_exact;
+		s->nr_bad += s->elf->eh_frame_exact;
 	else if (ret && ret != -ENODATA)
 		return ret;
-	c->scanned = c->pos;
+	s->scanned = s->pos;
+	s->pos = 0;
 	return 0;
 }
 
@@ -221,17 +211,18 @@ int kuw_scan(struct kuw_compile *c)
  * the scan did not reach. There are some if a record's length is damaged, or if the section's
  * length is unknown and a terminator is in the middle.
  */
-int kuw_scan_header(struct kuw_compile *c)
+int kuw_scan_header(struct kuw_scan *s)
 {
-	const struct kuw_section *hdr = &c->eh_frame_hdr;
+	const struct kuw_section *hdr = &s->eh_frame_hdr;
 	struct kuw_cur cur;
 	u32 budget = KUW_BATCH_FDES, pos;
 	u64 count, start, addr;
 	u8 enc, count_enc;
 	int ret;
 
-	if (!hdr->len || c->scanned >= c->eh_frame.len)
+	if (!hdr->len || s->scanned >= s->eh_frame.len)
 		return 0;
+	s->batch_bytes = 0;
 	cur = kuw_cur(hdr->bytes, hdr->len);
 	if (kuw_u8(&cur) != 1)
 		return 0;
@@ -246,16 +237,16 @@ int kuw_scan_header(struct kuw_compile *c)
 	if (!kuw_good(&cur))
 		return 0;
 	count = min_t(u64, count, kuw_left(&cur) / 8);
-	kuw_bytes(&cur, c->pos * 8ULL);
-	for (; c->pos < count; c->pos++) {
-		if (batch_done(c, budget--))
+	kuw_bytes(&cur, s->pos * 8ULL);
+	for (; s->pos < count; s->pos++) {
+		if (batch_done(s, budget--))
 			return KUW_AGAIN;
 		start = hdr->vaddr + (s32)kuw_u32(&cur);
-		addr = hdr->vaddr + (s32)kuw_u32(&cur) - c->eh_frame.vaddr;
-		if (start == 0 || addr < c->scanned || addr >= c->eh_frame.len)
+		addr = hdr->vaddr + (s32)kuw_u32(&cur) - s->eh_frame.vaddr;
+		if (start == 0 || addr < s->scanned || addr >= s->eh_frame.len)
 			continue;
 		pos = addr;
-		ret = scan_records(c, &pos, pos + 1, 1);
+		ret = scan_records(s, &pos, pos + 1, 1);
 		if (ret == -ENOSPC || ret == -E2BIG)
 			return ret;
 	}

@@ -4,7 +4,8 @@
  * as for any other. A file may have millions of FDEs: these are sorted in batches. It has at
  * most 65,535 rules and nodes: these are sorted at once.
  */
-#include "compile.h"
+#include "sort.h"
+#include "area.h"
 #include "limits.h"
 
 /* Up to this many pairs, smaller digits and more passes are faster. */
@@ -53,14 +54,7 @@ static void clear(u32 bits, u32 *histogram)
 	memset(histogram, 0, sizeof(*histogram) << bits);
 }
 
-struct kuw_pair *kuw_sort_room(struct kuw_compile *c, u32 n)
-{
-	if (!kuw_compile_room(c, KUW_AREA_FDES, 2ULL * n * sizeof(struct kuw_pair)))
-		return NULL;
-	return c->areas[KUW_AREA_FDES].mem;
-}
-
-struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
+struct kuw_pair *kuw_sort_pairs(struct kuw_sort *s, struct kuw_pair *pairs, u32 n)
 {
 	struct kuw_pair *from = pairs, *to = pairs + n;
 	u32 shift, i, bits = bits_of(n);
@@ -70,20 +64,20 @@ struct kuw_pair *kuw_sort(struct kuw_compile *c, struct kuw_pair *pairs, u32 n)
 		differ |= pairs[i].key ^ pairs[0].key;
 	/* Stop after the highest digit in which keys differ: counts are often small. */
 	for (shift = 0; differ >> shift; shift += bits) {
-		clear(bits, c->scratch);
-		count(from, n, shift, bits, c->scratch);
-		sum(bits, c->scratch);
-		move(from, to, n, shift, bits, c->scratch);
+		clear(bits, s->histogram);
+		count(from, n, shift, bits, s->histogram);
+		sum(bits, s->histogram);
+		move(from, to, n, shift, bits, s->histogram);
 		from = to;
 		to = from == pairs ? pairs + n : pairs;
 	}
 	return from;
 }
 
-/* Return: the end of the batch that starts at c->pos, of @n pairs. */
-static u32 batch_end(const struct kuw_compile *c, u32 n)
+/* Return: the end of the batch that starts at s->pos, of @n pairs. */
+static u32 batch_end(const struct kuw_sort *s, u32 n)
 {
-	return min_t(u32, n, c->pos + KUW_BATCH_PAIRS);
+	return min_t(u32, n, s->pos + KUW_BATCH_PAIRS);
 }
 
 /*
@@ -91,81 +85,79 @@ static u32 batch_end(const struct kuw_compile *c, u32 n)
  * .text.unlikely come in between. Move those that are out of order to the area's second half.
  * As many pairs are then free after those that stay.
  */
-int kuw_sort_split(struct kuw_compile *c)
+static int split(struct kuw_sort *s)
 {
-	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *from, *stay, *away;
-	u32 last = c->highest;
+	struct kuw_pair *fdes = s->pairs, *from, *stay, *away;
+	u32 last = s->highest;
 
-	if (!c->nr_fdes)
-		return -ENODATA;
-	from = fdes + c->pos;
-	stay = fdes + c->nr_stay;
-	away = fdes + c->nr_fdes + c->nr_away;
-	c->pos = batch_end(c, c->nr_fdes);
-	for (; from < fdes + c->pos; from++) {
+	from = fdes + s->pos;
+	stay = fdes + s->nr_stay;
+	away = fdes + s->n + s->nr_away;
+	s->pos = batch_end(s, s->n);
+	for (; from < fdes + s->pos; from++) {
 		if (from->key >= last) {
 			last = from->key;
 			*stay++ = *from;
 		} else {
-			c->away_keys |= from->key;
+			s->away_keys |= from->key;
 			*away++ = *from;
 		}
 	}
-	c->highest = last;
-	c->nr_stay = stay - fdes;
-	c->nr_away = c->pos - c->nr_stay;
-	return c->pos < c->nr_fdes ? KUW_AGAIN : 0;
+	s->highest = last;
+	s->nr_stay = stay - fdes;
+	s->nr_away = s->pos - s->nr_stay;
+	return s->pos < s->n ? KUW_AGAIN : 0;
 }
 
-int kuw_sort_away(struct kuw_compile *c)
+static int away(struct kuw_sort *s)
 {
-	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away = fdes + c->nr_fdes;
-	struct kuw_pair *room = fdes + c->nr_stay, *from, *to;
-	u32 n = c->nr_away, bits = bits_of(n), end;
-	bool odd = c->shift / bits & 1;
+	struct kuw_pair *fdes = s->pairs, *away = fdes + s->n;
+	struct kuw_pair *room = fdes + s->nr_stay, *from, *to;
+	u32 n = s->nr_away, bits = bits_of(n), end;
+	bool odd = s->shift / bits & 1;
 
 	from = odd ? room : away;
 	to = odd ? away : room;
 	/* All digits are done: if the result is in the free pairs, copy it back. */
-	if (!((u64)c->away_keys >> c->shift)) {
+	if (!((u64)s->away_keys >> s->shift)) {
 		if (!odd)
 			return 0;
-		end = batch_end(c, n);
-		memcpy(to + c->pos, from + c->pos, (end - c->pos) * sizeof(*to));
-		c->pos = end;
+		end = batch_end(s, n);
+		memcpy(to + s->pos, from + s->pos, (end - s->pos) * sizeof(*to));
+		s->pos = end;
 		return end < n ? KUW_AGAIN : 0;
 	}
-	if (c->pos < n) {
-		if (!c->pos)
-			clear(bits, c->scratch);
-		end = batch_end(c, n);
-		count(from + c->pos, end - c->pos, c->shift, bits, c->scratch);
+	if (s->pos < n) {
+		if (!s->pos)
+			clear(bits, s->histogram);
+		end = batch_end(s, n);
+		count(from + s->pos, end - s->pos, s->shift, bits, s->histogram);
 		if (end == n)
-			sum(bits, c->scratch);
-		c->pos = end;
+			sum(bits, s->histogram);
+		s->pos = end;
 	} else {
 		/* All are counted: move them, from the first on. */
-		end = batch_end(c, 2 * n);
-		move(from + (c->pos - n), to, end - c->pos, c->shift, bits, c->scratch);
-		c->pos = end;
+		end = batch_end(s, 2 * n);
+		move(from + (s->pos - n), to, end - s->pos, s->shift, bits, s->histogram);
+		s->pos = end;
 		if (end == 2 * n) {
-			c->shift += bits;
-			c->pos = 0;
+			s->shift += bits;
+			s->pos = 0;
 		}
 	}
 	return KUW_AGAIN;
 }
 
 /* From the end, where there is room. Of equal addresses, those that stayed were found first. */
-int kuw_sort_merge(struct kuw_compile *c)
+static int merge(struct kuw_sort *s)
 {
-	struct kuw_pair *fdes = c->areas[KUW_AREA_FDES].mem, *away = fdes + c->nr_fdes;
-	u32 left = c->nr_stay, least, stay, key;
+	struct kuw_pair *fdes = s->pairs, *away = fdes + s->n;
+	u32 left = s->nr_stay, least, stay, key;
 	/* Counts pairs that are moved up, and those that are put between them. */
 	u32 budget = KUW_BATCH_PAIRS;
 
-	while (c->nr_away && budget) {
-		key = away[c->nr_away - 1].key;
+	while (s->nr_away && budget) {
+		key = away[s->nr_away - 1].key;
 		least = left - min_t(u32, left, budget);
 		stay = left;
 		while (stay - least >= STRIDE && fdes[stay - STRIDE].key > key)
@@ -173,14 +165,31 @@ int kuw_sort_merge(struct kuw_compile *c)
 		while (stay > least && fdes[stay - 1].key > key)
 			stay--;
 		budget -= left - stay;
-		memmove(fdes + stay + c->nr_away, fdes + stay, (left - stay) * sizeof(*fdes));
+		memmove(fdes + stay + s->nr_away, fdes + stay, (left - stay) * sizeof(*fdes));
 		left = stay;
 		if (!budget)
 			break;
 		budget--;
-		c->nr_away--;
-		fdes[stay + c->nr_away] = away[c->nr_away];
+		s->nr_away--;
+		fdes[stay + s->nr_away] = away[s->nr_away];
 	}
-	c->nr_stay = left;
-	return c->nr_away ? KUW_AGAIN : 0;
+	s->nr_stay = left;
+	return s->nr_away ? KUW_AGAIN : 0;
+}
+
+void kuw_sort_begin(struct kuw_sort *s, struct kuw_pair *pairs, u32 n)
+{
+	memset(s, 0, offsetof(struct kuw_sort, histogram));
+	s->pairs = pairs;
+	s->n = n;
+}
+
+int kuw_sort_fdes(struct kuw_sort *s)
+{
+	static int (*const steps[])(struct kuw_sort *s) = { split, away, merge };
+
+	if (steps[s->step](s))
+		return KUW_AGAIN;
+	s->pos = 0;
+	return ++s->step < ARRAY_SIZE(steps) ? KUW_AGAIN : 0;
 }

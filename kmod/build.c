@@ -202,12 +202,12 @@ static void copy_area(u8 *to, const u8 *from, u64 bytes)
 static int grow(struct build *b)
 {
 	struct kuw_compile *c = &b->compile;
-	struct kuw_area *area = &c->areas[c->grow];
-	u64 bytes = c->grow_bytes;
+	struct kuw_area *area = &c->areas.area[c->areas.grow];
+	u64 bytes = c->areas.grow_bytes;
 	void *mem;
 
 	/* Areas grow by doubling, except the table, whose size is final. */
-	if (c->grow != KUW_AREA_TABLE)
+	if (c->areas.grow != KUW_AREA_TABLE)
 		bytes = max3(bytes, 2 * area->bytes, (u64)MIN_AREA);
 	mem = area_alloc(b, bytes);
 	if (!mem)
@@ -296,15 +296,15 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 	built->build_id_len = b->elf.build_id_len;
 	memcpy(built->build_id, b->elf.build_id, sizeof(built->build_id));
 	if (!ret) {
-		table = &b->compile.areas[KUW_AREA_TABLE];
+		table = &b->compile.areas.area[KUW_AREA_TABLE];
 		built->table = table->mem;
 		built->bytes = table->bytes;
 		uncharge(src->owner, table->bytes);
 		table->mem = NULL;
 	}
 	for (i = 0; i < KUW_NR_AREAS; i++)
-		area_free(b, b->compile.areas[i].mem,
-			  b->compile.areas[i].bytes);
+		area_free(b, b->compile.areas.area[i].mem,
+			  b->compile.areas.area[i].bytes);
 	area_free(b, b->eh_frame_hdr, b->elf.eh_frame_hdr.len);
 	area_free(b, b->eh_frame, b->elf.eh_frame.len);
 	kvfree(b);

@@ -94,21 +94,21 @@ int host_compile(struct host_table *t, enum host_growth growth)
 		if (ret != KUW_GROW)
 			continue;
 		t->grown++;
-		ret = grow(&c->areas[c->grow], c->grow_bytes, growth);
+		ret = grow(&c->areas.area[c->areas.grow], c->areas.grow_bytes, growth);
 		if (ret)
 			break;
 	}
 	if (!ret) {
-		t->bytes = c->table_bytes;
+		t->bytes = c->encode.bytes;
 		t->table = malloc(t->bytes);
 		if (t->table)
-			memcpy(t->table, c->areas[KUW_AREA_TABLE].mem,
+			memcpy(t->table, c->areas.area[KUW_AREA_TABLE].mem,
 			       t->bytes);
 		else
 			ret = -ENOMEM;
 	}
 	for (i = 0; i < KUW_NR_AREAS; i++)
-		free(c->areas[i].mem);
+		free(c->areas.area[i].mem);
 	free(c);
 	return ret;
 }

@@ -145,22 +145,22 @@ static u32 steps(void)
 	assert_non_null(c);
 	kuw_compile_init(c, &image);
 	while ((ret = kuw_compile_step(c)) > 0) {
-		struct kuw_area *area = &c->areas[c->grow];
+		struct kuw_area *area = &c->areas.area[c->areas.grow];
 
 		if (ret != KUW_GROW) {
 			n++;
 			continue;
 		}
-		area->mem = realloc(area->mem, c->grow_bytes);
+		area->mem = realloc(area->mem, c->areas.grow_bytes);
 		assert_non_null(area->mem);
-		area->bytes = c->grow_bytes;
+		area->bytes = c->areas.grow_bytes;
 	}
 	assert_int_equal(ret, 0);
 	assert_int_equal(kuw_compile_step(c), 0);
-	assert_int_equal(c->table_bytes, table.bytes);
-	assert_memory_equal(c->areas[KUW_AREA_TABLE].mem, table.table, table.bytes);
+	assert_int_equal(c->encode.bytes, table.bytes);
+	assert_memory_equal(c->areas.area[KUW_AREA_TABLE].mem, table.table, table.bytes);
 	for (i = 0; i < KUW_NR_AREAS; i++)
-		free(c->areas[i].mem);
+		free(c->areas.area[i].mem);
 	free(c);
 	return n;
 }

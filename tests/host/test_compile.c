@@ -552,17 +552,17 @@ static void test_no_memory(void **state)
 		kuw_compile_init(c, &image);
 		grown = 0;
 		while ((ret = kuw_compile_step(c)) > 0) {
-			struct kuw_area *area = &c->areas[c->grow];
+			struct kuw_area *area = &c->areas.area[c->areas.grow];
 
 			if (ret != KUW_GROW)
 				continue;
 			if (grown++ == allowed)
 				break;
-			area->mem = realloc(area->mem, c->grow_bytes);
-			area->bytes = c->grow_bytes;
+			area->mem = realloc(area->mem, c->areas.grow_bytes);
+			area->bytes = c->areas.grow_bytes;
 		}
 		for (i = 0; i < KUW_NR_AREAS; i++)
-			free(c->areas[i].mem);
+			free(c->areas.area[i].mem);
 		free(c);
 		if (!ret)
 			break;

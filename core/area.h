@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The compiler's memory. It allocates nothing: it works in areas that its caller provides,
+ * and asks for a larger one when it needs it. Each area has one use.
+ */
+#ifndef KUW_AREA_H
+#define KUW_AREA_H
+
+#include "kunwind_port.h"
+
+/* A phase returns these, 0 when it is done, or a negative errno: -ENOSPC if an area must grow. */
+#define KUW_AGAIN	1
+#define KUW_GROW	2
+
+/* Each is aligned to 8 bytes. */
+enum kuw_area_id {
+	KUW_AREA_FOUND,		/* u32: rows of FDEs, as found */
+	KUW_AREA_FDES,		/* struct kuw_pair: FDEs, as found and then by address */
+	KUW_AREA_ROWS,		/* u64: rows by address */
+	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
+	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
+	KUW_AREA_HASH,		/* u32: both, by hash */
+	KUW_AREA_MOVES,		/* struct kuw_move */
+	KUW_AREA_EXPRS,		/* the pool of expressions */
+	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
+	KUW_AREA_NODES,		/* struct kuw_node */
+	KUW_AREA_SLOTS,		/* u64: nodes by hash */
+	KUW_AREA_ORDER,		/* struct kuw_pair: rules by use, and room to sort */
+	KUW_AREA_CODES,		/* u32: codes of rules, then of nodes */
+	KUW_AREA_ENTRIES,	/* u8: the entries of a block */
+	KUW_AREA_TABLE,		/* the table */
+	KUW_NR_AREAS
+};
+
+struct kuw_area {
+	void *mem;
+	u64 bytes;
+};
+
+/**
+ * struct kuw_areas - all areas, and what the compiler asks for
+ * @area: the areas, which the caller allocates and frees
+ * @grow: after KUW_GROW: which area must grow
+ * @grow_bytes: after KUW_GROW: to how many bytes
+ * @least: how many bytes an ordinary file needs, so that large areas need not be copied
+ */
+struct kuw_areas {
+	struct kuw_area area[KUW_NR_AREAS];
+	u32 grow;
+	u64 grow_bytes;
+	u64 least[KUW_NR_AREAS];
+};
+
+/* Ask for an area of @bytes, in @grow. Return: false. */
+static noinline __maybe_unused bool kuw_area_grow(struct kuw_areas *a, u32 id, u64 bytes)
+{
+	bytes = max_t(u64, bytes, a->least[id]);
+	bytes = max_t(u64, bytes, 2 * a->area[id].bytes);
+	a->grow = id;
+	a->grow_bytes = max_t(u64, bytes, 1024);
+	return false;
+}
+
+/* Return: whether an area has room for @bytes; else kuw_areas.grow asks for it. */
+static inline bool kuw_area_room(struct kuw_areas *a, u32 id, u64 bytes)
+{
+	return likely(bytes <= a->area[id].bytes) || kuw_area_grow(a, id, bytes);
+}
+
+static inline void *kuw_area(const struct kuw_areas *a, u32 id)
+{
+	return a->area[id].mem;
+}
+
+#endif /* KUW_AREA_H */

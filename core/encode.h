@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The last phase: write the table. */
+#ifndef KUW_ENCODE_H
+#define KUW_ENCODE_H
+
+#include "place.h"
+#include "rank.h"
+#include "scan.h"
+
+/**
+ * struct kuw_encode - the writing of a table
+ * @areas: in: room for KUW_AREA_TABLE and KUW_AREA_ENTRIES
+ * @scan: in: what the file is
+ * @place: in: the rows
+ * @rank: in: the codes
+ * @bytes: out: bytes of the table
+ */
+struct kuw_encode {
+	struct kuw_areas *areas;
+	const struct kuw_scan *scan;
+	const struct kuw_place *place;
+	const struct kuw_rank *rank;
+	u32 bytes;
+	/* private */
+	u32 chunk;
+	u32 block;
+	u32 row;
+};
+
+/* Lay out the table, and write all but its blocks. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_encode_layout(struct kuw_encode *en);
+
+/* Write a batch of blocks. Return: 0, KUW_AGAIN, -E2BIG. */
+int kuw_encode_blocks(struct kuw_encode *en);
+
+#endif /* KUW_ENCODE_H */

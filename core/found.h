@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Rows as programs make them: KUW_AREA_FOUND has words. An FDE has one, its length, and its
+ * rows follow. A row has one: how many bytes it holds for, and its rule. A length that does
+ * not fit is in the word after it.
+ */
+#ifndef KUW_FOUND_H
+#define KUW_FOUND_H
+
+#include "area.h"
+#include "limits.h"
+
+#define KUW_FOUND_LAST	0xfffe	/* the row holds up to the end of the FDE */
+#define KUW_FOUND_LONG	0xffff	/* the length is in the next word */
+
+/* The most words of a row, and one for the last row. */
+#define KUW_FOUND_ROOM	3
+
+/**
+ * struct kuw_found - the rows of all FDEs
+ * @areas: where they are: KUW_AREA_FOUND
+ * @nr: how many words
+ * @nr_rows: how many rows, and FDEs
+ * @longest: the most rows of an FDE
+ */
+struct kuw_found {
+	struct kuw_areas *areas;
+	u32 nr;
+	u32 nr_rows;
+	u32 longest;
+	/* private: the FDE that is being written, and the room for it */
+	u32 *words;
+	u32 max;
+	u32 first;
+	u32 rows_before;
+	u32 last_rule;
+	u32 last_off;
+};
+
+static inline u32 kuw_found_row(u32 len, u32 rule)
+{
+	return len << 16 | rule;
+}
+
+static inline u32 kuw_found_len(const u32 *row)
+{
+	return *row >> 16;
+}
+
+static inline u32 kuw_found_rule(const u32 *row)
+{
+	return (u16)*row;
+}
+
+/* The step from the row before @row to @row: the length of the former (if its word has it)
+ * and the rule of the latter.
+ */
+static inline u32 kuw_found_step(const u32 *row)
+{
+	return kuw_found_len(row - 1) | kuw_found_rule(row) << 16;
+}
+
+/* Start with the rows of an FDE that starts at @off. */
+static inline void kuw_found_begin(struct kuw_found *f, u32 off)
+{
+	f->words = kuw_area(f->areas, KUW_AREA_FOUND);
+	f->max = min_t(u64, KUW_MAX_ROWS,
+		       f->areas->area[KUW_AREA_FOUND].bytes / sizeof(u32));
+	f->first = f->nr;
+	f->rows_before = f->nr_rows;
+	f->last_rule = 0;
+	f->last_off = off;
+}
+
+/* Ask for more room. Return: -ENOSPC, -E2BIG. */
+static noinline __maybe_unused int kuw_found_grow(struct kuw_found *f)
+{
+	if (f->nr + KUW_FOUND_ROOM > KUW_MAX_ROWS)
+		return -E2BIG;
+	kuw_area_grow(f->areas, KUW_AREA_FOUND, (f->nr + KUW_FOUND_ROOM) * sizeof(u32));
+	return -ENOSPC;
+}
+
+/*
+ * A row with @rule starts at @off: write the row before, which is now complete. For the
+ * first row of an FDE, that is a row of rule 0, whose word the FDE's length replaces later.
+ * Return: 0, -ENOSPC, -E2BIG.
+ */
+static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
+{
+	u32 len = off - f->last_off, *word;
+
+	if (f->last_rule == rule)
+		return 0;
+	if (unlikely(f->nr + KUW_FOUND_ROOM > f->max))
+		return kuw_found_grow(f);
+	word = f->words + f->nr++;
+	if (unlikely(len >= KUW_FOUND_LAST)) {
+		word[1] = len;
+		len = KUW_FOUND_LONG;
+		f->nr++;
+	}
+	*word = kuw_found_row(len, f->last_rule);
+	f->last_off = off;
+	f->last_rule = rule;
+	f->nr_rows++;
+	return 0;
+}
+
+/* The FDE, which has at least one row, has @len bytes. Return: where it is. */
+static inline u32 kuw_found_end(struct kuw_found *f, u32 len)
+{
+	/* There is room: the last row has made sure of it. */
+	f->words[f->nr++] = kuw_found_row(KUW_FOUND_LAST, f->last_rule);
+	f->words[f->first] = len;
+	f->longest = max_t(u32, f->longest, f->nr_rows - f->rows_before);
+	return f->first;
+}
+
+/* Forget what was written of the FDE. */
+static inline void kuw_found_undo(struct kuw_found *f)
+{
+	f->nr = f->first;
+	f->nr_rows = f->rows_before;
+}
+
+#endif /* KUW_FOUND_H */

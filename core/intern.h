@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The distinct rules of a file. The rules of all registers are a set, and a set with the
+ * CFA's rule is a rule. Programs and rows name both by number.
+ */
+#ifndef KUW_INTERN_H
+#define KUW_INTERN_H
+
+#include "area.h"
+#include "rule.h"
+
+#define KUW_MIX		0xff51afd7ed558ccdULL
+#define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
+
+/* The number of the rule of addresses that no FDE covers. */
+#define KUW_RULE_NONE	0
+
+#define KUW_NO_SAVES	(~0u)
+
+/* @saves: its index in the table, or KUW_NO_SAVES. @plain: struct kuw_saves can express it. */
+struct kuw_regset {
+	u64 reg[KUW_NR_REGS];
+	u32 hash;
+	u32 saves;
+	bool plain;
+};
+
+/*
+ * @rank: its number in the table; before it has one, 1 if a run has the rule.
+ * @uses: entries of the table with it, which are its rows that are in no run.
+ */
+struct kuw_ruleset {
+	u64 cfa;
+	u32 regs;
+	u32 signal;
+	u32 uses;
+	u32 rank;
+};
+
+/*
+ * An entry of the two caches of what was interned lately. In one, @key is a register's rule
+ * that was put into set @from, and @to is the set that this made. In the other, @key is the
+ * CFA's rule, @from is a set with the FDE's signal bit, and @to is the rule of both. They save
+ * comparing sets in full. Both are direct-mapped, which suffices, as programs repeat themselves.
+ */
+struct kuw_move {
+	u64 key;
+	u32 from;
+	u32 to;
+};
+
+/**
+ * struct kuw_intern - the distinct rules
+ * @areas: where they are: KUW_AREA_REGS, KUW_AREA_RULES, KUW_AREA_EXPRS
+ * @word: bytes of a word
+ * @nr_regs: how many sets
+ * @nr_rules: how many rules
+ * @exprs_len: bytes of all expressions
+ */
+struct kuw_intern {
+	struct kuw_areas *areas;
+	u32 word;
+	u32 nr_regs;
+	u32 nr_rules;
+	u32 exprs_len;
+	/* private */
+	struct kuw_move *moves;
+	u32 hash_bits;
+	u32 move_shift;
+};
+
+/*
+ * Make the first set and the first rule, and the caches, by the size of the file's .eh_frame.
+ * Set 0 says that each register is unchanged, and that the return address is right below the
+ * CFA. Return: 0, -ENOSPC.
+ */
+int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len);
+
+/*
+ * Where a step of the two caches may be: the first half of KUW_AREA_MOVES has rules, the
+ * second one sets.
+ */
+static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, bool set,
+					       u64 key, u32 from)
+{
+	u64 hash = (key ^ (u64)from << 40) * KUW_MIX;
+
+	return in->moves + ((hash >> in->move_shift) + ((u64)set << (64 - in->move_shift)));
+}
+
+/* The same as the two functions below, if the step is not in its cache. */
+int kuw_intern_new_rule(struct kuw_intern *in, u64 cfa, u32 from, u32 *rule);
+int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, u64 loc);
+
+/*
+ * Find or add the rule of a CFA and a set, in a signal frame or not. Return: 0, -EINVAL if
+ * there is no CFA, -ENOSPC, -E2BIG.
+ */
+static inline int kuw_intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, bool signal,
+				  u32 *rule)
+{
+	u32 from = regs | (u32)signal << 31;
+	struct kuw_move *move = kuw_intern_move(in, false, cfa, from);
+
+	if (unlikely(move->key != cfa || move->from != from))
+		return kuw_intern_new_rule(in, cfa, from, rule);
+	*rule = move->to;
+	return 0;
+}
+
+/*
+ * Replace the rule of a register in set *@regs by @loc, which names the register. Return: 0,
+ * -ENOSPC, -E2BIG.
+ */
+static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, u64 loc)
+{
+	struct kuw_move *move = kuw_intern_move(in, true, loc, *regs);
+
+	if (unlikely(move->key != loc || move->from != *regs))
+		return kuw_intern_new_set(in, regs, loc);
+	*regs = move->to;
+	return 0;
+}
+
+/* Return: the rule of a register in a set. */
+static inline u64 kuw_intern_get(const struct kuw_intern *in, u32 regs, u32 reg)
+{
+	const struct kuw_regset *sets = kuw_area(in->areas, KUW_AREA_REGS);
+
+	return sets[regs].reg[reg];
+}
+
+/* Find or add an expression; @off is its place in the pool. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_intern_expr(struct kuw_intern *in, const u8 *bytes, u32 len, s32 *off);
+
+#endif /* KUW_INTERN_H */

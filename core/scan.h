@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The first phase: find every FDE, and run its program. */
+#ifndef KUW_SCAN_H
+#define KUW_SCAN_H
+
+#include "cfi.h"
+#include "elf.h"
+#include "sort.h"
+
+#define KUW_CIE_SLOTS	8
+
+/* A CIE that was parsed lately, with the state that its program leaves. */
+struct kuw_cie_slot {
+	u32 pos;
+	int err;
+	struct kuw_cie cie;
+	struct kuw_cfi initial;
+};
+
+/**
+ * struct kuw_scan - the scan of a file
+ * @elf: in: its executable segments
+ * @eh_frame: in: the section
+ * @eh_frame_hdr: in: the section; its length is 0 if there is none
+ * @base: in: the file address of the table's base
+ * @areas: in: room for KUW_AREA_FDES
+ * @intern: out: the distinct rules
+ * @found: out: the rows of all FDEs
+ * @nr_fdes: out: how many FDEs are in KUW_AREA_FDES. The key of each is the offset where it
+ *	starts, its value the place of its rows in @found. There is as much room again
+ * @nr_bad: out: how many records are damaged, or cannot be expressed in a table
+ * @scanned: out: how many bytes of .eh_frame were scanned from the start
+ */
+struct kuw_scan {
+	const struct kuw_elf *elf;
+	struct kuw_section eh_frame;
+	struct kuw_section eh_frame_hdr;
+	u64 base;
+	struct kuw_areas *areas;
+	struct kuw_intern *intern;
+	struct kuw_found found;
+	u32 nr_fdes;
+	u32 nr_bad;
+	u32 scanned;
+	/* private */
+	const struct kuw_segment *segment;
+	u32 pos;
+	u32 batch_bytes;
+	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
+};
+
+/* Start. All fields of @s that are not in: are 0. */
+void kuw_scan_begin(struct kuw_scan *s);
+
+/* Scan a batch, from the start of .eh_frame on. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG. */
+int kuw_scan_records(struct kuw_scan *s);
+
+/* After that: the same for FDEs that were not reached, by .eh_frame_hdr. */
+int kuw_scan_header(struct kuw_scan *s);
+
+#endif /* KUW_SCAN_H */
