@@ -5,7 +5,7 @@
  * .eh_frame ends, and where it is if .eh_frame_hdr does not say so. They may be missing.
  */
 #include "elf.h"
-#include "arch/i386.h"
+#include "arch/arch.h"
 #include "frame.h"
 
 enum state {

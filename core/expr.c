@@ -6,7 +6,7 @@
  * value. DW_OP_addr is the file's address: nothing relocates .eh_frame.
  */
 #include "expr.h"
-#include "arch/i386.h"
+#include "arch/arch.h"
 #include "limits.h"
 
 enum {

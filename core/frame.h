@@ -3,7 +3,7 @@
 #ifndef KUW_FRAME_H
 #define KUW_FRAME_H
 
-#include "arch/i386.h"
+#include "arch/arch.h"
 #include "cursor.h"
 
 /* Pointer encodings (LSB Core 10.5.1). */

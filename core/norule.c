@@ -4,7 +4,7 @@
  * guess and is marked as one, except from a signal frame, and where the kernel knows the
  * return address.
  */
-#include "step.h"
+#include "norule.h"
 #include "limits.h"
 
 int kuw_is_called(u64 pc)

@@ -9,7 +9,7 @@
 #define KUW_RULE_H
 
 #include "kunwind_port.h"
-#include "arch/x86_64.h"
+#include "arch/arch.h"
 
 /* How a value is found. The CFA and registers share the encoding. */
 enum kuw_how {

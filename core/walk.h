@@ -4,7 +4,7 @@
 #define KUW_WALK_H
 
 #include "limits.h"
-#include "step.h"
+#include "apply.h"
 
 struct kuw_rule_cache;
 

@@ -52,8 +52,16 @@ lines() {
 	grep -rnE --exclude-dir=tests "${names[@]}" "$pattern" "${folders[@]}" || true
 }
 
+# circles DIR: its files, without .c and .h, that need each other by their includes.
+circles() {
+	find "$1" -name '*.[ch]' -exec grep -HoE '#include "[^"]+\.h"' {} + |
+		sed -E 's|.*/([^/]+)\.[ch]:#include "(.*/)?([^/]+)\.h"|\1 \3|' |
+		awk '$1 != $2' | tsort 2>&1 >/dev/null
+}
+
 check "core includes its own headers and the port's" \
 	"$(includes core "\"(kunwind_port\.h|$(own core))\"")"
+check "no two files of core need each other" "$(circles core)"
 check "core does not ask where it is compiled" \
 	"$(grep -rnE '__KERNEL__|MODULE|CONFIG_|__has_include' core || true)"
 check "core reads foreign bytes through the cursor alone" \

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Applying a rule: the state of a walk, the checks, and the step from a frame to its caller. */
+#ifndef KUW_APPLY_H
+#define KUW_APPLY_H
+
+#include "arch/arch.h"
+#include "expr.h"
+#include "map.h"
+#include "table.h"
+
+/* A step returns this, or a stop reason. */
+#define KUW_STEPPED		(~0u)
+
+/* The part of the state that every walk follows. */
+struct kuw_frame {
+	u64 ip;
+	u64 sp;
+	u64 bp;
+};
+
+/**
+ * struct kuw_state - the full state of a walk, on the stack of its caller
+ * @map: the address map
+ * @regs: all registers, and which of them are known
+ * @inner: the frame was interrupted, not left by a call: its ip is that of the next
+ *	instruction, and not a return address
+ * @moved: a step was made, so the frame is not the innermost
+ * @guessed: one of the steps so far was a guess, so this frame is not proven
+ * @replaced: the last step found no caller, but the true ip of the current frame
+ * @switches: how many more steps may lead down: see kuw_may_move()
+ * @faults: how many reads have failed without ending the walk
+ */
+struct kuw_state {
+	const struct kuw_map *map;
+	struct kuw_expr_regs regs;
+	bool inner;
+	bool moved;
+	bool guessed;
+	bool replaced;
+	u32 switches;
+	u32 faults;
+};
+
+#define KUW_KNOWN_FAST	(1u << KUW_RBP | 1u << KUW_RSP | 1u << KUW_RA)
+#define KUW_KNOWN_ALL	((1u << KUW_NR_REGS) - 1)
+
+/*
+ * Return: 0 if a frame may have this CFA, else the stop reason. @word is that of the
+ * program: 8, or 4 if it is for i386.
+ */
+static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp, u32 word)
+{
+	/* Reading the return address shows whether it is a user address. */
+	if (unlikely(cfa & (word - 1)))
+		return KUNWIND_STOP_CFA_BAD;
+	if (unlikely(cfa <= sp))
+		return KUNWIND_STOP_CFA_BACK;
+	return 0;
+}
+
+/* @user_end is KUW_PORT_USER_END. Return: KUW_STEPPED, or the stop reason. */
+static __always_inline u32 kuw_check_ra(u64 ra, u64 user_end)
+{
+	/* One comparison excludes null, too. */
+	return unlikely(ra - 1 >= user_end - 1) ? KUNWIND_STOP_RA_BAD : KUW_STEPPED;
+}
+
+/* Make the caller the current frame. Return: KUW_STEPPED, or the stop reason. */
+static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 bp,
+				      u64 user_end)
+{
+	u32 ret = kuw_check_ra(ip, user_end);
+
+	if (unlikely(ret != KUW_STEPPED))
+		return ret;
+	f->ip = ip;
+	f->sp = sp;
+	f->bp = bp;
+	return KUW_STEPPED;
+}
+
+/* Return: whether a signal can have interrupted @ip, which is null after a call of null. */
+static inline bool kuw_can_be_interrupted(u64 ip)
+{
+	return ip < KUW_PORT_USER_END;
+}
+
+/* Read a word of the program's stack. Return: true if that failed. */
+static __always_inline bool kuw_read_word(u64 addr, u32 word, u64 *value)
+{
+	if (likely(word == KUW_WORD))
+		return kuw_port_read(addr, value);
+	return !kuw_read_user((u32)addr, KUW_I386_WORD, value);
+}
+
+/* The same for a word that the walk can do without. Return: true if that succeeded. */
+static inline bool kuw_try_word(struct kuw_state *w, u64 addr, u64 *value)
+{
+	if (likely(!kuw_read_word(addr, w->regs.word, value)))
+		return true;
+	w->faults++;
+	return false;
+}
+
+static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *value)
+{
+	if (likely(kuw_read_user(addr, size, value)))
+		return true;
+	w->faults++;
+	return false;
+}
+
+/*
+ * As kuw_read_word(). If @open, it is called between kuw_port_open() and kuw_port_close(),
+ * and the program is one for x86-64.
+ */
+static __always_inline bool kuw_read_saved(u64 addr, u32 word, u64 user_end,
+					   bool open, u64 *value)
+{
+	return open ? kuw_port_read_open(addr, user_end, value) :
+		      kuw_read_word(addr, word, value);
+}
+
+/*
+ * Read the caller of @f, by a rule of KUW_KIND_RSP or KUW_KIND_RBP. @cfa is the CFA, which the
+ * caller of this function has checked. @saved is bytes from the CFA to the saved rbp, 0 if rbp
+ * is unchanged. @user_end is KUW_PORT_USER_END, which the kernel must compute each time.
+ * @open: kuw_port_open() was called.
+ * Return: KUW_STEPPED, or the stop reason; the return address is not checked.
+ */
+static __always_inline u32 kuw_read_caller(u64 cfa, s64 saved, u32 word, u64 user_end,
+					   bool open, const struct kuw_frame *f,
+					   struct kuw_frame *caller)
+{
+	caller->sp = cfa;
+	caller->bp = f->bp;
+	if (unlikely(kuw_read_saved(cfa - word, word, user_end, open, &caller->ip)))
+		return KUNWIND_STOP_STACK_FAULT;
+	if (saved && unlikely(kuw_read_saved(cfa + saved, word, user_end,
+					     open, &caller->bp)))
+		return KUNWIND_STOP_STACK_FAULT;
+	return KUW_STEPPED;
+}
+
+/*
+ * Apply such a rule: make the caller the current frame. Return: KUW_STEPPED, or the stop
+ * reason.
+ */
+static __always_inline u32 kuw_apply(u64 cfa, s64 saved, u32 word, struct kuw_frame *f)
+{
+	struct kuw_frame caller;
+	u32 ret;
+
+	ret = kuw_read_caller(cfa, saved, word, KUW_PORT_USER_END, false, f, &caller);
+	if (unlikely(ret != KUW_STEPPED))
+		return ret;
+	return kuw_commit(f, caller.ip, caller.sp, caller.bp, KUW_PORT_USER_END);
+}
+
+static inline void kuw_load_frame(const struct kuw_state *w, struct kuw_frame *f)
+{
+	f->ip = w->regs.r[KUW_RA];
+	f->sp = w->regs.r[KUW_RSP];
+	f->bp = w->regs.r[KUW_RBP];
+}
+
+static inline void kuw_store_frame(struct kuw_state *w, const struct kuw_frame *f)
+{
+	w->regs.r[KUW_RA] = f->ip;
+	w->regs.r[KUW_RSP] = f->sp;
+	w->regs.r[KUW_RBP] = f->bp;
+}
+
+/* How a rule finds the caller's stack pointer. */
+enum kuw_way {
+	KUW_BY_RSP,	/* at a constant distance from the frame's own */
+	KUW_BY_OTHER,	/* by another register, or by memory */
+	KUW_BY_SIGNAL,	/* in a signal frame */
+};
+
+/*
+ * Return: whether the stack pointer of the current frame's caller may be @sp. It must move
+ * up with each frame, so that the walk ends. There are two exceptions:
+ * - An interrupted function may have popped its return address, or may describe a call that
+ *	it will make (glibc 2.19's _L_lock_*): what it needs is in the red zone (psABI 3.2.2).
+ *	Only the innermost frame, and the one after each signal frame, are interrupted.
+ * - Other registers can lead to other stacks, which are anywhere: from a signal's handler, a
+ *	coroutine, code that runs on a stack of its own.
+ * The walk counts all steps that lead down, those into the red zone, too, so that it ends all
+ * the same (KUW_MAX_STACK_SWITCHES).
+ */
+bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how);
+
+/* Apply a frequent rule, and follow the callee-saved registers as well. */
+u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
+		   struct kuw_rule rule);
+
+/*
+ * Apply a rule in full. No register changes before all values are computed and checked.
+ * Return: KUW_STEPPED, or the stop reason.
+ */
+u32 kuw_apply_ext(struct kuw_state *w, const struct kuw_table *table,
+		  const struct kuw_ext *ext);
+
+#endif /* KUW_APPLY_H */
