@@ -27,7 +27,7 @@ includes() {
 }
 
 own() {
-	find "$1" -name '*.h' -printf '%P\n' | sed 's/[.+]/\\&/g' | paste -sd'|'
+	find "$1" -name '*.h' -printf '%f\n' -path '*/arch/*' -printf '%P\n' | sed 's/[.+]/\\&/g' | paste -sd'|'
 }
 
 # calls OBJECT ...: what they need of anybody else.

@@ -495,7 +495,7 @@ static u32 collisions[KUW_MAX_PROBES + 1];
 /*
  * Offsets of @n states that all have one slot of a hash of 2^12: of the sets in
  * which rbx is CFA-8*i; or, by @rule, of the rules of one set whose CFA is rsp+8*i.
- * As core/intern.c has them.
+ * As core/compile/intern.c has them.
  */
 static void collide(u32 n, bool rule)
 {

@@ -572,7 +572,7 @@ static void test_no_memory(void **state)
 }
 
 /*
- * More pairs of rows than are looked at that have one hash, as core/compile.h has it:
+ * More pairs of rows than are looked at that have one hash, as core/compile/runs.h has it:
  * those that are too many are no runs, and no mistake either.
  */
 static void test_run_collisions(void **state)
