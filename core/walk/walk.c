@@ -87,7 +87,8 @@ static void finish(u32 stop, struct kuw_result *result)
 
 /*
  * The table of the mapping that the loop is in: the @len addresses from @lo on that it covers,
- * and @text, the address of its offset 0.
+ * and @text, the address of its offset 0. The last address of a mapping is left out: the return
+ * address after it is in the next mapping, which may be the trampoline of uretprobes.
  */
 struct cover {
 	u64 lo;
@@ -118,8 +119,7 @@ struct fast {
 };
 
 /* Return: whether a table covers @pc. */
-static noinline bool find_cover(const struct kuw_map *map, u64 pc,
-				struct cover *in)
+static bool find_cover(const struct kuw_map *map, u64 pc, struct cover *in)
 {
 	const struct kuw_mapping *m = kuw_map_find(map, pc);
 
@@ -134,30 +134,36 @@ static noinline bool find_cover(const struct kuw_map *map, u64 pc,
 		return false;
 	/* @pc is in the mapping and in the text, so both differences below are positive. */
 	in->lo = (s64)(m->start - in->text) > 0 ? m->start : in->text;
-	in->len = min_t(u64, m->end - in->lo, in->text + in->table->span - in->lo);
-	return true;
+	in->len = min_t(u64, m->end - in->lo, in->text + in->table->span - in->lo) - 1;
+	return pc - in->lo < in->len;
 }
 
-/* Return: the rule at @pc; KUW_KIND_NONE also if the loop cannot apply the rule. */
-static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
+/* Return: @rule, which the table has for @pc, if the loop can apply it; else KUW_KIND_NONE. */
+static noinline struct kuw_rule checked(struct fast *w, u64 pc, struct kuw_rule rule)
 {
 	const struct kuw_rule none = { KUW_KIND_NONE };
-	struct cover *in = &w->in;
-	struct kuw_rule rule;
 	int called;
 
-	if (pc - in->lo >= in->len && !find_cover(w->map, pc, in))
-		return none;
-	/* The return address may be in the next mapping, the trampoline of uretprobes. */
-	if (pc + 1 - in->lo == in->len)
-		return none;
-	rule = kuw_table_look(in->table, in->blocks, pc - in->text);
 	if (!kuw_rule_is_plain(rule))
 		return kuw_rule_kind(rule) == KUW_KIND_END ? rule : none;
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
 	called = kuw_is_called(pc);
 	w->faults += called < 0;
 	return called == 1 ? rule : none;
+}
+
+/* Return: the rule at @pc, or KUW_KIND_NONE if the loop cannot apply it. */
+static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
+{
+	struct cover *in = &w->in;
+	struct kuw_rule rule;
+
+	if (unlikely(pc - in->lo >= in->len) && !find_cover(w->map, pc, in))
+		return (struct kuw_rule){ KUW_KIND_NONE };
+	rule = kuw_table_look(in->table, in->blocks, pc - in->text);
+	if (kuw_rule_is_plain(rule) && (pc + 1) % KUW_FDE_ALIGN)
+		return rule;
+	return checked(w, pc, rule);
 }
 
 /*
