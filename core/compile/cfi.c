@@ -397,7 +397,8 @@ int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		struct kuw_cfi *cfi)
 {
 	struct machine m = {
-		.run = run, .intern = run->intern, .found = run->found, .cie = cie, .in = cie->instrs,
+		.run = run, .intern = run->intern, .found = run->found,
+		.cie = cie, .in = cie->instrs,
 		.cfi = { .cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0) },
 	};
 	int ret = run_program(&m);
@@ -410,7 +411,8 @@ int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		const struct kuw_cfi *initial, struct kuw_cur instrs, u64 start, u64 end)
 {
 	struct machine m = {
-		.run = run, .intern = run->intern, .found = run->found, .cie = cie, .in = instrs, .cfi = *initial,
+		.run = run, .intern = run->intern, .found = run->found,
+		.cie = cie, .in = instrs, .cfi = *initial,
 		.initial = initial, .loc = start, .end = end,
 	};
 

@@ -29,7 +29,7 @@ static int scan_header(struct kuw_compile *c)
 
 static int sort_fdes(struct kuw_compile *c)
 {
-	return kuw_sort_fdes(&c->sort);
+	return kuw_sort_step(&c->sort);
 }
 
 static int place_init(struct kuw_compile *c)

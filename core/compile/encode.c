@@ -210,7 +210,8 @@ static u32 write_block(struct kuw_encode *en, struct kuw_table *table,
 		if (likely(code))
 			put(&e, off, code);
 		else
-			e.n = put_apart(en, e, off, kuw_row_what(*row) - en->rank->intern->nr_rules);
+			e.n = put_apart(en, e, off, kuw_row_what(*row) -
+						    en->rank->intern->nr_rules);
 		if (unlikely(e.n > KUW_MAX_ENTRIES))
 			return TOO_MANY;
 		/* The last entry of each bucket decides. */

@@ -86,7 +86,6 @@ static u32 run_places(const struct kuw_rank *r, u32 run)
 static void rank_rules(struct kuw_rank *r, struct kuw_pair *pairs)
 {
 	struct kuw_ruleset *rules = kuw_area(r->areas, KUW_AREA_RULES);
-	const struct kuw_pair *sorted;
 	u32 i, n = r->intern->nr_rules - 1;
 
 	r->nr_entries = rules[0].uses;
@@ -95,10 +94,9 @@ static void rank_rules(struct kuw_rank *r, struct kuw_pair *pairs)
 		pairs[i].key = ~(rules[i + 1].uses * 2 + rules[i + 1].rank);
 		pairs[i].value = i + 1;
 	}
-	sorted = kuw_sort_pairs(r->sort, pairs, n);
+	kuw_sort_all(r->sort, pairs, n);
 	rules[0].rank = 0;
 	for (i = 0; i < n; i++) {
-		pairs[i] = sorted[i];
 		/* The rest have no uses: their rows were taken back. */
 		if (!~pairs[i].key)
 			break;

@@ -120,7 +120,7 @@ static void rank_runs(struct kuw_runs *r, const struct kuw_intern *intern,
 		pairs[n].key = ~nodes[i].uses;
 		pairs[n++].value = i;
 	}
-	pairs = kuw_sort_pairs(sort, pairs, n);
+	kuw_sort_all(sort, pairs, n);
 	r->nr_runs = 0;
 	r->nr_run_rows = 0;
 	for (i = 0; i < n; i++) {

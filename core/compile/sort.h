@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Sorting: pairs at once, and the FDEs of a file in batches. */
+/* The second phase: sort FDEs by address. Ranks are sorted in the same way. */
 #ifndef KUW_SORT_H
 #define KUW_SORT_H
 
@@ -15,8 +15,8 @@ struct kuw_pair {
 
 /**
  * struct kuw_sort - a sort
- * @pairs: FDEs by the offset where they start, with as much room again after them
- * @n: how many
+ * @pairs: in and out: the pairs, with room for as many after them
+ * @n: in: how many
  */
 struct kuw_sort {
 	struct kuw_pair *pairs;
@@ -24,24 +24,20 @@ struct kuw_sort {
 	/* private */
 	u32 step;
 	u32 pos;
-	u32 nr_stay;
-	u32 highest;
-	u32 nr_away;
-	u32 away_keys;
+	u32 differ;
 	u32 shift;
+	bool unsorted;
+	bool odd;
 	u32 histogram[1u << KUW_RADIX_BITS];
 };
 
-/* Start to sort FDEs, of which there is at least one. */
+/* Start to sort @n pairs by key. */
 void kuw_sort_begin(struct kuw_sort *s, struct kuw_pair *pairs, u32 n);
 
-/* Sort a batch. Return: KUW_AGAIN; 0 when all are sorted, at their place. */
-int kuw_sort_fdes(struct kuw_sort *s);
+/* Sort a batch. Return: KUW_AGAIN; 0 when all are sorted. Equal keys keep their order. */
+int kuw_sort_step(struct kuw_sort *s);
 
-/*
- * Sort @n pairs by key, at once, with room for @n more after them. @s lends its counts.
- * Return: the sorted pairs: @pairs, or @pairs + @n.
- */
-struct kuw_pair *kuw_sort_pairs(struct kuw_sort *s, struct kuw_pair *pairs, u32 n);
+/* The same at once, for at most 65,535 pairs. */
+void kuw_sort_all(struct kuw_sort *s, struct kuw_pair *pairs, u32 n);
 
 #endif /* KUW_SORT_H */
