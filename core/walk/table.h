@@ -84,10 +84,16 @@ static __always_inline bool kuw_rule_is_plain(struct kuw_rule rule)
 	return !(rule.bits & 2);
 }
 
+/* Return: whether a plain rule is of KUW_KIND_RBP. */
+static __always_inline bool kuw_rule_by_rbp(struct kuw_rule rule)
+{
+	return rule.bits & 1;
+}
+
 /* Bytes from the register to the CFA; @word is the table's. */
 static __always_inline u64 kuw_rule_cfa(struct kuw_rule rule, u32 word)
 {
-	return (u64)(rule.bits >> 3 & KUW_RULE_MAX_CFA) * word;
+	return (u64)(rule.bits & KUW_RULE_MAX_CFA << 3) / 8 * word;
 }
 
 /* Bytes from the CFA to the saved rbp; @word is the table's. */

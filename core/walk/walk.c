@@ -197,7 +197,7 @@ static noinline u32 walk_fast(struct fast *w)
 				ret = KUNWIND_STOP_COMPLETE;
 			break;
 		}
-		cfa = (kuw_rule_kind(rule) == KUW_KIND_RBP ? f.bp : f.sp) +
+		cfa = (kuw_rule_by_rbp(rule) ? f.bp : f.sp) +
 		      kuw_rule_cfa(rule, KUW_WORD);
 		/* kuw_step() finds out why: another stack, or the start of this one. */
 		if (unlikely(kuw_check_cfa(cfa, f.sp, KUW_WORD)) ||
@@ -210,13 +210,15 @@ static noinline u32 walk_fast(struct fast *w)
 			break;
 		}
 		*out++ = caller.ip;
-		f = caller;
+		f.sp = caller.sp;
+		f.bp = caller.bp;
 		/* A return address can be the first byte of the next function
 		 * after a call that does not return.
 		 */
 		pc = caller.ip - 1;
 	}
 	kuw_port_close();
+	f.ip = out[-1];
 	w->f = f;
 	w->pc = pc;
 	w->out = out;
