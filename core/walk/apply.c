@@ -24,6 +24,17 @@ bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how)
 	return true;
 }
 
+int kuw_is_called(u64 pc)
+{
+	u64 ip = pc + 1, before;
+
+	if (ip & (KUW_FDE_ALIGN - 1))
+		return 1;
+	if (!kuw_read_user(ip - sizeof(before), sizeof(before), &before))
+		return -EFAULT;
+	return kuw_may_end_with_call(before);
+}
+
 /*
  * Return: whether the stack starts with the current frame: unwind information has led to the
  * frame, a call left it, and the return address at @slot is null. No call pushes null, but

@@ -196,6 +196,14 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 		   struct kuw_rule rule);
 
 /*
+ * Whether a call can have left the return address @pc + 1. makecontext() and the like put the
+ * address of a function's first byte on a new stack. No call returns there. But a table counts
+ * padding to the function before it, so the rule at @pc would be that of another function.
+ * Return: 1 if a call can have left it, 0 if not, -EFAULT if the code cannot be read.
+ */
+int kuw_is_called(u64 pc);
+
+/*
  * Apply a rule in full. No register changes before all values are computed and checked.
  * Return: KUW_STEPPED, or the stop reason.
  */

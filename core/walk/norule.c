@@ -7,17 +7,6 @@
 #include "norule.h"
 #include "limits.h"
 
-int kuw_is_called(u64 pc)
-{
-	u64 ip = pc + 1, before;
-
-	if (ip & (KUW_FDE_ALIGN - 1))
-		return 1;
-	if (!kuw_read_user(ip - sizeof(before), sizeof(before), &before))
-		return -EFAULT;
-	return kuw_may_end_with_call(before);
-}
-
 /* Return: whether @ra is in known code, and a table, if there is one, has a rule for it. */
 static bool plausible_ra(const struct kuw_state *w, u64 ra)
 {

@@ -6,14 +6,6 @@
 #include "apply.h"
 
 /*
- * Whether a call can have left the return address @pc + 1. makecontext() and the like put the
- * address of a function's first byte on a new stack. No call returns there. But a table counts
- * padding to the function before it, so the rule at @pc would be that of another function.
- * Return: 1 if a call can have left it, 0 if not, -EFAULT if the code cannot be read.
- */
-int kuw_is_called(u64 pc);
-
-/*
  * Step from a frame without a rule. @m is the mapping of the frame's code, or NULL. @why is the
  * reason to stop if no caller is found. Return: KUW_STEPPED, or a stop reason.
  */

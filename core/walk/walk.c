@@ -7,7 +7,6 @@
  */
 #include "walk.h"
 #include "limits.h"
-#include "norule.h"
 #include "rule_cache.h"
 #include "step.h"
 
