@@ -19,7 +19,7 @@ static const struct {
 	{ "trace", kc_trace, "record system calls or events with their call stacks, then show them" },
 	{ "report", kc_report, "show a recorded trace again: as text, flame graph or timeline" },
 	{ "stack", kc_stack, "print the stack of this command itself, to see whether kunwind works" },
-	{ "status", kc_status, "show what the kernel module does: consumers, tables, memory, stops" },
+	{ "status", kc_status, "say why there are no stacks, and what the kernel module does" },
 	{ "table", kc_table, "show the unwind table of an ELF file, or its rules at an address" },
 };
 
@@ -108,7 +108,7 @@ bool kc_module_is_loaded(void)
 {
 	if (!access(MODULE_FOLDER, F_OK))
 		return true;
-	kc_error("load it: sudo modprobe kunwind (Documentation/installing.md tells how to build it)",
+	kc_error("load it: sudo modprobe kunwind ('kunwind status' says what is missing)",
 		 "the kernel module kunwind is not loaded");
 	return false;
 }

@@ -28,7 +28,7 @@ static struct lttng_domain domain = {
 	.buf_type = LTTNG_BUFFER_GLOBAL,
 };
 
-static bool may_trace(void)
+bool kc_may_trace(void)
 {
 	const struct group *group = getgrnam("tracing");
 	gid_t groups[NGROUPS_MAX];
@@ -52,7 +52,7 @@ bool kc_session_possible(void)
 			 "the kernel module kunwind-lttng is not loaded");
 		return false;
 	}
-	if (!may_trace()) {
+	if (!kc_may_trace()) {
 		kc_error("use sudo, or have yourself added: sudo usermod -aG tracing $USER, and log in again",
 			 "you are neither root nor in the group 'tracing'");
 		return false;

@@ -24,6 +24,9 @@ struct kc_rules {
 	bool kernel_stack;
 };
 
+/* Return: whether LTTng lets this user trace the kernel. */
+bool kc_may_trace(void);
+
 /* Return: whether LTTng can be asked to record; if not, that was said. */
 bool kc_session_possible(void);
 

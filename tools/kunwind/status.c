@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* kunwind status: /sys/kernel/kunwind, for people; Documentation/statistics.md. */
+/*
+ * kunwind status: why there are no stacks, and /sys/kernel/kunwind, for people;
+ * Documentation/statistics.md.
+ */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <libkunwind.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <unistd.h>
+#include "checks.h"
 #include "command.h"
 
 #define FOLDER	"/sys/kernel/kunwind"
@@ -35,59 +35,26 @@ static const struct {
 	{ "walks", "stacks walked", false },
 };
 
+/* Where the machine's files are: the argument of --sysroot. */
+static const char *root = "";
+
 static bool read_number(const char *file, uint64_t *value)
 {
-	char path[256];
-	FILE *from;
-	bool done;
+	g_autofree char *path = g_strconcat(FOLDER "/", file, NULL);
+	g_autofree char *text = kc_read(root, path);
 
-	snprintf(path, sizeof(path), FOLDER "/%s", file);
-	from = fopen(path, "re");
-	if (!from)
-		return false;
-	done = fscanf(from, "%" SCNu64, value) == 1;
-	fclose(from);
-	return done;
+	return text && sscanf(text, "%" SCNu64, value) == 1;
 }
 
-/* The function that the module cannot hook in this kernel. Return: whether there is one. */
-static bool read_missing(char function[64])
+/* The function that the module cannot hook in this kernel. Return: NULL if there is none. */
+static char *read_missing(void)
 {
-	FILE *from = fopen(FOLDER "/missing", "re");
-	bool found;
+	char *function = kc_read(root, FOLDER "/missing");
 
-	if (!from)
-		return false;
-	found = fscanf(from, "%63s", function) == 1;
-	fclose(from);
-	return found;
-}
-
-static const char *lttng_side(void)
-{
-	return access("/sys/module/kunwind_lttng", F_OK) ?
-	       "not loaded (sudo modprobe kunwind-lttng)" : "loaded";
-}
-
-/* It has BTF if the kernel's headers had any when it was built: without, BPF calls no function. */
-static const char *tracing_side(void)
-{
-	if (access("/sys/module/kunwind_tracing", F_OK))
-		return "not loaded (sudo modprobe kunwind-tracing)";
-	if (access("/sys/kernel/btf/kunwind_tracing", F_OK))
-		return "loaded; without BTF, so not for bpf_kunwind_user_stack()";
-	return "loaded";
-}
-
-/* Whether a process can ask: the device is there and can be opened. */
-static const char *device(void)
-{
-	int fd = open("/dev/kunwind", O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		return strerror(errno);
-	close(fd);
-	return "works";
+	if (function && *function)
+		return function;
+	g_free(function);
+	return NULL;
 }
 
 static void print_bytes(uint64_t bytes)
@@ -98,34 +65,35 @@ static void print_bytes(uint64_t bytes)
 		printf("%.1f MiB\n", bytes / 1048576.0);
 }
 
-static int print_text(const struct utsname *system)
+static void print_check(const struct kc_check *check)
 {
-	uint64_t value, walks = 0;
-	char file[64];
-	uint32_t stop;
-	size_t i;
+	printf("%-24s %s\n", check->what, check->found);
+	if (check->todo)
+		printf("%24s %s\n", "->", check->todo);
+}
 
-	printf("%-24s loaded\n%-24s %s\n%-24s %s\n%-24s %s\n%-24s %s\n",
-	       "module kunwind", "module kunwind-lttng", lttng_side(),
-	       "module kunwind-tracing", tracing_side(), "/dev/kunwind", device(),
-	       "kernel", system->release);
-	if (read_missing(file))
-		printf("%-24s %s(), so code that mremap() makes longer is covered late\n",
-		       "this kernel has no", file);
-	if (access(FOLDER "/consumers", R_OK))
-		printf("%-24s only root can read them (sudo kunwind status)\n",
-		       "figures");
-	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		if (!read_number(figures[i].file, &value))
-			continue;
-		printf("%-24s ", figures[i].what);
-		if (figures[i].bytes)
-			print_bytes(value);
-		else
-			printf("%" PRIu64 "\n", value);
-		if (!strcmp(figures[i].file, "walks"))
-			walks = value;
-	}
+static void print_figure(const char *file, const char *what, bool bytes, uint64_t value)
+{
+	printf("%-24s ", what);
+	if (bytes)
+		print_bytes(value);
+	else
+		printf("%" PRIu64 "\n", value);
+	if (!value)
+		return;
+	if (!strcmp(file, "table_failures"))
+		printf("%24s kunwind table FILE    # says what is wrong with a file\n", "->");
+	if (!strcmp(file, "table_refusals"))
+		printf("%24s modinfo kunwind    # table_budget_mb and build_budget_mb allow more\n",
+		       "->");
+}
+
+static void print_stops(uint64_t walks)
+{
+	char file[64];
+	uint64_t value;
+	uint32_t stop;
+
 	for (stop = 0; stop < KUNWIND_NR_STOPS; stop++) {
 		snprintf(file, sizeof(file), "stops/%s", kunwind_stop_name(stop));
 		if (read_number(file, &value) && value)
@@ -134,20 +102,45 @@ static int print_text(const struct utsname *system)
 			       walks ? 100.0 * value / walks : 0.0,
 			       kunwind_stop_text(stop));
 	}
-	return 0;
+}
+
+static void print_text(const GPtrArray *checks)
+{
+	g_autofree char *missing = read_missing();
+	uint64_t value, walks = 0;
+	size_t i;
+
+	for (i = 0; i < checks->len; i++)
+		print_check(checks->pdata[i]);
+	if (missing)
+		printf("%-24s %s(), so code that mremap() makes longer is covered late\n",
+		       "this kernel has no", missing);
+	if (!kc_is_loaded(root, "kunwind"))
+		return;
+	if (!read_number("consumers", &value))
+		printf("%-24s only root can read them (sudo kunwind status)\n",
+		       "figures");
+	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		if (!read_number(figures[i].file, &value))
+			continue;
+		print_figure(figures[i].file, figures[i].what, figures[i].bytes, value);
+		if (!strcmp(figures[i].file, "walks"))
+			walks = value;
+	}
+	print_stops(walks);
 }
 
 static void add_numbers(json_t *to, const char *below)
 {
-	char path[300], file[300];
+	g_autofree char *path = g_strconcat(root, FOLDER "/", below, NULL);
 	struct dirent *entry;
 	uint64_t value;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), FOLDER "/%s", below);
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
-		snprintf(file, sizeof(file), "%s%.255s", below, entry->d_name);
+		g_autofree char *file = g_strconcat(below, entry->d_name, NULL);
+
 		if (entry->d_type == DT_REG && read_number(file, &value))
 			json_object_set_new(to, entry->d_name,
 					    json_integer((json_int_t)value));
@@ -156,34 +149,78 @@ static void add_numbers(json_t *to, const char *below)
 		closedir(dir);
 }
 
-static int print_json(const struct utsname *system)
+static json_t *json_of(const struct kc_check *check)
 {
-	json_t *json = json_object(), *stops = json_object();
-	char missing[64];
+	json_t *json = json_object();
 
-	json_object_set_new(json, "kernel", json_string(system->release));
+	json_object_set_new(json, "what", json_string(check->what));
+	json_object_set_new(json, "found", json_string(check->found));
+	json_object_set_new(json, "todo", json_string(check->todo ?: ""));
+	return json;
+}
+
+static int print_json(const GPtrArray *checks)
+{
+	json_t *json = json_object(), *stops = json_object(), *list = json_array();
+	g_autofree char *missing = read_missing();
+	g_autofree char *kernel = kc_read(root, "/proc/sys/kernel/osrelease");
+	size_t i;
+
+	for (i = 0; i < checks->len; i++)
+		json_array_append_new(list, json_of(checks->pdata[i]));
+	json_object_set_new(json, "kernel", json_string(kernel ?: ""));
+	json_object_set_new(json, "checks", list);
+	json_object_set_new(json, "kunwind", json_boolean(kc_is_loaded(root, "kunwind")));
 	json_object_set_new(json, "kunwind_lttng",
-			    json_boolean(!access("/sys/module/kunwind_lttng", F_OK)));
+			    json_boolean(kc_is_loaded(root, "kunwind_lttng")));
 	json_object_set_new(json, "kunwind_tracing",
-			    json_boolean(!access("/sys/module/kunwind_tracing", F_OK)));
-	json_object_set_new(json, "missing", json_string(read_missing(missing) ? missing : ""));
+			    json_boolean(kc_is_loaded(root, "kunwind_tracing")));
+	json_object_set_new(json, "missing", json_string(missing ?: ""));
 	add_numbers(json, "");
 	add_numbers(stops, "stops/");
 	json_object_set_new(json, "stops", stops);
 	return kc_print_json(json);
 }
 
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	bool *json = state->input;
+
+	switch (key) {
+	case 'j':
+		*json = true;
+		return 0;
+	case 's':
+		root = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 int kc_status(int argc, char **argv)
 {
-	struct utsname system;
-	bool json;
+	static const struct argp_option takes[] = {
+		{ "json", 'j', NULL, 0, "Print JSON", 0 },
+		{ "sysroot", 's', "DIR", 0, "Look at the files of another machine", 0 },
+		{ 0 },
+	};
+	const struct argp argp = {
+		.options = takes, .parser = parse,
+		.doc = "Say why there are no stacks: which modules are loaded and why not, who "
+		       "uses them, and what LTTng and perf lack. Lines with -> say what to do. "
+		       "Root also sees tables, memory, and why walks ended."
+		       "\v/sys/kernel/kunwind has one file for each figure.",
+	};
+	g_autoptr(GPtrArray) checks = NULL;
+	bool json = false;
+	int status = 0;
 
-	json = kc_parse_json(argc, argv,
-		"Show what the kernel module kunwind does: consumers, tables, memory, and "
-		"why walks ended. Only root can read the figures."
-		"\v/sys/kernel/kunwind has one file for each figure.");
-	if (!kc_module_is_loaded())
-		return KC_FAILED;
-	uname(&system);
-	return json ? print_json(&system) : print_text(&system);
+	kc_parse(&argp, argc, argv, 0, &json);
+	checks = kc_checks(root);
+	if (json)
+		status = print_json(checks);
+	else
+		print_text(checks);
+	return kc_is_loaded(root, "kunwind") ? status : KC_FAILED;
 }

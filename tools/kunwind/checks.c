@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Why are there no stacks? The modules, what keeps them from being built, loaded or used,
+ * and what LTTng and perf need besides.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "checks.h"
+#include "command.h"
+#include "session.h"
+
+#define MOK	"/var/lib/dkms/mok.pub"
+
+/* What the checks look at: the machine, and what several of them ask. */
+struct machine {
+	const char *root;
+	char *kernel;
+	/* Each module that depmod found, with what it needs. */
+	char *modules;
+	char *lockdown;
+	GPtrArray *checks;
+};
+
+static bool exists(const char *root, const char *path)
+{
+	g_autofree char *full = g_strconcat(root, path, NULL);
+
+	return !access(full, F_OK);
+}
+
+char *kc_read(const char *root, const char *path)
+{
+	g_autofree char *full = g_strconcat(root, path, NULL);
+	char *text;
+
+	if (!g_file_get_contents(full, &text, NULL, NULL))
+		return NULL;
+	return g_strchomp(text);
+}
+
+bool kc_is_loaded(const char *root, const char *module)
+{
+	g_autofree char *path = g_strconcat("/sys/module/", module, NULL);
+
+	return exists(root, path);
+}
+
+static bool file_is(const char *root, const char *path, const char *text)
+{
+	g_autofree char *there = kc_read(root, path);
+
+	return there && !strcmp(there, text);
+}
+
+static void free_check(void *data)
+{
+	struct kc_check *check = data;
+
+	g_free(check->found);
+	g_free(check->todo);
+	g_free(check);
+}
+
+/* Takes @found and @todo. */
+static void add(struct machine *m, const char *what, char *found, char *todo)
+{
+	struct kc_check *check = g_new0(struct kc_check, 1);
+
+	check->what = what;
+	check->found = found;
+	check->todo = todo;
+	g_ptr_array_add(m->checks, check);
+}
+
+/* Return: whether modprobe finds this module, which may be compressed. */
+static bool is_installed(const struct machine *m, const char *module)
+{
+	g_autofree char *pattern =
+		g_strdup_printf("^[^:]*/%s\\.ko(\\.(xz|gz|zst))?:", module);
+
+	return m->modules &&
+	       g_regex_match_simple(pattern, m->modules, G_REGEX_MULTILINE, 0);
+}
+
+static bool wants_signatures(const struct machine *m)
+{
+	return (m->lockdown && !strstr(m->lockdown, "[none]")) ||
+	       file_is(m->root, "/sys/module/module/parameters/sig_enforce", "Y");
+}
+
+/* Return: whether a list of keys has this certificate. */
+static bool has_key(const struct machine *m, const char *path, const char *key, size_t size)
+{
+	g_autofree char *full = g_strconcat(m->root, path, NULL);
+	g_autofree char *list = NULL;
+	size_t length;
+
+	return g_file_get_contents(full, &list, &length, NULL) &&
+	       memmem(list, length, key, size);
+}
+
+/* Return: whether the firmware or shim trusts the key with which DKMS signs. */
+static bool key_is_enrolled(const struct machine *m)
+{
+	static const char *const lists[] = {
+		"/sys/firmware/efi/mok-variables/MokListRT",
+		"/sys/firmware/efi/efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23",
+		"/sys/firmware/efi/efivars/db-d719b2cb-3d3a-4596-a3bc-dad00e67656f",
+	};
+	g_autofree char *full = g_strconcat(m->root, MOK, NULL);
+	g_autofree char *key = NULL;
+	size_t i, size;
+
+	if (!g_file_get_contents(full, &key, &size, NULL) || !size)
+		return false;
+	for (i = 0; i < G_N_ELEMENTS(lists); i++)
+		if (has_key(m, lists[i], key, size))
+			return true;
+	return false;
+}
+
+/* A module that modprobe does not find: DKMS did not build it. */
+static void add_missing(struct machine *m, const char *what, const char *module)
+{
+	g_autofree char *headers =
+		g_strdup_printf("/lib/modules/%s/build/include", m->kernel);
+
+	if (!exists(m->root, "/var/lib/dkms/kunwind"))
+		add(m, what, g_strdup("not installed"),
+		    strcmp(module, "kunwind") ? NULL :
+		    g_strdup("install the package kunwind-dkms"));
+	else if (!exists(m->root, headers))
+		add(m, what, g_strdup("not built: the headers of this kernel are missing"),
+		    g_strdup_printf("sudo apt install linux-headers-%s", m->kernel));
+	else if (!strcmp(module, "kunwind-lttng") && !is_installed(m, "lttng-tracer"))
+		add(m, what, g_strdup("not built: lttng-modules are missing"),
+		    g_strdup("sudo apt install lttng-modules-dkms"));
+	else
+		add(m, what, g_strdup("not built for this kernel"),
+		    g_strdup_printf("sudo dkms autoinstall -k %s    # says why", m->kernel));
+}
+
+/* A module that modprobe finds, and that is not loaded. */
+static void add_not_loaded(struct machine *m, const char *what, const char *module)
+{
+	if (!wants_signatures(m) || key_is_enrolled(m))
+		add(m, what, g_strdup("not loaded"),
+		    g_strdup_printf("sudo modprobe %s", module));
+	else if (exists(m->root, MOK))
+		add(m, what,
+		    g_strdup("not loaded: only signed modules are, and DKMS's key is not enrolled"),
+		    g_strdup("sudo mokutil --import " MOK
+			     "    # then restart, and confirm it"));
+	else
+		add(m, what, g_strdup("not loaded: only signed modules are, and DKMS has no key"),
+		    g_strdup("sudo dkms generate_mok && sudo mokutil --import " MOK));
+}
+
+/* @name: in /sys/module, where '-' is '_' */
+static bool add_module(struct machine *m, const char *what, const char *name)
+{
+	g_autofree char *module = g_strdelimit(g_strdup(name), "_", '-');
+
+	if (kc_is_loaded(m->root, name))
+		return true;
+	if (is_installed(m, module))
+		add_not_loaded(m, what, module);
+	else
+		add_missing(m, what, module);
+	return false;
+}
+
+static void check_kunwind(struct machine *m)
+{
+	g_autofree char *version = kc_read(m->root, "/sys/module/kunwind/version");
+
+	if (add_module(m, "module kunwind", "kunwind"))
+		add(m, "module kunwind",
+		    g_strdup_printf("loaded, version %s", version ?: "unknown"), NULL);
+}
+
+static void check_lttng_side(struct machine *m)
+{
+	if (add_module(m, "module kunwind-lttng", "kunwind_lttng"))
+		add(m, "module kunwind-lttng",
+		    g_strdup(file_is(m->root, "/sys/module/kunwind_lttng/refcnt", "0") ?
+			     "loaded; no session of LTTng uses it" :
+			     "loaded; LTTng uses it"), NULL);
+}
+
+/* It has BTF if the kernel's headers had any when it was built: without, BPF calls no function. */
+static void check_tracing_side(struct machine *m)
+{
+	g_autofree char *replaced = kc_read(m->root, "/sys/kernel/tracing/enabled_functions");
+	const char *used = "";
+
+	if (!add_module(m, "module kunwind-tracing", "kunwind_tracing"))
+		return;
+	if (replaced)
+		used = g_regex_match_simple("^perf_callchain_user .*\\[kunwind\\]", replaced,
+					    G_REGEX_MULTILINE, 0) ?
+		       "; a tool wants stacks" : "; no tool wants stacks";
+	add(m, "module kunwind-tracing",
+	    g_strconcat("loaded", used,
+			exists(m->root, "/sys/kernel/btf/kunwind_tracing") ? "" :
+			"; without BTF, so not for bpf_kunwind_user_stack()", NULL), NULL);
+}
+
+static void check_device(struct machine *m)
+{
+	g_autofree char *path = g_strconcat(m->root, "/dev/kunwind", NULL);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	add(m, "/dev/kunwind", g_strdup(fd < 0 ? strerror(errno) : "works"), NULL);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void check_ftrace(struct machine *m)
+{
+	if (file_is(m->root, "/proc/sys/kernel/ftrace_enabled", "0"))
+		add(m, "ftrace", g_strdup("disabled, so kunwind cannot follow any program"),
+		    g_strdup("sudo sysctl kernel.ftrace_enabled=1"));
+	else
+		add(m, "ftrace", g_strdup("enabled"), NULL);
+}
+
+static void check_lockdown(struct machine *m)
+{
+	if (m->lockdown && strstr(m->lockdown, "[confidentiality]"))
+		add(m, "lockdown",
+		    g_strdup("confidentiality: no tracefs, which tracepoints of perf and BPF need"),
+		    NULL);
+	else if (m->lockdown && strstr(m->lockdown, "[integrity]"))
+		add(m, "lockdown", g_strdup("integrity: only signed modules are loaded"), NULL);
+}
+
+/* Only root's daemon traces the kernel. */
+static bool daemon_runs(const struct machine *m)
+{
+	g_autofree char *pid = kc_read(m->root, "/run/lttng/lttng-sessiond.pid");
+	g_autofree char *process = g_strconcat("/proc/", pid, NULL);
+
+	return pid && *pid && exists(m->root, process);
+}
+
+static void check_lttng(struct machine *m)
+{
+	if (!kc_is_loaded(m->root, "lttng_tracer") && !is_installed(m, "lttng-tracer"))
+		add(m, "LTTng", g_strdup("lttng-modules are not installed for this kernel"),
+		    g_strdup("sudo apt install lttng-modules-dkms"));
+	else if (!daemon_runs(m))
+		add(m, "LTTng", g_strdup("its session daemon does not run"),
+		    g_strdup("sudo systemctl start lttng-sessiond    # of lttng-tools"));
+	else if (!kc_may_trace())
+		add(m, "LTTng", g_strdup("you are neither root nor in the group tracing"),
+		    g_strdup("sudo usermod -aG tracing $USER    # and log in again"));
+	else
+		add(m, "LTTng", g_strdup("its session daemon runs, and you may trace"), NULL);
+}
+
+static void check_perf(struct machine *m)
+{
+	g_autofree char *text = kc_read(m->root, "/proc/sys/kernel/perf_event_paranoid");
+	int paranoid = text ? atoi(text) : 2;
+	const char *who = paranoid > 2 ? "root alone may trace" :
+			  paranoid > 0 ? "users may trace their own processes" :
+			  "users may trace the system";
+
+	add(m, "perf", g_strdup_printf("%s (kernel.perf_event_paranoid is %d)", who, paranoid),
+	    paranoid > 2 && geteuid() ?
+	    g_strdup("sudo sysctl kernel.perf_event_paranoid=2") : NULL);
+}
+
+GPtrArray *kc_checks(const char *root)
+{
+	struct machine m = { .root = root };
+	g_autofree char *index = NULL;
+
+	m.checks = g_ptr_array_new_with_free_func(free_check);
+	m.kernel = kc_read(root, "/proc/sys/kernel/osrelease") ?: g_strdup("unknown");
+	index = g_strdup_printf("/lib/modules/%s/modules.dep", m.kernel);
+	m.modules = kc_read(root, index);
+	m.lockdown = kc_read(root, "/sys/kernel/security/lockdown");
+
+	add(&m, "kernel", g_strdup(m.kernel), NULL);
+	check_kunwind(&m);
+	check_lttng_side(&m);
+	check_tracing_side(&m);
+	if (kc_is_loaded(root, "kunwind"))
+		check_device(&m);
+	check_ftrace(&m);
+	check_lockdown(&m);
+	check_lttng(&m);
+	check_perf(&m);
+	g_free(m.kernel);
+	g_free(m.modules);
+	g_free(m.lockdown);
+	return m.checks;
+}
