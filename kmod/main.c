@@ -4,6 +4,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <kunwind/version.h>
 #include "attach.h"
 #include "budget.h"
 #include "build.h"
@@ -96,4 +97,5 @@ static void __exit kunwind_exit(void)
 module_init(kunwind_init);
 module_exit(kunwind_exit);
 MODULE_DESCRIPTION("Unwinds user call stacks in the kernel, from the programs' own .eh_frame");
+MODULE_VERSION(KUNWIND_VERSION);
 MODULE_LICENSE("Dual MIT/GPL");

@@ -16,6 +16,7 @@
 #include <lttng/events.h>
 #include <lttng/events-internal.h>
 #include <kunwind/redirect.h>
+#include <kunwind/version.h>
 #include "context.h"
 #include "probes.h"
 #include "statedump.h"
@@ -75,4 +76,5 @@ static void __exit kunwind_lttng_exit(void)
 module_init(kunwind_lttng_init);
 module_exit(kunwind_lttng_exit);
 MODULE_DESCRIPTION("Complete user call stacks for LTTng: the context callstack-user, with kunwind");
+MODULE_VERSION(KUNWIND_VERSION);
 MODULE_LICENSE("Dual MIT/GPL");

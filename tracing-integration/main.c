@@ -4,6 +4,7 @@
  * ftrace replaces the functions of the kernel that walk user stacks for them.
  */
 #include <linux/module.h>
+#include <kunwind/version.h>
 #include "callchain.h"
 #include "deferred.h"
 #include "demand.h"
@@ -48,4 +49,5 @@ static void __exit kunwind_tracing_exit(void)
 module_init(kunwind_tracing_init);
 module_exit(kunwind_tracing_exit);
 MODULE_DESCRIPTION("Complete user call stacks for perf, BPF and ftrace, with kunwind");
+MODULE_VERSION(KUNWIND_VERSION);
 MODULE_LICENSE("Dual MIT/GPL");

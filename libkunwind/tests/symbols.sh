@@ -25,7 +25,7 @@ ok() {
 # shellcheck disable=SC2086
 exported=$(${NM:-nm} -D --defined-only .libs/libkunwind.so |
 	awk '$2 != "A" { print $3 }' | LC_ALL=C sort)
-mapped=$(sed -n 's/^\t\(kunwind_[a-z_]*\);$/\1@@KUNWIND_0.1/p' "$map" | LC_ALL=C sort)
+mapped=$(sed -n 's/^\t\(kunwind_[a-z_]*\);$/\1@@KUNWIND_1.0/p' "$map" | LC_ALL=C sort)
 status=0
 [ -n "$mapped" ] && [ "$exported" = "$mapped" ] || status=1
 ok "$status" "exported symbols are those of the map"
@@ -44,7 +44,7 @@ for symbol in $mapped; do
 done
 
 declared=$(grep -Eo '^[a-z].*[ *]kunwind_[a-z_]+\(|^kunwind_[a-z_]+\(' "$header" |
-	grep -Eo 'kunwind_[a-z_]+\(' | sed 's/($/@@KUNWIND_0.1/' | LC_ALL=C sort -u)
+	grep -Eo 'kunwind_[a-z_]+\(' | sed 's/($/@@KUNWIND_1.0/' | LC_ALL=C sort -u)
 status=0
 [ "$declared" = "$mapped" ] || status=1
 ok "$status" "declared functions are those of the map"
