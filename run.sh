@@ -46,6 +46,8 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$TOP_DIR/vm/native.sh"
 # shellcheck source=vm/sources.sh
 . "$TOP_DIR/vm/sources.sh"
+# shellcheck source=vm/package.sh
+. "$TOP_DIR/vm/package.sh"
 # shellcheck source=vm/trace.sh
 . "$TOP_DIR/vm/trace.sh"
 # shellcheck source=tests/jobs/needs.sh
@@ -78,6 +80,7 @@ jobs:
   ./run.sh exec -- CMD ...     run CMD in a guest
   ./run.sh shell               work in a guest; `exit` ends it
   ./run.sh setup               make what the other jobs need, and nothing else
+  ./run.sh package             build packages for Debian 13 into build/packages; with --kernel 6.1, for Debian 12
   ./run.sh test [host|vm|all]  run the tests: on this machine, in guests, or both. The last line is `N passed, N failed`
   ./run.sh test vm NAME.sh ... run some tests of tests/vm
   ./run.sh bench [host|vm|all] measure what walks, tables and traces cost, next to other tools
@@ -216,7 +219,7 @@ main() {
 				words=("$@") && break
 			fi
 			case $1 in
-			trace | exec | test | bench | shell | setup) job=$1 ;;
+			trace | exec | test | bench | shell | setup | package) job=$1 ;;
 			*) die 125 "unknown job $1" "./run.sh --help tells the jobs" ;;
 			esac
 			;;
@@ -241,6 +244,7 @@ main() {
 		words=("$BENCH_WHAT")
 		;;
 	esac
+	[[ $job != package || -z $NATIVE ]] || die 125 "package builds in a root of its own" "use ./run.sh package, without --native"
 	[[ -z $BENCH_QUICK || $job == bench ]] || die 125 "--quick goes with bench" "./run.sh --help tells the options"
 	prepare "$job" "${words[@]:0:1}"
 	case $job in
@@ -259,6 +263,7 @@ main() {
 		trace_job "${words[@]}"
 		;;
 	setup) setup ;;
+	package) package_job ;;
 	shell)
 		setup
 		JOB_TIMEOUT=0 guest_run shell "$(guest_directory)"

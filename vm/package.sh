@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# shellcheck shell=bash
+# Builds Debian's packages of kunwind, in a root of the guest's release that has what debian/control names and nothing else.
+
+# package_root_make STAMP: that root. lintian is for the result.
+package_root_make() {
+	local new=$PACKAGE_ROOT.new needs
+	needs=$(package_needs | paste -sd,)
+	rm -rf -- "$new"
+	mmdebstrap --variant=buildd --include="lintian,$needs" "$VM_SUITE" "$new"
+	finish "$new" "$PACKAGE_ROOT" "$1"
+}
+
+# package_needs: what debian/control says that a build needs.
+package_needs() {
+	sed -n '/^Build-Depends:/,/^[^ ]*:.*[^,]$/ s/^ \([^ ,]*\).*/\1/p' "$TOP_DIR/debian/control"
+}
+
+# package_make: the packages, from a copy of the sources; lintian has nothing to say of them.
+package_make() {
+	rm -rf -- "$PACKAGE_DIR"
+	source_farm "$PACKAGE_DIR/source"
+	VM_ROOT=$PACKAGE_ROOT VM_BINDS=$PACKAGE_DIR:/build in_root bash -euc '
+		cd /build/source
+		DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)" dpkg-buildpackage --build=binary --no-sign
+		cd ..
+		lintian --allow-root --info --fail-on error,warning ./*.changes
+	'
+}
+
+# package_ready: PACKAGE_DIR has the packages of the sources as they are.
+package_ready() {
+	local stamp
+	kernel_select "${kernel:?}"
+	PACKAGE_ROOT=$CACHE_DIR/root-package-$VM_SUITE
+	PACKAGE_DIR=$BUILD_DIR/package-$VM_SUITE
+	stamp=$(digest "$VM_SUITE" "$(package_needs)" "$(declare -f package_root_make)")
+	is_made "$PACKAGE_ROOT" "$stamp" || step "${PACKAGE_ROOT##*/}" \
+		"making a root for builds from Debian $VM_SUITE's packages (about 2 min)" package_root_make "$stamp"
+	step "package-$VM_SUITE" "building packages for Debian $VM_SUITE" package_make
+}
+
+# package_job: leaves the packages in build/packages.
+package_job() {
+	package_ready
+	rm -rf -- "$BUILD_DIR/packages"
+	mkdir -- "$BUILD_DIR/packages"
+	cp -t "$BUILD_DIR/packages" -- "$PACKAGE_DIR"/*.deb
+	say "the packages for Debian $VM_SUITE are in $BUILD_DIR/packages" "install them: sudo apt install ./build/packages/*.deb"
+}
