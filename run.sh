@@ -58,6 +58,8 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$TOP_DIR/tests/jobs/demo.sh"
 # shellcheck source=tests/jobs/test.sh
 . "$TOP_DIR/tests/jobs/test.sh"
+# shellcheck source=tests/jobs/package.sh
+. "$TOP_DIR/tests/jobs/package.sh"
 # shellcheck source=tests/jobs/fetch-peers.sh
 . "$TOP_DIR/tests/jobs/fetch-peers.sh"
 # shellcheck source=tests/jobs/bench.sh
@@ -87,6 +89,7 @@ jobs:
 
 long tests:
   ./run.sh test kernels        run a trace, an attach, perf, a storm and an unload on each of Debian's kernels; print a table
+  ./run.sh test package        install, use, upgrade and purge the packages in fresh Debian 12 and 13
   ./run.sh test debug          the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak)
   ./run.sh test rows [N]       compare the tables of all files, here and in the guest, with libdwarf (or 1 in N FDEs)
   ./run.sh test steps [MAX]    compare the walk with a shadow stack, at each of MAX instructions of real programs

@@ -16,7 +16,7 @@ package_needs() {
 	sed -n '/^Build-Depends:/,/^[^ ]*:.*[^,]$/ s/^ \([^ ,]*\).*/\1/p' "$TOP_DIR/debian/control"
 }
 
-# package_make: the packages, from a copy of the sources; lintian has nothing to say of them.
+# package_make STAMP: the packages, from a copy of the sources; lintian has nothing to say of them.
 package_make() {
 	rm -rf -- "$PACKAGE_DIR"
 	source_farm "$PACKAGE_DIR/source"
@@ -26,6 +26,7 @@ package_make() {
 		cd ..
 		lintian --allow-root --info --fail-on error,warning ./*.changes
 	'
+	printf '%s\n' "$1" >"$PACKAGE_DIR/stamp"
 }
 
 # package_ready: PACKAGE_DIR has the packages of the sources as they are.
@@ -37,7 +38,9 @@ package_ready() {
 	stamp=$(digest "$VM_SUITE" "$(package_needs)" "$(declare -f package_root_make)")
 	is_made "$PACKAGE_ROOT" "$stamp" || step "${PACKAGE_ROOT##*/}" \
 		"making a root for builds from Debian $VM_SUITE's packages (about 2 min)" package_root_make "$stamp"
-	step "package-$VM_SUITE" "building packages for Debian $VM_SUITE" package_make
+	stamp=$(digest "$stamp" "$(declare -f package_make)" "$(source_list | (cd "$TOP_DIR" && xargs -d '\n' sha256sum 2>/dev/null))")
+	[[ -e $PACKAGE_DIR/stamp && $(<"$PACKAGE_DIR/stamp") == "$stamp" ]] ||
+		step "package-$VM_SUITE" "building packages for Debian $VM_SUITE" package_make "$stamp"
 }
 
 # package_job: leaves the packages in build/packages.

@@ -2,12 +2,17 @@
 # shellcheck shell=bash
 # Copies of all sources that are built there: on this machine, or in a chroot of the guest's root.
 
+# source_list: all sources.
+source_list() {
+	(cd "$TOP_DIR" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
+		find . -path ./build -prune -o -type f -printf '%P\n'; })
+}
+
 # source_farm DIR: a copy of all sources, for builds that write next to them; untouched files keep their time.
 source_farm() {
 	local dir=$1 file
 	mkdir -p "$dir"
-	(cd "$TOP_DIR" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
-		find . -path ./build -prune -o -type f -printf '%P\n'; }) >"$dir.list"
+	source_list >"$dir.list"
 	while read -r file; do
 		if [[ -f $TOP_DIR/$file ]] && ! cmp -s "$TOP_DIR/$file" "$dir/$file"; then
 			mkdir -p "$(dirname "$dir/$file")"

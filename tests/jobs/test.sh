@@ -480,7 +480,7 @@ kernels_table() {
 	' "$results"
 }
 
-# test_check [host|vm|kernels|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
+# test_check [host|vm|kernels|package|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -495,14 +495,14 @@ test_check() {
 			die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		fi
 		;;
-	host | kernels | live | perf | names | nmi | peers | smp | all)
+	host | kernels | package | live | perf | names | nmi | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, kernels, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, vm, kernels, package, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|kernels|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
+# test_job [host|vm|kernels|package|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -512,6 +512,7 @@ test_job() {
 	host) test_host ;;
 	vm) test_vm "$@" ;;
 	kernels) test_kernels ;;
+	package) test_package ;;
 	debug) test_debug "$@" ;;
 	live) test_live ;;
 	perf) test_perf ;;
