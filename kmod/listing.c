@@ -8,7 +8,7 @@
 #include "cache.h"
 #include "compat/fs.h"
 #include "coverage.h"
-#include "limits.h"
+#include "budgets.h"
 #include "listing.h"
 #include "owner.h"
 #include "snapshot.h"

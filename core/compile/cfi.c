@@ -6,7 +6,7 @@
  */
 #include "cfi.h"
 #include "expr.h"
-#include "limits.h"
+#include "budgets.h"
 
 enum {
 	DW_CFA_nop, DW_CFA_set_loc, DW_CFA_advance_loc1, DW_CFA_advance_loc2,

@@ -62,7 +62,7 @@ struct kuw_compile {
 void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image);
 
 /* Return: KUW_AGAIN, KUW_GROW, or 0; -ENODATA if there is no usable FDE; -E2BIG if a
- * limit of limits.h is exceeded.
+ * limit of budgets.h is exceeded.
  */
 int kuw_compile_step(struct kuw_compile *c);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Encode rows as a table: see table.h. */
 #include "encode.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* Blocks written between two returns to the caller: about 10,000 rows of a usual file. */
 #define BATCH_BLOCKS	64

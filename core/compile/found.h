@@ -8,7 +8,7 @@
 #define KUW_FOUND_H
 
 #include "area.h"
-#include "limits.h"
+#include "budgets.h"
 
 #define KUW_FOUND_LAST	0xfffe	/* the row holds up to the end of the FDE */
 #define KUW_FOUND_LONG	0xffff	/* the length is in the next word */

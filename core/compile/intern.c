@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Keep each distinct rule once. Sets and rules are found by hash and compared in full. */
 #include "intern.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* The two caches of struct kuw_move have 2^bits entries each, by the size of the file. */
 #define MOVES_MIN_BITS	5

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Put rows in the order of their addresses, FDE by FDE, and find what may be a run. */
 #include "place.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* Rows to check at once, as they are nearly always in one block. */
 #define TOGETHER	16

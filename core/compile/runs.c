@@ -9,7 +9,7 @@
  * sequences that the run covers do not count for its parents.
  */
 #include "runs.h"
-#include "limits.h"
+#include "budgets.h"
 
 static struct kuw_node *nodes_of(const struct kuw_runs *r)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Find FDEs and run their programs. */
 #include "scan.h"
-#include "limits.h"
+#include "budgets.h"
 
 static struct kuw_cfi_run run_of(struct kuw_scan *s)
 {

@@ -6,7 +6,7 @@
  */
 #include "sort.h"
 #include "area.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* Up to this many pairs, smaller digits and more passes are faster. */
 #define FEW	4096

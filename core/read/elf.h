@@ -8,7 +8,7 @@
 #define KUW_ELF_H
 
 #include "kunwind_port.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* The longest piece that kuw_elf_want() asks for. */
 #define KUW_ELF_MAX_READ	(KUW_MAX_SHDRS * 64u)

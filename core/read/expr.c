@@ -7,7 +7,7 @@
  */
 #include "expr.h"
 #include "arch/arch.h"
-#include "limits.h"
+#include "budgets.h"
 
 enum {
 	DW_OP_addr = 0x03, DW_OP_deref = 0x06,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The records of .eh_frame: CIEs and FDEs (LSB Core 10.6, DWARF 5 6.4.1). */
 #include "frame.h"
-#include "limits.h"
+#include "budgets.h"
 
 static u64 read_address(struct kuw_cur *c, const struct kuw_section *section)
 {

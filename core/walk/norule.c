@@ -5,7 +5,7 @@
  * return address.
  */
 #include "norule.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* Return: whether @ra is in known code, and a table, if there is one, has a rule for it. */
 static bool plausible_ra(const struct kuw_state *w, u64 ra)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* One step: find the frame's mapping and its rule, and choose how to apply it. */
 #include "step.h"
-#include "limits.h"
+#include "budgets.h"
 #include "norule.h"
 
 /* Step from the vsyscall page, which has no file. Its entries are called, and push nothing. */

@@ -6,7 +6,7 @@
  * register that the loop has not followed, the walk starts again and follows all registers.
  */
 #include "walk.h"
-#include "limits.h"
+#include "budgets.h"
 #include "rule_cache.h"
 #include "step.h"
 

@@ -3,7 +3,7 @@
 #ifndef KUW_WALK_H
 #define KUW_WALK_H
 
-#include "limits.h"
+#include "budgets.h"
 #include "apply.h"
 
 struct kuw_rule_cache;

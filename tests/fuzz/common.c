@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdlib.h>
 #include "fuzz.h"
-#include "limits.h"
+#include "budgets.h"
 #include "step.h"
 
 static u8 *copy_of(const u8 *bytes, u32 len)

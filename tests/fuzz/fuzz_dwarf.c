@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include "build_eh_frame.h"
 #include "fuzz.h"
-#include "limits.h"
+#include "budgets.h"
 #include "rows.h"
 #include "table.h"
 

@@ -6,7 +6,7 @@
 #include "equation.h"
 #include "expr.h"
 #include "fuzz.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* Where the stack of an i386 program may be. */
 #define STACK_32	0xffffd000ULL

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "test.h"
 #include "synth.h"
-#include "limits.h"
+#include "budgets.h"
 
 static struct host_table table;
 static struct buf eh, hdr;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "test.h"
 #include "synth.h"
-#include "limits.h"
+#include "budgets.h"
 
 #define RAX	0
 #define RBX	3

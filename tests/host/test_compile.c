@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "test.h"
 #include "one_section.h"
-#include "limits.h"
+#include "budgets.h"
 
 #define RSP	7
 

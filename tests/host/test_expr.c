@@ -9,7 +9,7 @@
 #include "build_eh_frame.h"
 #include "equation.h"
 #include "expr.h"
-#include "limits.h"
+#include "budgets.h"
 
 #define MEMORY	0x7fff00000000ULL
 #define WORDS	64

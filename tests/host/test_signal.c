@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include "test.h"
 #include "one_program.h"
-#include "limits.h"
+#include "budgets.h"
 
 /* A handler (P_RSP) that returns to the restorer; the context is at word 1. */
 static void begin_handler(u64 ip, u64 sp, u64 bp)

@@ -3,7 +3,7 @@
 #include <dwarf.h>
 #include "test.h"
 #include "one_program.h"
-#include "limits.h"
+#include "budgets.h"
 
 static void test_plain(void **state)
 {

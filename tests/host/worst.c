@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Walks that are made to take long: each shape goes to a limit of limits.h. Under
+ * Walks that are made to take long: each shape goes to a limit of budgets.h. Under
  * callgrind, worst.test counts the instructions of kuw_walk().
  */
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "test.h"
-#include "limits.h"
+#include "budgets.h"
 #include "synth.h"
 
 #define FRAME_WORDS	2

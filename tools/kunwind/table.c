@@ -257,7 +257,7 @@ static const char *why(int err)
 	case -ENOEXEC:
 		return "it is no ELF file for x86-64 or i386";
 	case -E2BIG:
-		return "it is beyond a limit of core/limits.h";
+		return "it is beyond a limit of core/budgets.h";
 	default:
 		return strerror(-err);
 	}

@@ -3,8 +3,8 @@
  * All budgets of core/: name, value, reason. "Seen" is the largest value in 3,151 ELF files
  * with .eh_frame on a Debian 12 machine, unless said otherwise.
  */
-#ifndef KUW_LIMITS_H
-#define KUW_LIMITS_H
+#ifndef KUW_BUDGETS_H
+#define KUW_BUDGETS_H
 
 /* Program headers read; the kernel's own loader refuses more than 64 KiB. */
 #define KUW_MAX_PHDRS		1170
@@ -99,4 +99,4 @@
 #define KUW_BATCH_PAIRS		(1u << 16)
 #define KUW_BATCH_ROWS		(1u << 16)
 
-#endif /* KUW_LIMITS_H */
+#endif /* KUW_BUDGETS_H */
