@@ -67,13 +67,6 @@ void kr_stack_frame(const struct kr_stack *stack, uint64_t i,
 	frame->guessed = member_integer(from, KR_GUESSED);
 }
 
-const char *kr_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return path[0] == '/' && slash[1] ? slash + 1 : path;
-}
-
 static int64_t context_number(const bt_event *event, const char *name)
 {
 	const bt_field *field = context_member(event, name,

@@ -8,7 +8,9 @@
  *	kunwind_stack: dynamic array, innermost first, kernel before user, of
  *		address		unsigned integer
  *		kind		unsigned enumeration, enum kr_kind: USER, INLINED, KERNEL
- *		function	string, demangled, "" if unknown
+ *		function	string, demangled; of a function without a name, its
+ *				module and where it begins there: "ls!0x6100"; "" if
+ *				that is not known either
  *		offset		unsigned integer: after the start of function; if
  *				there is no function, in module's file; 0 if inlined
  *		module		string: the file's path, "" if unknown
@@ -84,9 +86,6 @@ bool kr_stack_is_whole(const struct kr_stack *stack);
 
 void kr_stack_frame(const struct kr_stack *stack, uint64_t i,
 		    struct kr_stack_frame *frame);
-
-/* Return: the last component of a path; of what is in brackets all of it. */
-const char *kr_base_name(const char *path);
 
 /*
  * What an event says of itself, as far as it does: the name of its class, and

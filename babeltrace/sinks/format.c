@@ -4,6 +4,7 @@
 #include <string.h>
 #include <linux/kunwind.h>
 #include "format.h"
+#include "module.h"
 #include "resolved_stack.h"
 #include "safe.h"
 
@@ -177,6 +178,14 @@ static void append_hex(GString *to, uint64_t value)
 	g_string_append(to, at);
 }
 
+/* As in "ls!0x6100", a function without a name. */
+static bool names_module(const char *function, const char *module)
+{
+	size_t length = strlen(module);
+
+	return !strncmp(function, module, length) && function[length] == '!';
+}
+
 static void format_place(GString *to, const struct kr_stack_frame *frame,
 			 const struct kr_colors *colors)
 {
@@ -189,10 +198,11 @@ static void format_place(GString *to, const struct kr_stack_frame *frame,
 			g_string_append_c(to, '+');
 			append_hex(to, frame->offset);
 		}
-		g_string_append(to, colors->off);
-		g_string_append(to, "  ");
-		g_string_append(to, colors->module);
-		kr_safe_append(to, module);
+		if (!names_module(frame->function, module)) {
+			g_string_append_printf(to, "%s  %s", colors->off,
+					       colors->module);
+			kr_safe_append(to, module);
+		}
 	} else if (module[0] && frame->offset) {
 		kr_safe_append(to, module);
 		g_string_append_c(to, '+');

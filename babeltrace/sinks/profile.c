@@ -2,6 +2,7 @@
 /* Call stacks with what they weigh. */
 #include <inttypes.h>
 #include <string.h>
+#include "module.h"
 #include "profile.h"
 #include "resolved_stack.h"
 #include "safe.h"

@@ -11,12 +11,14 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <glib.h>
+#include <inttypes.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "count_before.h"
 #include "debug_info.h"
+#include "fde.h"
 
 /* Debug information is anybody's bytes: its tree is as deep, and a look at it as
  * long, as it likes.
@@ -386,25 +388,47 @@ static void keep_one_chain(GArray *found)
 		}
 }
 
-/* The restorer's FDE begins a byte before it, for those who look at calls. */
-static bool is_signal_frame(struct kr_debug *debug, uint64_t pc)
+/*
+ * Return: whether an FDE covers the address. A restorer's FDE begins a byte before it,
+ * for those who look at calls.
+ */
+static bool has_fde(struct kr_debug *debug, uint64_t pc, bool *signal)
 {
 	Dwarf_Frame *frame;
 	Dwarf_Addr bias;
 	Dwarf_CFI *cfi = dwfl_module_eh_cfi(debug->module, &bias);
-	bool signal = false;
 
-	if (cfi && !dwarf_cfi_addrframe(cfi, pc - bias, &frame)) {
-		dwarf_frame_info(frame, NULL, NULL, &signal);
-		free(frame);
-	}
-	return signal;
+	*signal = false;
+	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame))
+		return false;
+	dwarf_frame_info(frame, NULL, NULL, signal);
+	free(frame);
+	return true;
+}
+
+/* A function without a symbol is called by where it begins: "ls!0x6100". */
+static bool name_by_fde(struct kr_debug *debug, GStringChunk *strings, uint64_t vaddr,
+			uint64_t pc, struct kr_frame *frame)
+{
+	const Elf_Data *table;
+	uint64_t base, start;
+	GElf_Addr bias;
+	char *name;
+
+	table = kr_fde_table(dwfl_module_getelf(debug->module, &bias), &base);
+	if (!table || !kr_fde_start(table, base, pc, &start))
+		return false;
+	name = g_strdup_printf("%s!%#" PRIx64, debug->name, start);
+	frame->function = g_string_chunk_insert_const(strings, name);
+	frame->offset = vaddr - start;
+	g_free(name);
+	return true;
 }
 
 struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 			       uint64_t vaddr, bool call)
 {
-	bool signal = is_signal_frame(debug, vaddr - call);
+	bool signal, covered = has_fde(debug, vaddr - call, &signal);
 	struct search search = { .pc = signal ? vaddr : vaddr - call };
 	Dwarf_Die mem, *unit, *outer = NULL;
 	Dwarf_Addr bias = 0, low;
@@ -437,6 +461,8 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 		frame->offset = vaddr - bias - low;
 	} else if (signal) {
 		frame->function = "<signal handler called>";
+	} else if (covered) {
+		place->by_fde = name_by_fde(debug, strings, vaddr, vaddr - call, frame);
 	}
 	g_array_unref(search.found);
 	if (!frame->function[0]) {

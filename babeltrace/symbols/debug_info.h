@@ -10,10 +10,12 @@
 /**
  * struct kr_debug - a file that elfutils has open
  * @module: addresses in it are those of the file's program headers
+ * @name: what functions without a name are called after
  * @units: struct kr_unit by begin, made when .debug_aranges does not tell; or NULL
  */
 struct kr_debug {
 	Dwfl_Module *module;
+	const char *name;
 	GArray *units;
 };
 

@@ -46,6 +46,13 @@ struct kr_module {
 	GHashTable *places;
 };
 
+const char *kr_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return path[0] == '/' && slash[1] ? slash + 1 : path;
+}
+
 static guint hash_id(gconstpointer key)
 {
 	const struct kr_module_id *id = key;
@@ -132,6 +139,7 @@ struct kr_module *kr_module_get(struct kr_modules *modules,
 	module->modules = modules;
 	module->id = *id;
 	module->id.path = g_strdup(id->path);
+	module->debug.name = kr_base_name(module->id.path);
 	module->id.build_id = g_memdup2(id->build_id, id->build_id_len);
 	module->segments = g_array_new(FALSE, FALSE, sizeof(GElf_Phdr));
 	module->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
@@ -248,7 +256,7 @@ static struct kr_place *look_up(struct kr_module *module, uint64_t offset,
 	if (open_module(module) && find_vaddr(module, offset, call, &vaddr)) {
 		place = kr_debug_look(&module->debug, module->modules->strings,
 				      vaddr, call);
-		if (!place && module->id.path[0] == '/')
+		if ((!place || place->by_fde) && module->id.path[0] == '/')
 			kr_note(module->modules->notes, KR_NO_SYMBOLS,
 				module->id.path);
 	}

@@ -20,7 +20,8 @@ struct kr_modules;
 
 /**
  * struct kr_frame - a function at an address
- * @function: its name, demangled; "" if there is none
+ * @function: its name, demangled; of a function without a name, its file and the
+ *	address where its FDE begins ("ls!0x6100"); "" if neither is known
  * @file: source file; "" if unknown
  * @line: line in it; 0 if unknown
  * @offset: how far behind @function's begin the address is; without a name the
@@ -39,11 +40,13 @@ struct kr_frame {
  * struct kr_place - what is at an address
  * @signal: the kernel made this frame for a signal, and the next outer frame is
  *	the instruction that it interrupted, no return address
+ * @by_fde: the outermost function has no name of its own
  * @count: frames, at least one; the last one alone is not inlined
  * @frames: innermost first
  */
 struct kr_place {
 	bool signal;
+	bool by_fde;
 	uint32_t count;
 	struct kr_frame frames[];
 };
@@ -73,6 +76,9 @@ struct kr_module *kr_module_get(struct kr_modules *modules,
 				const struct kr_module_id *id);
 
 const char *kr_module_path(const struct kr_module *module);
+
+/* Return: the last component of a path; of what is in brackets all of it. */
+const char *kr_base_name(const char *path);
 
 /**
  * kr_module_resolve() - what is at an address
