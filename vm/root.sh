@@ -12,6 +12,7 @@ VM_PACKAGES=(
 	bpfcc-tools libdevel-nytprof-perl
 	autoconf automake libtool pkgconf libdw-dev libelf-dev libglib2.0-dev libiberty-dev libjansson-dev musl-tools openssl
 	kmod udev procps e2fsprogs zstd cpio xz-utils git iproute2
+	libc6-dbg man-db less
 )
 
 # Programs that `test live` alone looks at: 1.5 GB, in a root and an image of their own.

@@ -11,9 +11,11 @@
 #include <string.h>
 #include "event.h"
 #include "flamegraph.h"
+#include "format.h"
 #include "page.h"
 #include "profile.h"
 #include "sink.h"
+#include "summary.h"
 #include "traced_machine.h"
 
 #define NO_SAMPLE	UINT32_MAX
@@ -21,6 +23,8 @@
 enum format {
 	FOLDED,
 	HTML,
+	SUMMARY,
+	TOP,
 };
 
 /**
@@ -28,9 +32,12 @@ enum format {
  * @sink: what all sinks have
  * @format: enum format
  * @count: enum kr_weight
+ * @color: enum kr_color
+ * @screen: for whom it is written
  * @profile: the stacks
  * @machines: where they were recorded
  * @calls: struct call of each thread that is in one, by struct kr_thread
+ * @threads: struct kr_thread of all
  * @losses: what was lost so far
  * @lost: events that were
  * @lost_packets: packets that were
@@ -44,9 +51,12 @@ struct flamegraph {
 	struct kr_sink sink;
 	int format;
 	int count;
+	int color;
+	struct kr_screen screen;
 	struct kr_profile *profile;
 	struct kr_machines *machines;
 	GHashTable *calls;
+	GHashTable *threads;
 	struct kr_losses losses;
 	uint64_t lost;
 	uint64_t lost_packets;
@@ -61,6 +71,7 @@ struct flamegraph {
  * struct call - a system call that was entered
  * @key: whose it is
  * @name: of the system call
+ * @kind: of the profile, if it has a stack
  * @sample: its stack, or NO_SAMPLE
  * @time: of its entry, in nanoseconds
  * @mark: of struct kr_losses
@@ -68,6 +79,7 @@ struct flamegraph {
 struct call {
 	struct kr_thread key;
 	char *name;
+	uint32_t kind;
 	uint32_t sample;
 	int64_t time;
 	uint64_t mark;
@@ -81,15 +93,22 @@ static void free_call(gpointer data)
 	g_free(call);
 }
 
-/* Return: the sample of an event, which is counted. */
-static uint32_t count_event(struct flamegraph *graph, const struct kr_event *event)
+/* Return: the sample of an event, which is counted, and its kind. */
+static uint32_t count_event(struct flamegraph *graph, const struct kr_event *event,
+			    uint32_t *kind)
 {
 	struct kr_stack stack;
-	uint32_t sample, kind;
+	uint32_t sample;
 	char number[32];
 	const char *name = event->task.procname;
 
 	graph->events++;
+	*kind = 0;
+	if (!g_hash_table_contains(graph->threads, &event->thread))
+		g_hash_table_add(graph->threads, g_memdup2(&event->thread,
+							   sizeof(event->thread)));
+	graph->profile->begin = MIN(graph->profile->begin, event->time);
+	graph->profile->end = MAX(graph->profile->end, event->time);
 	if (!kr_stack_of_event(event->event, &stack)) {
 		graph->bare++;
 		return NO_SAMPLE;
@@ -98,10 +117,10 @@ static uint32_t count_event(struct flamegraph *graph, const struct kr_event *eve
 		g_snprintf(number, sizeof(number), "%" PRId64, event->task.pid);
 		name = number;
 	}
-	kind = kr_profile_kind(graph->profile, name,
+	*kind = kr_profile_kind(graph->profile, name,
 		kr_machine_of(graph->machines, event->thread.trace)->name,
 		event->name);
-	sample = kr_profile_sample(graph->profile, kind,
+	sample = kr_profile_sample(graph->profile, *kind,
 				   kr_profile_node(graph->profile, &stack));
 	kr_profile_add(graph->profile, sample, KR_EVENTS, 1);
 	return sample;
@@ -114,7 +133,7 @@ static bool returns(const char *name)
 
 static void enter(struct flamegraph *graph, const struct kr_event *event)
 {
-	uint32_t sample = count_event(graph, event);
+	uint32_t kind, sample = count_event(graph, event, &kind);
 	struct call *call;
 
 	if (event->task.tid < 0) {
@@ -128,6 +147,7 @@ static void enter(struct flamegraph *graph, const struct kr_event *event)
 	call = g_new0(struct call, 1);
 	call->key = event->thread;
 	call->name = g_strdup(event->name);
+	call->kind = kind;
 	call->sample = sample;
 	call->time = event->time;
 	call->mark = kr_losses_mark(&graph->losses, event->time);
@@ -135,9 +155,33 @@ static void enter(struct flamegraph *graph, const struct kr_event *event)
 		graph->endless++;
 }
 
+static bool has_failed(const struct kr_event *event)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event->event);
+	const bt_field *result = payload ?
+		bt_field_structure_borrow_member_field_by_name_const(payload, "ret") :
+		NULL;
+
+	return result && kr_result_errno(result);
+}
+
+static void end_call(struct flamegraph *graph, const struct call *call,
+		     const struct kr_event *event)
+{
+	uint64_t ns = event->time > call->time ?
+		      (uint64_t)event->time - (uint64_t)call->time : 0;
+
+	graph->profile->end = MAX(graph->profile->end, event->time);
+	if (call->sample == NO_SAMPLE)
+		return;
+	kr_profile_add(graph->profile, call->sample, KR_NS, ns);
+	kr_profile_end(graph->profile, call->kind, has_failed(event), ns);
+}
+
 static void leave(struct flamegraph *graph, const struct kr_event *event)
 {
 	struct call *call;
+	uint32_t kind;
 
 	/* Its entry was counted, if it is there. */
 	if (event->task.tid < 0)
@@ -145,12 +189,11 @@ static void leave(struct flamegraph *graph, const struct kr_event *event)
 	call = g_hash_table_lookup(graph->calls, &event->thread);
 	if (!call || strcmp(call->name, event->name)) {
 		graph->endless += call != NULL;
-		(void)count_event(graph, event);
+		(void)count_event(graph, event, &kind);
 	} else if (kr_losses_since(&graph->losses, call->mark)) {
 		graph->unsure++;
-	} else if (call->sample != NO_SAMPLE && event->time > call->time) {
-		kr_profile_add(graph->profile, call->sample, KR_NS,
-			       (uint64_t)event->time - (uint64_t)call->time);
+	} else {
+		end_call(graph, call, event);
 	}
 	g_hash_table_remove(graph->calls, &event->thread);
 }
@@ -160,6 +203,7 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 	struct flamegraph *graph = (struct flamegraph *)sink;
 	struct kr_event event;
 	struct kr_loss loss;
+	uint32_t kind;
 
 	if (kr_loss_of_message(message, &loss)) {
 		kr_losses_add(&graph->losses, &loss);
@@ -167,12 +211,16 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 	}
 	if (!kr_event_of_message(message, &event))
 		return;
-	if (event.half == KR_ENTRY)
-		enter(graph, &event);
-	else if (event.half == KR_EXIT)
-		leave(graph, &event);
-	else
-		(void)count_event(graph, &event);
+	if (event.half == KR_EXIT) {
+		/* Of one whose entry is left out, so is the exit. */
+		if (!sink->filter || g_hash_table_contains(graph->calls, &event.thread))
+			leave(graph, &event);
+	} else if (kr_sink_wants(sink, &event)) {
+		if (event.half == KR_ENTRY)
+			enter(graph, &event);
+		else
+			(void)count_event(graph, &event, &kind);
+	}
 }
 
 static void note(struct flamegraph *graph, uint64_t count, const char *one,
@@ -182,6 +230,19 @@ static void note(struct flamegraph *graph, uint64_t count, const char *one,
 		g_ptr_array_add(graph->profile->notes,
 			g_strdup_printf("%" PRIu64 " %s: %s", count,
 					count == 1 ? one : many, then));
+}
+
+static void add_time_notes(struct flamegraph *graph)
+{
+	note(graph, graph->nobodys, "system call does not say its thread",
+	     "system calls do not say their thread",
+	     "their time is not counted; record with lttng add-context --kernel --type=tid");
+	note(graph, graph->endless, "system call has no exit in the trace",
+	     "system calls have no exit in the trace",
+	     "their time is not counted");
+	note(graph, graph->unsure, "system call lasted while events were lost",
+	     "system calls lasted while events were lost",
+	     "when they ended is not certain, and their time is not counted");
 }
 
 /* What is missing from the picture. Of files without names the filter tells. */
@@ -207,18 +268,26 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 	else
 		note(graph, graph->bare, "event has no call stack",
 		     "events have no call stack", "they are not counted");
-	note(graph, graph->nobodys, "system call does not say its thread",
-	     "system calls do not say their thread",
-	     "their time is not counted; record with lttng add-context --kernel --type=tid");
-	note(graph, graph->endless, "system call has no exit in the trace",
-	     "system calls have no exit in the trace",
-	     "their time is not counted");
-	note(graph, graph->unsure, "system call lasted while events were lost",
-	     "system calls lasted while events were lost",
-	     "when they ended is not certain, and their time is not counted");
+	/* What is said of time concerns only who asked for it. */
+	if (graph->format == HTML || (graph->format == FOLDED && graph->count == KR_NS))
+		add_time_notes(graph);
 	for (i = 0; i < notes->len; i++)
 		fprintf(stderr, "kunwind: warning: %s\n",
 			(char *)g_ptr_array_index(notes, i));
+}
+
+static GString *text_of(const struct flamegraph *graph)
+{
+	switch (graph->format) {
+	case HTML:
+		return kr_page(graph->profile, graph->count);
+	case SUMMARY:
+		return kr_summary(graph->profile, &graph->screen);
+	case TOP:
+		return kr_top(graph->profile, &graph->screen);
+	default:
+		return kr_profile_fold(graph->profile, graph->count);
+	}
 }
 
 static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
@@ -230,8 +299,8 @@ static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 	if (so_far == KR_SOME)
 		return true;
 	add_notes(graph, so_far);
-	text = graph->format == HTML ? kr_page(graph->profile, graph->count) :
-				       kr_profile_fold(graph->profile, graph->count);
+	graph->profile->nr_threads = g_hash_table_size(graph->threads);
+	text = text_of(graph);
 	done = kr_sink_write(sink, text);
 	g_string_free(text, TRUE);
 	return done;
@@ -242,6 +311,7 @@ static void free_graph(struct kr_sink *sink)
 	struct flamegraph *graph = (struct flamegraph *)sink;
 
 	g_hash_table_destroy(graph->calls);
+	g_hash_table_destroy(graph->threads);
 	kr_profile_free(graph->profile);
 	kr_machines_free(graph->machines);
 	g_free(graph);
@@ -249,7 +319,9 @@ static void free_graph(struct kr_sink *sink)
 
 static bool read_params(struct kr_sink *sink, const bt_value *params)
 {
-	static const char *const formats[] = { "folded", "html", NULL };
+	static const char *const formats[] = {
+		"folded", "html", "summary", "top", NULL
+	};
 	static const char *const counts[] = { "events", "time", NULL };
 	struct flamegraph *graph = (struct flamegraph *)sink;
 
@@ -257,7 +329,12 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 	if (graph->format < 0)
 		return false;
 	graph->count = kr_sink_choice(sink, params, "count", counts);
-	return graph->count >= 0;
+	graph->color = kr_sink_choice(sink, params, "color", kr_color_words);
+	return graph->count >= 0 && graph->color >= 0 &&
+	       kr_sink_take_filter(sink, params) &&
+	       kr_sink_number(sink, params, "columns", &graph->screen.columns) &&
+	       kr_sink_number(sink, params, "rows", &graph->screen.rows) &&
+	       kr_sink_number(sink, params, "max-stack", &graph->screen.max_stack);
 }
 
 bt_component_class_initialize_method_status kr_flamegraph_init(
@@ -265,11 +342,15 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	bt_self_component_sink_configuration *config, const bt_value *params,
 	void *data)
 {
-	static const char *const names[] = { "count", "format", "path", NULL };
+	static const char *const names[] = {
+		"color", "columns", "count", "filter", "format", "max-stack", "path",
+		"rows", NULL
+	};
 	static const struct kr_sink_ops ops = {
 		.message = take_message, .write = write_graph, .free = free_graph,
 	};
 	struct flamegraph *graph = g_new0(struct flamegraph, 1);
+	bt_component_class_initialize_method_status status;
 
 	(void)config;
 	(void)data;
@@ -277,5 +358,10 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	graph->machines = kr_machines_new();
 	graph->calls = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, NULL,
 					     free_call);
-	return kr_sink_init(&graph->sink, &ops, self, params, names, read_params);
+	graph->threads = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, g_free,
+					       NULL);
+	status = kr_sink_init(&graph->sink, &ops, self, params, names, read_params);
+	if (status == BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK)
+		graph->screen.colors = kr_sink_colors(&graph->sink, graph->color);
+	return status;
 }

@@ -137,8 +137,7 @@ void kr_format_members(GString *to, const bt_field *structure, const char *but)
 	}
 }
 
-void kr_format_result(GString *to, const bt_field *result,
-		      const struct kr_colors *colors)
+int kr_result_errno(const bt_field *result)
 {
 	bt_field_class_type type = bt_field_get_class_type(result);
 	int64_t value = 0;
@@ -147,16 +146,24 @@ void kr_format_result(GString *to, const bt_field *result,
 		value = bt_field_integer_signed_get_value(result);
 	else if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)
 		value = bt_field_integer_unsigned_get_value(result);
-	if (value < 0 && value >= -MAX_ERRNO) {
-		const char *name = strerrorname_np(-value);
+	return value < 0 && value >= -MAX_ERRNO ? -value : 0;
+}
+
+void kr_format_result(GString *to, const bt_field *result,
+		      const struct kr_colors *colors)
+{
+	int err = kr_result_errno(result);
+
+	if (err) {
+		const char *name = strerrorname_np(err);
 
 		/* ERESTARTSYS and its like are the kernel's own. */
 		g_string_append(to, colors->error);
 		if (name)
 			g_string_append_printf(to, "-1 %s (%s)", name,
-					       strerrordesc_np(-value));
+					       strerrordesc_np(err));
 		else
-			g_string_append_printf(to, "%" PRId64, value);
+			g_string_append_printf(to, "%d", -err);
 		g_string_append(to, colors->off);
 		return;
 	}
@@ -178,12 +185,13 @@ static void append_hex(GString *to, uint64_t value)
 	g_string_append(to, at);
 }
 
-/* As in "ls!0x6100", a function without a name. */
-static bool names_module(const char *function, const char *module)
+bool kr_names_module(const char *function, const char *module)
 {
 	size_t length = strlen(module);
 
-	return !strncmp(function, module, length) && function[length] == '!';
+	return !strncmp(function, module, length) &&
+	       (g_str_has_prefix(function + length, "!0x") ||
+		g_str_has_prefix(function + length, "+0x"));
 }
 
 static void format_place(GString *to, const struct kr_stack_frame *frame,
@@ -198,7 +206,7 @@ static void format_place(GString *to, const struct kr_stack_frame *frame,
 			g_string_append_c(to, '+');
 			append_hex(to, frame->offset);
 		}
-		if (!names_module(frame->function, module)) {
+		if (!kr_names_module(frame->function, module)) {
 			g_string_append_printf(to, "%s  %s", colors->off,
 					       colors->module);
 			kr_safe_append(to, module);
@@ -254,18 +262,22 @@ static const char *stop_text(const char *stop)
 }
 
 void kr_format_stack(GString *to, const struct kr_stack *stack,
-		     const struct kr_colors *colors)
+		     const struct kr_colors *colors, unsigned int most)
 {
 	struct kr_stack_frame frame;
-	uint64_t i;
+	uint64_t i, n = most && most < stack->count ? most : stack->count;
 
-	for (i = 0; i < stack->count; i++) {
+	for (i = 0; i < n; i++) {
 		kr_stack_frame(stack, i, &frame);
 		g_string_append(to, "    ");
 		kr_format_frame(to, &frame, colors);
 		g_string_append_c(to, '\n');
 	}
-	if (!kr_stack_is_whole(stack))
+	if (n < stack->count)
+		g_string_append_printf(to, "    ... %" PRIu64 " more %s\n",
+				       stack->count - n,
+				       stack->count - n == 1 ? "frame" : "frames");
+	else if (!kr_stack_is_whole(stack))
 		g_string_append_printf(to, "    %s... %s%s\n", colors->error,
 				       stop_text(stack->stop), colors->off);
 }

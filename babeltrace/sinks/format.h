@@ -31,6 +31,9 @@ void kr_format_field(GString *to, const bt_field *field);
 /* Append "name = value, ..." of a structure, but not of the member @but. */
 void kr_format_members(GString *to, const bt_field *structure, const char *but);
 
+/* Return: the error that a system call returned; 0 if it returned none. */
+int kr_result_errno(const bt_field *result);
+
 /* Append what a system call returned: an error with its name. */
 void kr_format_result(GString *to, const bt_field *result,
 		      const struct kr_colors *colors);
@@ -39,8 +42,14 @@ void kr_format_result(GString *to, const bt_field *result,
 void kr_format_frame(GString *to, const struct kr_stack_frame *frame,
 		     const struct kr_colors *colors);
 
-/* Append a stack: a line a frame, and one that says why it ends early. */
+/* Return: whether a function has the name of its module, as in "ls!0x6100". */
+bool kr_names_module(const char *function, const char *module);
+
+/*
+ * Append a stack: a line a frame, and one that says why it ends early. @most: frames
+ * that are shown; 0: all
+ */
 void kr_format_stack(GString *to, const struct kr_stack *stack,
-		     const struct kr_colors *colors);
+		     const struct kr_colors *colors, unsigned int most);
 
 #endif /* KR_FORMAT_H */

@@ -17,6 +17,9 @@ struct kr_profile *kr_profile_new(void)
 	profile->kinds = kr_pairs_new();
 	profile->samples = kr_pairs_new();
 	profile->weights = g_array_new(FALSE, TRUE, sizeof(struct kr_weights));
+	profile->outcomes = g_array_new(FALSE, TRUE, sizeof(struct kr_outcome));
+	profile->begin = INT64_MAX;
+	profile->end = INT64_MIN;
 	profile->notes = g_ptr_array_new_with_free_func(g_free);
 	profile->name = g_string_new(NULL);
 	return profile;
@@ -30,6 +33,7 @@ void kr_profile_free(struct kr_profile *profile)
 	kr_pairs_free(profile->kinds);
 	kr_pairs_free(profile->samples);
 	g_array_unref(profile->weights);
+	g_array_unref(profile->outcomes);
 	g_ptr_array_unref(profile->notes);
 	g_string_free(profile->name, TRUE);
 	g_free(profile);
@@ -101,9 +105,12 @@ uint32_t kr_profile_kind(struct kr_profile *profile, const char *process,
 			 const char *machine, const char *event)
 {
 	uint32_t of = add_name(profile, process[0] ? process : "[unknown]", machine);
+	uint32_t kind = kr_pairs_add(profile->kinds, of, add_name(profile, event, ""));
 
 	kr_strings_add(profile->machines, machine);
-	return kr_pairs_add(profile->kinds, of, add_name(profile, event, ""));
+	if (kind == profile->outcomes->len)
+		g_array_set_size(profile->outcomes, kind + 1);
+	return kind;
 }
 
 uint32_t kr_profile_sample(struct kr_profile *profile, uint32_t kind,
@@ -122,6 +129,20 @@ void kr_profile_add(struct kr_profile *profile, uint32_t sample,
 	g_array_index(profile->weights, struct kr_weights, sample).of[what] +=
 		weight;
 	profile->total.of[what] += weight;
+}
+
+void kr_profile_end(struct kr_profile *profile, uint32_t kind, bool failed, uint64_t ns)
+{
+	struct kr_outcome *outcome = &g_array_index(profile->outcomes,
+						    struct kr_outcome, kind);
+
+	outcome->failed += failed;
+	outcome->longest = MAX(outcome->longest, ns);
+}
+
+struct kr_outcome kr_profile_outcome(const struct kr_profile *profile, uint32_t kind)
+{
+	return g_array_index(profile->outcomes, struct kr_outcome, kind);
 }
 
 struct kr_weights kr_profile_weights(const struct kr_profile *profile,

@@ -4,6 +4,7 @@
 #define KR_PROFILE_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "numbering.h"
 
@@ -15,6 +16,12 @@ enum kr_weight {
 
 struct kr_weights {
 	uint64_t of[KR_NR_WEIGHTS];
+};
+
+/* What became of the system calls of a kind: errors, and nanoseconds. */
+struct kr_outcome {
+	uint64_t failed;
+	uint64_t longest;
 };
 
 struct kr_stack;
@@ -34,7 +41,11 @@ struct kr_stack;
  * @kinds: pairs of names: process and event
  * @samples: pairs of kind and node
  * @weights: of each sample, struct kr_weights
- * @total: the sum of them
+ * @outcomes: of each kind, struct kr_outcome
+ * @total: the sum of all weights
+ * @nr_threads: whose events they are
+ * @begin: when the first event was, in nanoseconds
+ * @end: when the last was
  * @notes: sentences on what is missing, char *
  * @name: scratch
  */
@@ -45,7 +56,11 @@ struct kr_profile {
 	struct kr_pairs *kinds;
 	struct kr_pairs *samples;
 	GArray *weights;
+	GArray *outcomes;
 	struct kr_weights total;
+	uint32_t nr_threads;
+	int64_t begin;
+	int64_t end;
 	GPtrArray *notes;
 	GString *name;
 };
@@ -71,6 +86,11 @@ uint32_t kr_profile_sample(struct kr_profile *profile, uint32_t kind,
 
 void kr_profile_add(struct kr_profile *profile, uint32_t sample,
 		    enum kr_weight what, uint64_t weight);
+
+/* Another system call of a kind has ended, after so long. */
+void kr_profile_end(struct kr_profile *profile, uint32_t kind, bool failed, uint64_t ns);
+
+struct kr_outcome kr_profile_outcome(const struct kr_profile *profile, uint32_t kind);
 
 struct kr_weights kr_profile_weights(const struct kr_profile *profile,
 				     uint32_t sample);

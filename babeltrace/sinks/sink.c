@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "event.h"
+#include "format.h"
 #include "plugin.h"
 #include "sink.h"
 
@@ -12,6 +15,8 @@ const char kr_sink_is_cut[] =
 	"this is not the whole trace: it could not be read to its end, or reading it was stopped";
 const char kr_sink_no_stacks[] =
 	"no event has a resolved call stack: record with lttng add-context --kernel --type=callstack-user, and connect filter.kunwind.symbolize before this sink";
+
+const char *const kr_color_words[] = { "auto", "always", "never", NULL };
 
 static bt_self_component *component(const struct kr_sink *sink)
 {
@@ -29,6 +34,8 @@ static void free_sink(struct kr_sink *sink)
 	bt_message_iterator_put_ref(sink->upstream);
 	if (sink->fd > STDERR_FILENO)
 		close(sink->fd);
+	if (sink->filter)
+		g_regex_unref(sink->filter);
 	sink->ops->free(sink);
 }
 
@@ -105,6 +112,79 @@ int kr_sink_choice(struct kr_sink *sink, const bt_value *params, const char *nam
 		"kunwind: parameter %s must be one of: %s", name, known);
 	g_free(known);
 	return -1;
+}
+
+bool kr_sink_number(struct kr_sink *sink, const bt_value *params, const char *name,
+		    unsigned int *number)
+{
+	const bt_value *value = bt_value_map_borrow_entry_value_const(params, name);
+	guint64 parsed = 0;
+
+	if (value && !g_ascii_string_to_unsigned(bt_value_string_get(value), 10, 0,
+						 INT_MAX, &parsed, NULL)) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
+			"kunwind: parameter %s must be a number: %s", name,
+			bt_value_string_get(value));
+		return false;
+	}
+	*number = (unsigned int)parsed;
+	return true;
+}
+
+bool kr_sink_take_filter(struct kr_sink *sink, const bt_value *params)
+{
+	const bt_value *value = bt_value_map_borrow_entry_value_const(params, "filter");
+	GError *err = NULL;
+
+	if (!value)
+		return true;
+	sink->filter = g_regex_new(bt_value_string_get(value), G_REGEX_OPTIMIZE, 0, &err);
+	if (!err)
+		return true;
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
+		"kunwind: filter: %s", err->message);
+	g_error_free(err);
+	return false;
+}
+
+/* Names of a trace need not be UTF-8, which is all that GRegex takes. */
+static bool matches(const GRegex *filter, const char *name)
+{
+	char *valid = g_utf8_validate(name, -1, NULL) ? NULL :
+		      g_utf8_make_valid(name, -1);
+	bool found = g_regex_match(filter, valid ?: name, 0, NULL);
+
+	g_free(valid);
+	return found;
+}
+
+bool kr_sink_wants(const struct kr_sink *sink, const struct kr_event *event)
+{
+	struct kr_stack_frame frame;
+	struct kr_stack stack;
+	uint64_t i;
+
+	if (!sink->filter || matches(sink->filter, event->name) ||
+	    matches(sink->filter, event->task.procname))
+		return true;
+	if (!kr_stack_of_event(event->event, &stack))
+		return false;
+	for (i = 0; i < stack.count; i++) {
+		kr_stack_frame(&stack, i, &frame);
+		if (matches(sink->filter, frame.function) ||
+		    matches(sink->filter, frame.module))
+			return true;
+	}
+	return false;
+}
+
+const struct kr_colors *kr_sink_colors(const struct kr_sink *sink, int choice)
+{
+	const char *term = getenv("TERM");
+
+	return kr_colors(choice == KR_COLOR_ALWAYS ||
+			 (choice == KR_COLOR_AUTO && isatty(sink->fd) &&
+			  !getenv("NO_COLOR") && g_strcmp0(term, "dumb")));
 }
 
 bt_component_class_sink_graph_is_configured_method_status kr_sink_configured(

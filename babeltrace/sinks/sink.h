@@ -15,6 +15,8 @@ enum kr_so_far {
 	KR_CUT,
 };
 
+struct kr_colors;
+struct kr_event;
 struct kr_sink;
 
 /* What a sink has to say of KR_CUT, and of a trace without a resolved stack. */
@@ -39,6 +41,7 @@ struct kr_sink_ops {
  * @ops: its own
  * @self: the component
  * @upstream: where messages come from
+ * @filter: events that do not match are left out; or NULL
  * @fd: where it writes
  * @done: it has written all
  */
@@ -46,6 +49,7 @@ struct kr_sink {
 	const struct kr_sink_ops *ops;
 	bt_self_component_sink *self;
 	bt_message_iterator *upstream;
+	GRegex *filter;
 	int fd;
 	bool done;
 };
@@ -82,6 +86,34 @@ bool kr_sink_write(struct kr_sink *sink, GString *text);
  */
 int kr_sink_choice(struct kr_sink *sink, const bt_value *params, const char *name,
 		   const char *const *words);
+
+/*
+ * The same for a number, which is 0 without the parameter. Return: false if it is none,
+ * and that is the component's error.
+ */
+bool kr_sink_number(struct kr_sink *sink, const bt_value *params, const char *name,
+		    unsigned int *number);
+
+/* Take the parameter "filter", a regular expression. Return: likewise. */
+bool kr_sink_take_filter(struct kr_sink *sink, const bt_value *params);
+
+/*
+ * Return: whether an event is to be shown: its name, its process, or a function or
+ * module of its stack matches the filter.
+ */
+bool kr_sink_wants(const struct kr_sink *sink, const struct kr_event *event);
+
+/* What "color" can be. */
+enum kr_color {
+	KR_COLOR_AUTO,
+	KR_COLOR_ALWAYS,
+	KR_COLOR_NEVER,
+};
+
+extern const char *const kr_color_words[];
+
+/* Return: the colours for where the sink writes. @choice: enum kr_color */
+const struct kr_colors *kr_sink_colors(const struct kr_sink *sink, int choice);
 
 /* The methods of all sinks. */
 bt_component_class_sink_graph_is_configured_method_status kr_sink_configured(

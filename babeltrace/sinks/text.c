@@ -8,10 +8,8 @@
  */
 #include <glib.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include "event.h"
 #include "format.h"
 #include "resolved_stack.h"
@@ -22,17 +20,12 @@
 
 #define NS_PER_S	1000000000
 
-enum when {
-	AUTO,
-	ALWAYS,
-	NEVER,
-};
-
 /**
  * struct text - the component
  * @sink: what all sinks have
- * @color: enum when
+ * @color: enum kr_color
  * @colors: of the text
+ * @max_stack: frames that are shown of a stack; 0: all
  * @machines: if there are several, each line says on which it was
  * @order: how many calls were entered
  * @calls: struct call of each thread that is in one, by struct kr_thread
@@ -41,6 +34,7 @@ enum when {
 struct text {
 	struct kr_sink sink;
 	int color;
+	unsigned int max_stack;
 	const struct kr_colors *colors;
 	struct kr_machines *machines;
 	uint64_t order;
@@ -119,7 +113,7 @@ static void append_stack(struct text *text, GString *to, const bt_event *event)
 	struct kr_stack stack;
 
 	if (kr_stack_of_event(event, &stack))
-		kr_format_stack(to, &stack, text->colors);
+		kr_format_stack(to, &stack, text->colors, text->max_stack);
 }
 
 static void end_call(struct text *text, const struct call *call)
@@ -218,12 +212,17 @@ static void show_message(struct kr_sink *sink, const bt_message *message)
 		return;
 	switch (event.half) {
 	case KR_ENTRY:
-		enter(text, &event);
+		if (kr_sink_wants(sink, &event))
+			enter(text, &event);
 		break;
 	case KR_EXIT:
-		leave(text, &event);
+		/* Of one whose entry is not shown, neither is the exit. */
+		if (!sink->filter || g_hash_table_contains(text->calls, &event.thread))
+			leave(text, &event);
 		break;
 	case KR_NO_CALL:
+		if (!kr_sink_wants(sink, &event))
+			break;
 		payload = bt_event_borrow_payload_field_const(event.event);
 		append_head(text, text->out, &event);
 		g_string_append(text->out, " { ");
@@ -274,11 +273,11 @@ static void free_text(struct kr_sink *sink)
 
 static bool read_params(struct kr_sink *sink, const bt_value *params)
 {
-	static const char *const words[] = { "auto", "always", "never", NULL };
 	struct text *text = (struct text *)sink;
 
-	text->color = kr_sink_choice(sink, params, "color", words);
-	return text->color >= 0;
+	text->color = kr_sink_choice(sink, params, "color", kr_color_words);
+	return text->color >= 0 && kr_sink_take_filter(sink, params) &&
+	       kr_sink_number(sink, params, "max-stack", &text->max_stack);
 }
 
 bt_component_class_initialize_method_status kr_text_init(
@@ -286,7 +285,7 @@ bt_component_class_initialize_method_status kr_text_init(
 	bt_self_component_sink_configuration *config, const bt_value *params,
 	void *data)
 {
-	static const char *const names[] = { "color", "path", NULL };
+	static const char *const names[] = { "color", "filter", "max-stack", "path", NULL };
 	static const struct kr_sink_ops ops = {
 		.message = show_message, .write = write_text, .free = free_text,
 	};
@@ -301,8 +300,6 @@ bt_component_class_initialize_method_status kr_text_init(
 	text->machines = kr_machines_new();
 	status = kr_sink_init(&text->sink, &ops, self, params, names, read_params);
 	if (status == BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK)
-		text->colors = kr_colors(text->color == ALWAYS ||
-			(text->color == AUTO && isatty(text->sink.fd) &&
-			 !getenv("NO_COLOR")));
+		text->colors = kr_sink_colors(&text->sink, text->color);
 	return status;
 }

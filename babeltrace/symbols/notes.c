@@ -43,12 +43,12 @@ static const struct {
 	[KR_NO_FILE] = {
 		"file of the trace is not here",
 		"files of the trace are not here",
-		"addresses are shown as file+offset; say with sysroot=DIR where the traced machine's files are, or with DEBUGINFOD_URLS which servers have them",
+		"addresses are shown as file+offset; kunwind report --sysroot=DIR says where the traced machine's files are, and DEBUGINFOD_URLS which servers have them",
 	},
 	[KR_OTHER_FILE] = {
 		"file here is not the one that was traced: another build ID",
 		"files here are not the ones that were traced: other build IDs",
-		"addresses are shown as file+offset; say with sysroot=DIR where the traced machine's files are, or with DEBUGINFOD_URLS which servers have them",
+		"addresses are shown as file+offset; kunwind report --sysroot=DIR says where the traced machine's files are, and DEBUGINFOD_URLS which servers have them",
 	},
 	[KR_UNREADABLE] = {
 		"file cannot be read, or is no ELF file",
@@ -58,7 +58,7 @@ static const struct {
 	[KR_UNPROVEN] = {
 		"file has no build ID and another inode than the one that was traced",
 		"files have no build ID and other inodes than those that were traced",
-		"addresses are shown as file+offset; with sysroot=DIR the name of a file is enough",
+		"addresses are shown as file+offset; with kunwind report --sysroot=DIR the name of a file is enough",
 	},
 	[KR_UNCHECKED] = {
 		"file has no build ID",

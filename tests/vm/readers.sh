@@ -37,7 +37,7 @@ names() {
 		/^[^ ]/ { done(); stack = $0; next }
 		{ n++; stack = stack "\n" $0 }
 		/^    [a-z0-9_]*select[0-9]*\+.*  libc\.so\.6/ { call = 1 }
-		/^    perl\+/ || /  perl$/ { begin = call }
+		/^    perl[+!]/ || /  perl$/ { begin = call }
 		END { done(); print stacks + 0 " stacks, " bad + 0 " without names"; exit !(stacks >= 20 && !bad) }' "$1"
 }
 

@@ -23,7 +23,7 @@ int kc_table(int argc, char **argv);
 
 /**
  * kc_parse() - parse the arguments of a subcommand
- * @argp: what it takes; argp prints --help and ends the program
+ * @argp: what it takes; argp prints --help, and -h, and ends the program
  * @flags: of argp_parse()
  * @data: for the parser
  */
@@ -50,28 +50,5 @@ bool kc_module_is_loaded(void);
 /* Print a JSON value to stdout, and free it. Return: a status. */
 struct json_t;
 int kc_print_json(struct json_t *json);
-
-/**
- * struct kc_view - how a trace is shown
- * @sink: component class of the plugin
- * @path: where to write, or NULL
- * @color: auto, always or never; or NULL
- * @format: see sink.kunwind.flamegraph; or NULL
- * @count: likewise
- * @sysroot: see the filter; or NULL
- * @kallsyms: see the filter; or NULL
- */
-struct kc_view {
-	const char *sink;
-	const char *path;
-	const char *color;
-	const char *format;
-	const char *count;
-	const char *sysroot;
-	const char *kallsyms;
-};
-
-/* Show the traces below a folder. Return: a status. */
-int kc_show(const char *folder, const struct kc_view *view);
 
 #endif /* KC_COMMAND_H */

@@ -14,10 +14,14 @@ static GPtrArray *found;
 
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st;
-	if (type == FTW_F && !strcmp(path + ftw->base, "metadata"))
-		g_ptr_array_add(found, g_path_get_dirname(path));
-	else if (type == FTW_DNR || type == FTW_NS)
+	if (type == FTW_F && !strcmp(path + ftw->base, "metadata")) {
+		/* babeltrace2 ends itself over it, by an assertion. */
+		if (st->st_size)
+			g_ptr_array_add(found, g_path_get_dirname(path));
+		else
+			fprintf(stderr, "kunwind: warning: %s is empty, and says nothing of its trace, which is not shown\n",
+				path);
+	} else if (type == FTW_DNR || type == FTW_NS)
 		fprintf(stderr, "kunwind: warning: %s cannot be read: if it has traces, they are not shown\n",
 			path);
 	return 0;

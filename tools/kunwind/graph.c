@@ -10,11 +10,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "command.h"
 #include "folders.h"
+#include "pager.h"
 #include "progress.h"
 #include "salvage.h"
+#include "view.h"
 
 #define PLUGIN_FILE	BT2_PLUGINDIR "/babeltrace-plugin-kunwind.so"
 
@@ -183,7 +186,7 @@ static bool add_source(bt_graph *graph, const bt_component_class_source *class,
 	/* Without it, clocks of several machines, or boots, are an error. */
 	(void)bt_value_map_insert_bool_entry(params,
 		"force-clock-class-origin-unix-epoch", BT_TRUE);
-	if (progress)
+	if (!progress->silent)
 		kc_progress_add(progress, class, params);
 	done = !bt_graph_add_source_component(graph, class, group, params,
 					      BT_LOGGING_LEVEL_NONE, &source) &&
@@ -239,6 +242,38 @@ static const bt_component_filter *add_names(bt_graph *graph, const bt_plugin *pl
 	return names;
 }
 
+/* The sink of each form, and its parameter "format". */
+static const struct {
+	const char *sink;
+	const char *format;
+} forms[KC_NR_FORMS] = {
+	[KC_SUMMARY] = { "flamegraph", "summary" },
+	[KC_TOP] = { "flamegraph", "top" },
+	[KC_FULL] = { "text", NULL },
+	[KC_RAW] = { "pretty", NULL },
+	[KC_FOLDED] = { "flamegraph", "folded" },
+	[KC_FLAME] = { "flamegraph", "html" },
+	[KC_PERFETTO] = { "perfetto", NULL },
+};
+
+/* What is to fit on a screen fits on that of the terminal. */
+static void set_screen(bt_value *params, const struct kc_view *view)
+{
+	char rows[16] = "50", columns[16] = "0";
+	struct winsize size;
+
+	if (view->form != KC_SUMMARY && view->form != KC_TOP)
+		return;
+	if (view->form == KC_TOP)
+		strcpy(rows, "0");
+	if (!view->path && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row) {
+		g_snprintf(rows, sizeof(rows), "%d", size.ws_row);
+		g_snprintf(columns, sizeof(columns), "%d", size.ws_col);
+	}
+	set_string(params, "rows", rows);
+	set_string(params, "columns", columns);
+}
+
 static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugin,
 					 const struct kc_view *view)
 {
@@ -247,11 +282,14 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugi
 
 	set_string(params, "path", view->path);
 	set_string(params, "color", view->color);
-	set_string(params, "format", view->format);
+	set_string(params, "format", forms[view->form].format);
 	set_string(params, "count", view->count);
+	set_string(params, "filter", view->filter);
+	set_string(params, "max-stack", view->max_stack);
+	set_screen(params, view);
 	(void)bt_graph_add_sink_component(graph,
 		bt_plugin_borrow_sink_component_class_by_name_const(plugin,
-								    view->sink),
+			forms[view->form].sink),
 		"view", params, BT_LOGGING_LEVEL_WARNING, &sink);
 	bt_value_put_ref(params);
 	return sink;
@@ -274,19 +312,20 @@ static bool add_view(bt_graph *graph, const bt_plugin *plugin,
 		     const bt_component_filter *muxer, const struct kc_view *view,
 		     struct kc_progress *progress)
 {
-	const bt_component_filter *from = muxer, *names;
+	const bt_component_filter *from = kc_progress_filter(graph, progress), *names;
 	const bt_component_sink *sink;
 
-	if (progress) {
-		from = kc_progress_filter(graph, progress);
-		if (!from || !connect(graph, muxer, input_of(from)))
+	if (!from || !connect(graph, muxer, input_of(from)))
+		return false;
+	if (view->form != KC_RAW) {
+		names = add_names(graph, plugin, view);
+		if (!names || !connect(graph, from, input_of(names)))
 			return false;
+		from = names;
 	}
-	names = add_names(graph, plugin, view);
-	sink = names ? add_sink(graph, plugin, view) : NULL;
-	return sink && connect(graph, from, input_of(names)) &&
-	       connect(graph, names,
-		       bt_component_sink_borrow_input_port_by_index_const(sink, 0));
+	sink = add_sink(graph, plugin, view);
+	return sink && connect(graph, from,
+		bt_component_sink_borrow_input_port_by_index_const(sink, 0));
 }
 
 /* Return: an exit status. */
@@ -311,14 +350,15 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 		const bt_plugin *plugin)
 {
 	const bt_plugin *ctf = find_own("ctf"), *utils = find_own("utils");
-	struct kc_progress bar = KC_PROGRESS_INIT, *progress = NULL;
+	struct kc_progress progress = KC_PROGRESS_INIT;
 	const bt_component_filter *muxer;
 	bt_graph *graph = NULL;
 	int status = KC_FAILED;
 
 	/* A text on the terminal shows by itself that something happens. */
-	if ((view->path || !isatty(STDOUT_FILENO)) && isatty(STDERR_FILENO))
-		progress = &bar;
+	progress.silent = !isatty(STDERR_FILENO) || (!view->path &&
+		isatty(STDOUT_FILENO) && (view->form == KC_FULL || view->form == KC_RAW));
+	progress.without_maps = view->form == KC_RAW;
 	if (ctf && utils) {
 		graph = bt_graph_create(0);
 		if (graph &&
@@ -326,10 +366,11 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 			bt_plugin_borrow_filter_component_class_by_name_const(utils,
 				"muxer"),
 			"muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) &&
-		    add_sources(graph, ctf, muxer, folders, progress) &&
-		    add_view(graph, plugin, muxer, view, progress)) {
+		    /* What cannot be written is said before anything is read. */
+		    add_view(graph, plugin, muxer, view, &progress) &&
+		    add_sources(graph, ctf, muxer, folders, &progress)) {
 			status = run(graph);
-			kc_progress_end(&bar);
+			kc_progress_end(&progress);
 			if (status == KC_FAILED)
 				say_error("the trace cannot be shown to its end");
 		} else {
@@ -339,6 +380,11 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 	bt_graph_put_ref(graph);
 	bt_plugin_put_ref(ctf);
 	bt_plugin_put_ref(utils);
+	if (!status && !progress.events) {
+		kc_error("either nothing happened, or it is not written yet",
+			 "the trace has no events");
+		status = KC_FAILED;
+	}
 	return status;
 }
 
@@ -370,6 +416,12 @@ int kc_show(const char *folder, const struct kc_view *view)
 	char *kallsyms;
 	int status = KC_FAILED;
 
+	whole.form = view->form ?: isatty(STDOUT_FILENO) && !view->path ? KC_SUMMARY :
+									   KC_FULL;
+	if (whole.path && !strcmp(whole.path, "-"))
+		whole.path = NULL;
+	if (!kc_view_possible(&whole))
+		return KC_FAILED;
 	folders = kc_find_traces(folder);
 	if (!folders)
 		return KC_FAILED;
@@ -377,12 +429,17 @@ int kc_show(const char *folder, const struct kc_view *view)
 	kallsyms = g_build_filename(folder, "kallsyms", NULL);
 	if (!whole.kallsyms && !access(kallsyms, R_OK))
 		whole.kallsyms = kallsyms;
-	plugin = find_plugin();
+	plugin = whole.form == KC_RAW ? find_own("text") : find_plugin();
 	if (plugin) {
+		struct kc_pager pager = { 0 };
+
+		if (whole.form == KC_FULL && !whole.path)
+			kc_pager_begin(&pager, &whole.color);
 		catch_signals(before);
 		copies = salvage(folders);
 		status = stop ? KC_SIGNALLED(stop) : show(folders, &whole, plugin);
 		g_ptr_array_unref(copies);
+		kc_pager_end(&pager);
 		restore_signals(before);
 	}
 	bt_plugin_put_ref(plugin);

@@ -41,15 +41,36 @@ static void print_help(FILE *to)
 	      "and 'man kunwind' explains them.\n", to);
 }
 
+/* argp has no -h of its own. */
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key == ARGP_KEY_INIT)
+		state->child_inputs[0] = state->input;
+	else if (key == 'h')
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	else
+		return ARGP_ERR_UNKNOWN;
+	return 0;
+}
+
 void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
 	      void *data)
 {
+	static const struct argp_option help[] = {
+		{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },
+		{ 0 },
+	};
+	const struct argp_child children[] = { { argp, 0, NULL, 0 }, { 0 } };
+	const struct argp all = {
+		.options = help, .parser = parse_help, .children = children,
+	};
 	char name[64];
 
 	snprintf(name, sizeof(name), "kunwind %s", argv[0]);
 	argv[0] = name;
 	argp_err_exit_status = KC_USAGE;
-	argp_parse(argp, argc, argv, flags, NULL, data);
+	argp_parse(&all, argc, argv, flags, NULL, data);
 }
 
 static error_t parse_json(int key, char *arg, struct argp_state *state)
@@ -135,19 +156,29 @@ static int written(int status)
 	return status ?: KC_FAILED;
 }
 
+static bool is(const char *word, const char *one, const char *other)
+{
+	return !strcmp(word, one) || !strcmp(word, other);
+}
+
 int main(int argc, char **argv)
 {
+	static char help[] = "--help";
 	size_t i;
 
 	if (argc < 2) {
 		print_help(stderr);
 		return KC_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "help") && argc == 3) {
+		argv[1] = argv[2];
+		argv[2] = help;
+	}
+	if (is(argv[1], "-h", "--help") || !strcmp(argv[1], "help")) {
 		print_help(stdout);
 		return 0;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (is(argv[1], "-V", "--version")) {
 		puts("kunwind " PACKAGE_VERSION);
 		return 0;
 	}

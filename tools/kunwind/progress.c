@@ -76,16 +76,33 @@ static void say(struct kc_progress *progress, time_t seconds, int64_t now)
 
 static void notice(struct kc_progress *progress, const bt_message *message)
 {
-	time_t seconds = time(NULL);
+	time_t seconds = progress->silent ? 0 : time(NULL);
 	int64_t now;
 
-	if (seconds - progress->begin < SILENT_FOR_S || seconds == progress->said)
+	if (progress->silent || seconds - progress->begin < SILENT_FOR_S || seconds == progress->said)
 		return;
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT &&
 	    bt_message_event_borrow_stream_class_default_clock_class_const(message) &&
 	    !bt_clock_snapshot_get_ns_from_origin(
 		    bt_message_event_borrow_default_clock_snapshot_const(message), &now))
 		say(progress, seconds, now);
+}
+
+static bool is_of_maps(const bt_message *message)
+{
+	return g_str_has_prefix(bt_event_class_get_name(bt_event_borrow_class_const(
+		bt_message_event_borrow_event_const(message))) ?: "", "kunwind_");
+}
+
+/* Return: whether a message is passed on. */
+static bool take(struct kc_progress *progress, const bt_message *message)
+{
+	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
+		return true;
+	if (is_of_maps(message))
+		return !progress->without_maps;
+	progress->events++;
+	return true;
 }
 
 static bt_message_iterator_class_next_method_status
@@ -96,17 +113,26 @@ next(bt_self_message_iterator *self, bt_message_array_const out, uint64_t capaci
 		bt_self_message_iterator_borrow_component(self));
 	bt_message_iterator_next_status status;
 	bt_message_array_const in;
-	uint64_t i;
+	uint64_t i, n;
 
 	/* All iterators of a graph have the same capacity. */
 	(void)capacity;
-	status = bt_message_iterator_next(bt_self_message_iterator_get_data(self), &in,
-					  count);
-	if (!status) {
-		for (i = 0; i < *count; i++)
-			out[i] = in[i];
+	*count = 0;
+	do {
+		status = bt_message_iterator_next(
+			bt_self_message_iterator_get_data(self), &in, &n);
+		for (i = 0; !status && i < n; i++) {
+			if (take(progress, in[i]))
+				out[(*count)++] = in[i];
+			else
+				bt_message_put_ref(in[i]);
+		}
+	} while (!status && !*count);
+	if (!status)
 		notice(progress, out[*count - 1]);
-	}
+	else if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
+		/* Before others say what is missing. */
+		kc_progress_end(progress);
 	return (bt_message_iterator_class_next_method_status)status;
 }
 

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How far a trace is read, on the terminal. */
+/* What is read of a trace: how many events, and, on a terminal, how far it is. */
 #ifndef KC_PROGRESS_H
 #define KC_PROGRESS_H
 
 #include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 /**
  * struct kc_progress - what is read, and what is said of it
+ * @silent: nothing is said
+ * @without_maps: events that are for the filter alone are not passed on
+ * @events: how many others were read
  * @first: when the first event of all traces was, in ns
  * @last: when the last was; not after @first if it is not known
  * @begin: since when it is read
@@ -16,6 +20,9 @@
  * @self: the filter
  */
 struct kc_progress {
+	bool silent;
+	bool without_maps;
+	uint64_t events;
 	int64_t first;
 	int64_t last;
 	time_t begin;

@@ -26,13 +26,13 @@
 #include <unistd.h>
 #include "command.h"
 #include "session.h"
+#include "view.h"
 
 #define LAUNCHER	"kunwind-launch"
 #define KALLSYMS	"/proc/kallsyms"
 
 enum key {
-	COLOR = 256,
-	NO_VIEW,
+	NO_VIEW = 256,
 };
 
 struct options {
@@ -286,6 +286,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	int fd;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->view;
+		return 0;
 	case 'e':
 		g_ptr_array_add(options->events, arg);
 		return 0;
@@ -305,10 +308,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'k':
 		options->kernel_stack = true;
-		return 0;
-	case COLOR:
-		kc_choose(state, "--color", arg, kc_colors);
-		options->view.color = arg;
 		return 0;
 	case NO_VIEW:
 		options->no_view = true;
@@ -353,8 +352,10 @@ int kc_trace(int argc, char **argv)
 		{ "pid", 'p', "PID", 0, "Record a process that already runs, until it ends", 0 },
 		{ "kernel-stack", 'k', NULL, 0, "Record the kernel's stacks, too", 0 },
 		{ "no-view", NO_VIEW, NULL, 0, "Record only", 0 },
-		{ "color", COLOR, "WHEN", 0, "Use colours: auto, always or never", 0 },
 		{ 0 },
+	};
+	static const struct argp_child children[] = {
+		{ &kc_view_argp, 0, NULL, 0 }, { 0 },
 	};
 	static const struct argp argp = {
 		.options = takes, .parser = parse, .args_doc = "[--] [COMMAND [ARG...]]",
@@ -365,8 +366,9 @@ int kc_trace(int argc, char **argv)
 		       "This records a command and its children, or the process of "
 		       "--pid. Without either, it records everything until Ctrl-C."
 		       "\vThe exit status is that of COMMAND.",
+		.children = children,
 	};
-	struct options options = { .view.sink = "text", .pidfd = -1 };
+	struct options options = { .pidfd = -1 };
 	struct kc_rules rules = { 0 };
 	char *absolute, *own = NULL;
 	int status = KC_FAILED, shown;
@@ -381,7 +383,9 @@ int kc_trace(int argc, char **argv)
 	rules.events = (char **)options.events->pdata;
 	rules.nr_events = options.events->len;
 	rules.kernel_stack = options.kernel_stack;
-	if (g_file_test(absolute, G_FILE_TEST_EXISTS)) {
+	if (!kc_view_possible(&options.view)) {
+		status = KC_FAILED;
+	} else if (g_file_test(absolute, G_FILE_TEST_EXISTS)) {
 		kc_error("choose another folder", "%s exists", absolute);
 	} else if (kc_session_possible() && make_folder(absolute)) {
 		status = options.command ? record_command(&options, &rules) :

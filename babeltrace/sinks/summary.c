@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A profile as text for people.
+ *
+ * What costs is time, of system calls and off the CPU. Where a trace has none, as
+ * one of tracepoints, it is the number of events.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include "summary.h"
+
+/* Fewer lines would say nothing, however small the screen is. */
+#define LEAST_KINDS	4
+#define LEAST_FRAMES	4
+#define STACKS		3
+
+/* Of all events with a name. */
+struct kind {
+	uint32_t name;
+	uint64_t calls;
+	uint64_t failed;
+	uint64_t ns;
+	uint64_t longest;
+};
+
+/* A stack of events with a name. */
+struct stack {
+	uint32_t sample;
+	struct kr_weights weights;
+};
+
+struct function {
+	uint32_t name;
+	uint32_t stamp;
+	uint64_t total;
+	uint64_t self;
+	uint64_t events;
+};
+
+static enum kr_weight cost_of(const struct kr_profile *profile)
+{
+	return profile->total.of[KR_NS] ? KR_NS : KR_EVENTS;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+/* Three digits or more, in 10 columns. */
+static void append_ns(GString *to, uint64_t ns)
+{
+	if (ns >= 1000000000)
+		g_string_append_printf(to, "%8.3f s", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		g_string_append_printf(to, "%7.3f ms", (double)ns / 1e6);
+	else
+		g_string_append_printf(to, "%7.3f us", (double)ns / 1e3);
+}
+
+static void append_cost(GString *to, enum kr_weight what, uint64_t cost)
+{
+	if (what == KR_NS)
+		append_ns(to, cost);
+	else
+		g_string_append_printf(to, "%10" PRIu64, cost);
+}
+
+/* Append a line, of which no more than fits is shown. */
+static void append_line(GString *to, const struct kr_screen *screen, const char *line)
+{
+	const char *at = line;
+	unsigned int n = 0;
+
+	while (*at && screen->columns) {
+		/* What gives colours takes no room. */
+		if (*at == '\033') {
+			at += strcspn(at, "m") + 1;
+			continue;
+		}
+		if (++n > screen->columns)
+			break;
+		at = g_utf8_next_char(at);
+	}
+	if (!screen->columns || !*at)
+		g_string_append_printf(to, "%s\n", line);
+	else
+		g_string_append_printf(to, "%.*s%s\n", (int)(at - line), line,
+				       screen->colors->off);
+}
+
+static const char *plural(uint64_t count, const char *one, const char *many)
+{
+	return count == 1 ? one : many;
+}
+
+/* By cost, then by number, then by name. */
+static gint compare_kinds(gconstpointer a, gconstpointer b)
+{
+	const struct kind *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static GArray *kinds_of(const struct kr_profile *profile)
+{
+	GArray *kinds = g_array_new(FALSE, FALSE, sizeof(struct kind));
+	struct kind *by_name = g_new0(struct kind, kr_strings_count(profile->strings));
+	uint32_t i, n = kr_pairs_count(profile->samples);
+
+	for (i = 0; i < n; i++) {
+		struct kr_weights weights = kr_profile_weights(profile, i);
+		uint32_t kind = kr_pairs_get(profile->samples, i).a;
+		struct kind *to = &by_name[kr_pairs_get(profile->kinds, kind).b];
+
+		to->calls += weights.of[KR_EVENTS];
+		to->ns += weights.of[KR_NS];
+	}
+	for (i = 0; i < kr_pairs_count(profile->kinds); i++) {
+		struct kr_outcome outcome = kr_profile_outcome(profile, i);
+		struct kind *to = &by_name[kr_pairs_get(profile->kinds, i).b];
+
+		to->failed += outcome.failed;
+		to->longest = MAX(to->longest, outcome.longest);
+	}
+	for (i = 0; i < kr_strings_count(profile->strings); i++) {
+		by_name[i].name = i;
+		if (by_name[i].calls)
+			g_array_append_val(kinds, by_name[i]);
+	}
+	g_free(by_name);
+	g_array_sort(kinds, compare_kinds);
+	return kinds;
+}
+
+static gint compare_stacks(gconstpointer a, gconstpointer b)
+{
+	const struct stack *x = a, *y = b;
+
+	if (x->weights.of[KR_NS] != y->weights.of[KR_NS])
+		return x->weights.of[KR_NS] < y->weights.of[KR_NS] ? 1 : -1;
+	if (x->weights.of[KR_EVENTS] != y->weights.of[KR_EVENTS])
+		return x->weights.of[KR_EVENTS] < y->weights.of[KR_EVENTS] ? 1 : -1;
+	return x->sample < y->sample ? -1 : 1;
+}
+
+static GArray *stacks_of(const struct kr_profile *profile)
+{
+	GArray *stacks = g_array_new(FALSE, FALSE, sizeof(struct stack));
+	uint32_t i, n = kr_pairs_count(profile->samples);
+
+	for (i = 0; i < n; i++) {
+		struct stack stack = {
+			.sample = i, .weights = kr_profile_weights(profile, i),
+		};
+
+		if (stack.weights.of[KR_EVENTS])
+			g_array_append_val(stacks, stack);
+	}
+	g_array_sort(stacks, compare_stacks);
+	return stacks;
+}
+
+/* Append the first part of a name: a function, a process or an event. */
+static void append_first(GString *to, const char *name)
+{
+	g_string_append_len(to, name, strchr(name, KR_PART) - name);
+}
+
+/* Append a frame's function and module, as the text of a stack has them. */
+static void append_function(GString *to, const struct kr_screen *screen, const char *name)
+{
+	static const struct {
+		const char *suffix;
+		const char *mark;
+	} sorts[] = {
+		{ "_[guessed]", "  [guessed]" }, { "_[k]", "  [kernel]" },
+		{ "_[i]", "  (inlined)" },
+	};
+	const struct kr_colors *colors = screen->colors;
+	const char *module = strchr(name, KR_PART) + 1;
+	char *function = g_strndup(name, module - 1 - name);
+	const char *marks[G_N_ELEMENTS(sorts)] = { 0 };
+	size_t i;
+
+	for (i = 0; i < G_N_ELEMENTS(sorts); i++)
+		if (g_str_has_suffix(function, sorts[i].suffix)) {
+			function[strlen(function) - strlen(sorts[i].suffix)] = '\0';
+			marks[i] = sorts[i].mark;
+		}
+	g_string_append_printf(to, "%s%s%s", colors->function, function, colors->off);
+	if (module[0] && !kr_names_module(function, module))
+		g_string_append_printf(to, "  %s%s%s", colors->module, module,
+				       colors->off);
+	for (i = 0; i < G_N_ELEMENTS(sorts); i++)
+		g_string_append(to, marks[i] ?: "");
+	g_free(function);
+}
+
+static uint32_t count_frames(const struct kr_profile *profile, uint32_t node)
+{
+	uint32_t n = 0;
+
+	for (; node; node = kr_pairs_get(profile->nodes, node - 1).a)
+		n++;
+	return n;
+}
+
+static void append_stack(GString *to, const struct kr_profile *profile,
+			 const struct kr_screen *screen, const struct stack *stack,
+			 uint32_t frames)
+{
+	enum kr_weight what = cost_of(profile);
+	struct kr_pair sample = kr_pairs_get(profile->samples, stack->sample);
+	struct kr_pair kind = kr_pairs_get(profile->kinds, sample.a);
+	GString *line = g_string_new(NULL);
+	uint32_t node = sample.b, i;
+
+	g_string_printf(line, "%5.1f %%  ", percent(stack->weights.of[what],
+						    profile->total.of[what]));
+	append_cost(line, what, stack->weights.of[what]);
+	g_string_append_printf(line, "  %" PRIu64 " x %s", stack->weights.of[KR_EVENTS],
+			       screen->colors->name);
+	append_first(line, kr_strings_get(profile->strings, kind.b));
+	g_string_append_printf(line, "%s by %s", screen->colors->off,
+			       screen->colors->task);
+	append_first(line, kr_strings_get(profile->strings, kind.a));
+	g_string_append(line, screen->colors->off);
+	append_line(to, screen, line->str);
+	for (i = 0; i < frames && node; i++) {
+		struct kr_pair pair = kr_pairs_get(profile->nodes, node - 1);
+
+		g_string_assign(line, "    ");
+		append_function(line, screen, kr_strings_get(profile->strings, pair.b));
+		append_line(to, screen, line->str);
+		node = pair.a;
+	}
+	if (node) {
+		i = count_frames(profile, node);
+		g_string_printf(line, "    ... %" PRIu32 " more %s", i,
+				plural(i, "frame", "frames"));
+		append_line(to, screen, line->str);
+	}
+	g_string_free(line, TRUE);
+}
+
+/* Return: how many lines were used. */
+static unsigned int append_kinds(GString *to, const struct kr_profile *profile,
+				 const struct kr_screen *screen, const GArray *kinds)
+{
+	unsigned int most = MAX(screen->rows / 4, LEAST_KINDS), i, n;
+	bool timed = cost_of(profile) == KR_NS;
+	GString *line = g_string_new(NULL);
+	uint64_t calls = 0;
+
+	/* A line that says "1 more" could have had that one. */
+	n = kinds->len <= most + 1 ? kinds->len : most;
+	append_line(to, screen, timed ?
+		    "    count   failed       total    longest" :
+		    "    count");
+	for (i = 0; i < n; i++) {
+		const struct kind *kind = &g_array_index(kinds, struct kind, i);
+
+		g_string_printf(line, "%9" PRIu64, kind->calls);
+		if (timed) {
+			g_string_append_printf(line, "%9" PRIu64 "  ", kind->failed);
+			append_ns(line, kind->ns);
+			g_string_append(line, " ");
+			append_ns(line, kind->longest);
+		}
+		g_string_append_printf(line, "  %s", screen->colors->name);
+		append_first(line, kr_strings_get(profile->strings, kind->name));
+		g_string_append(line, screen->colors->off);
+		append_line(to, screen, line->str);
+	}
+	for (; i < kinds->len; i++)
+		calls += g_array_index(kinds, struct kind, i).calls;
+	if (n < kinds->len) {
+		g_string_printf(line, "%9" PRIu64 "  of %u others", calls,
+				kinds->len - n);
+		append_line(to, screen, line->str);
+	}
+	g_string_free(line, TRUE);
+	return n + 1 + (n < kinds->len);
+}
+
+/* As many as there is room for, but one at least. */
+static void append_stacks(GString *to, const struct kr_profile *profile,
+			  const struct kr_screen *screen, unsigned int room)
+{
+	GArray *stacks = stacks_of(profile);
+	unsigned int frames = screen->max_stack, used = 0, i, n;
+
+	if (!frames)
+		frames = MAX(room / STACKS, LEAST_FRAMES + 2) - 2;
+	g_string_append_printf(to, "\nThe stacks that cost most, of %u:\n", stacks->len);
+	for (i = 0; i < stacks->len && (screen->max_stack ? i < STACKS : true); i++) {
+		const struct stack *stack = &g_array_index(stacks, struct stack, i);
+		uint32_t depth = count_frames(profile,
+			kr_pairs_get(profile->samples, stack->sample).b);
+
+		n = 1 + (depth <= frames + 1 ? depth : frames + 1);
+		if (i && !screen->max_stack && used + n > room)
+			break;
+		append_stack(to, profile, screen, stack,
+			     depth == frames + 1 ? depth : frames);
+		used += n;
+	}
+	g_array_unref(stacks);
+}
+
+GString *kr_summary(const struct kr_profile *profile, const struct kr_screen *screen)
+{
+	GArray *kinds = kinds_of(profile);
+	GString *to = g_string_new(NULL);
+	uint64_t failed = 0;
+	unsigned int used, i;
+
+	for (i = 0; i < kinds->len; i++)
+		failed += g_array_index(kinds, struct kind, i).failed;
+	g_string_append_printf(to, "%s%" PRIu64 " %s%s", screen->colors->name,
+			       profile->total.of[KR_EVENTS],
+			       plural(profile->total.of[KR_EVENTS], "event", "events"),
+			       screen->colors->off);
+	if (failed)
+		g_string_append_printf(to, ", %s%" PRIu64 " failed%s",
+				       screen->colors->error, failed,
+				       screen->colors->off);
+	g_string_append_printf(to, "; %" PRIu32 " %s", profile->nr_threads,
+			       plural(profile->nr_threads, "thread", "threads"));
+	if (profile->end > profile->begin)
+		g_string_append_printf(to, "; %.3f s from the first to the last",
+				       (double)(profile->end - profile->begin) / 1e9);
+	g_string_append(to, "\n\n");
+	used = 4 + append_kinds(to, profile, screen, kinds);
+	/* The heading, and what a shell and others say below. */
+	append_stacks(to, profile, screen,
+		      screen->rows > used + 5 ? screen->rows - used - 5 : 0);
+	g_array_unref(kinds);
+	return to;
+}
+
+static gint compare_functions(gconstpointer a, gconstpointer b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* A function that calls itself is counted once for each stack. */
+static GArray *functions_of(const struct kr_profile *profile, enum kr_weight what)
+{
+	struct function *by_name = g_new0(struct function,
+					  kr_strings_count(profile->strings));
+	GArray *functions = g_array_new(FALSE, FALSE, sizeof(struct function));
+	uint32_t i, node;
+
+	for (i = 0; i < kr_pairs_count(profile->samples); i++) {
+		struct kr_weights weights = kr_profile_weights(profile, i);
+		bool innermost = true;
+
+		node = kr_pairs_get(profile->samples, i).b;
+		while (node) {
+			struct kr_pair pair = kr_pairs_get(profile->nodes, node - 1);
+			struct function *function = &by_name[pair.b];
+
+			if (innermost)
+				function->self += weights.of[what];
+			innermost = false;
+			if (function->stamp != i + 1) {
+				function->total += weights.of[what];
+				function->events += weights.of[KR_EVENTS];
+			}
+			function->stamp = i + 1;
+			node = pair.a;
+		}
+	}
+	for (i = 0; i < kr_strings_count(profile->strings); i++) {
+		by_name[i].name = i;
+		if (by_name[i].events)
+			g_array_append_val(functions, by_name[i]);
+	}
+	g_free(by_name);
+	g_array_sort(functions, compare_functions);
+	return functions;
+}
+
+GString *kr_top(const struct kr_profile *profile, const struct kr_screen *screen)
+{
+	enum kr_weight what = cost_of(profile);
+	GArray *functions = functions_of(profile, what);
+	uint64_t all = profile->total.of[what];
+	GString *to = g_string_new(NULL), *line = g_string_new(NULL);
+	unsigned int i, n = functions->len;
+
+	if (screen->rows > 6 && n > screen->rows - 3)
+		n = screen->rows - 4;
+	append_line(to, screen,
+		    "  total             self                events  function");
+	for (i = 0; i < n; i++) {
+		const struct function *function =
+			&g_array_index(functions, struct function, i);
+
+		g_string_printf(line, "%5.1f %% ", percent(function->total, all));
+		append_cost(line, what, function->total);
+		g_string_append_printf(line, "  %5.1f %% ",
+				       percent(function->self, all));
+		append_cost(line, what, function->self);
+		g_string_append_printf(line, "%9" PRIu64 "  ", function->events);
+		append_function(line, screen,
+				kr_strings_get(profile->strings, function->name));
+		append_line(to, screen, line->str);
+	}
+	if (n < functions->len) {
+		g_string_printf(line, "... %u more functions", functions->len - n);
+		append_line(to, screen, line->str);
+	}
+	g_string_free(line, TRUE);
+	g_array_unref(functions);
+	return to;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A program that shows a long text on the terminal, page by page. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "pager.h"
+
+/* Return: a command of the shell; NULL if there is none. */
+static const char *command(void)
+{
+	const char *pager = getenv("PAGER");
+	char *less;
+
+	if (pager)
+		return pager[0] && strcmp(pager, "cat") ? pager : NULL;
+	less = g_find_program_in_path("less");
+	g_free(less);
+	return less ? "less" : NULL;
+}
+
+static void become(const char *pager, int text)
+{
+	sigset_t none;
+
+	/* It has Ctrl-C for itself. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(text, STDIN_FILENO);
+	/* Colours are shown, and what fits on the screen needs no key. */
+	setenv("LESS", "FRX", 0);
+	execl("/bin/sh", "sh", "-c", pager, NULL);
+	_exit(127);
+}
+
+void kc_pager_begin(struct kc_pager *pager, const char **color)
+{
+	const char *term = getenv("TERM");
+	bool plain = getenv("NO_COLOR") || !term || !strcmp(term, "dumb");
+	const char *name = isatty(STDOUT_FILENO) ? command() : NULL;
+	int text[2];
+
+	if (!name || pipe2(text, O_CLOEXEC))
+		return;
+	if (!*color || !strcmp(*color, "auto"))
+		*color = plain ? "never" : "always";
+	pager->pid = fork();
+	if (!pager->pid)
+		become(name, text[0]);
+	close(text[0]);
+	if (pager->pid > 0) {
+		pager->terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		dup2(text[1], STDOUT_FILENO);
+	} else {
+		pager->pid = 0;
+	}
+	close(text[1]);
+}
+
+void kc_pager_end(struct kc_pager *pager)
+{
+	if (!pager->pid)
+		return;
+	dup2(pager->terminal, STDOUT_FILENO);
+	close(pager->terminal);
+	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	pager->pid = 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The options that say how a trace is shown. */
+#include <ctype.h>
+#include <errno.h>
+#include <glib.h>
+#include <string.h>
+#include <unistd.h>
+#include "command.h"
+#include "view.h"
+
+enum key {
+	SUMMARY = 512,
+	TOP,
+	FULL,
+	RAW,
+	FOLDED,
+	FLAME,
+	PERFETTO,
+	COUNT,
+	FILTER,
+	MAX_STACK,
+	COLOR,
+	SYSROOT,
+	KALLSYMS,
+};
+
+static const char *const counts[] = { "events", "time", NULL };
+
+/* Which options go with which forms. */
+#define LISTS	(1 << KC_SUMMARY | 1 << KC_TOP | 1 << KC_FULL | 1 << KC_DEFAULT)
+#define STACKS	(1 << KC_FOLDED | 1 << KC_FLAME)
+
+static void choose_form(struct argp_state *state, enum kc_form form)
+{
+	struct kc_view *view = state->input;
+
+	if (view->form != KC_DEFAULT && view->form != form)
+		argp_error(state, "one of --summary, --top, --full, --raw, --folded, --flame and --perfetto at a time");
+	view->form = form;
+}
+
+static void check(struct argp_state *state, const char *option, const char *given,
+		  unsigned int forms, const char *which)
+{
+	const struct kc_view *view = state->input;
+
+	if (given && !(forms >> view->form & 1))
+		argp_error(state, "%s goes with %s", option, which);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct kc_view *view = state->input;
+
+	switch (key) {
+	case SUMMARY:
+	case TOP:
+	case FULL:
+	case RAW:
+	case FOLDED:
+	case FLAME:
+	case PERFETTO:
+		choose_form(state, (enum kc_form)(key - SUMMARY + KC_SUMMARY));
+		if (arg)
+			view->path = arg;
+		return 0;
+	case COUNT:
+		kc_choose(state, "--count", arg, counts);
+		view->count = arg;
+		return 0;
+	case FILTER:
+		view->filter = arg;
+		return 0;
+	case MAX_STACK:
+		if (!isdigit((unsigned char)arg[0]) || arg[strspn(arg, "0123456789")])
+			argp_error(state, "--max-stack is a number of frames");
+		view->max_stack = arg;
+		return 0;
+	case COLOR:
+		kc_choose(state, "--color", arg, kc_colors);
+		view->color = arg;
+		return 0;
+	case SYSROOT:
+		if (access(arg, F_OK))
+			argp_error(state, "--sysroot: there is no folder %s", arg);
+		view->sysroot = arg;
+		return 0;
+	case KALLSYMS:
+		view->kallsyms = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(state, "--color", view->color, LISTS, "--summary, --top and --full");
+		check(state, "--max-stack", view->max_stack, LISTS & ~(1 << KC_TOP),
+		      "--summary and --full");
+		check(state, "--count", view->count, STACKS, "--folded and --flame");
+		check(state, "--filter", view->filter, LISTS | STACKS,
+		      "all but --raw and --perfetto");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+bool kc_view_possible(const struct kc_view *view)
+{
+	char *folder = view->path ? g_path_get_dirname(view->path) : NULL;
+	int err = 0;
+
+	if (!view->path || !strcmp(view->path, "-"))
+		err = 0;
+	else if (g_file_test(view->path, G_FILE_TEST_IS_DIR))
+		err = EISDIR;
+	else if (access(view->path, W_OK) &&
+		 (errno != ENOENT || access(folder, W_OK | X_OK)))
+		err = errno;
+	if (err)
+		kc_error(NULL, "%s: %s", view->path, strerror(err));
+	g_free(folder);
+	return !err;
+}
+
+static const struct argp_option takes[] = {
+	{ NULL, 0, NULL, 0, "How the trace is shown:", 10 },
+	{ "summary", SUMMARY, NULL, 0,
+	  "Print one screen: how many events, how long, which failed, and the stacks that cost most (default on a terminal)", 10 },
+	{ "top", TOP, NULL, 0, "Print the functions that cost most", 10 },
+	{ "full", FULL, NULL, 0,
+	  "Print each system call and event with its stack; on a terminal, in a pager (default elsewhere)", 10 },
+	{ "raw", RAW, NULL, 0, "Print babeltrace2's lines, with addresses", 10 },
+	{ "folded", FOLDED, NULL, 0,
+	  "Print a line for each distinct stack, with its count", 10 },
+	{ "flame", FLAME, "FILE", 0, "Write flame graphs, as one page of HTML", 10 },
+	{ "perfetto", PERFETTO, "FILE", 0,
+	  "Write a timeline, for ui.perfetto.dev and Chrome", 10 },
+	{ NULL, 0, NULL, 0, "What of it:", 11 },
+	{ "filter", FILTER, "REGEX", 0,
+	  "Show events only whose name, process, or a function or module of whose stack matches", 11 },
+	{ "max-stack", MAX_STACK, "N", 0, "Show N frames of a stack at most", 11 },
+	{ "count", COUNT, "WHAT", 0,
+	  "For --folded and --flame: count events, or time in system calls", 11 },
+	{ "color", COLOR, "WHEN", 0, "Use colours: auto, always or never", 11 },
+	{ "sysroot", SYSROOT, "DIR", 0, "Find the files of the traced machine there", 11 },
+	{ "kallsyms", KALLSYMS, "FILE", 0,
+	  "Use this copy of the traced machine's /proc/kallsyms", 11 },
+	{ 0 },
+};
+
+const struct argp kc_view_argp = { .options = takes, .parser = parse };

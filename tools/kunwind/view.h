@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* How a trace is shown: the same options for one that is recorded and for one that was. */
+#ifndef KC_VIEW_H
+#define KC_VIEW_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+enum kc_form {
+	/* KC_SUMMARY on a terminal, KC_FULL elsewhere */
+	KC_DEFAULT,
+	KC_SUMMARY,
+	KC_TOP,
+	KC_FULL,
+	KC_RAW,
+	KC_FOLDED,
+	KC_FLAME,
+	KC_PERFETTO,
+	KC_NR_FORMS
+};
+
+/**
+ * struct kc_view - how a trace is shown
+ * @form: as what
+ * @path: where to write; NULL and "-": to the standard output
+ * @color: auto, always or never; or NULL
+ * @count: events or time; or NULL
+ * @filter: a regular expression; or NULL
+ * @max_stack: frames; or NULL
+ * @sysroot: see the filter; or NULL
+ * @kallsyms: see the filter; or NULL
+ */
+struct kc_view {
+	enum kc_form form;
+	const char *path;
+	const char *color;
+	const char *count;
+	const char *filter;
+	const char *max_stack;
+	const char *sysroot;
+	const char *kallsyms;
+};
+
+/* The options, as a child of a subcommand's parser; its input is a struct kc_view. */
+extern const struct argp kc_view_argp;
+
+/* Return: whether the file can be written that is asked for; if not, that was said. */
+bool kc_view_possible(const struct kc_view *view);
+
+/* Show the traces below a folder. Return: a status. */
+int kc_show(const char *folder, const struct kc_view *view);
+
+#endif /* KC_VIEW_H */
