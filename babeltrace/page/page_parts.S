@@ -10,16 +10,14 @@ kr_page_head:
 	.incbin	"page/page.css"
 	.ascii	"</style>\n"
 	.incbin	"page/body.html"
-	.ascii	"<script>\n"
-	.incbin	"page/d3.min.js"
-	.ascii	"</script>\n<script>\n"
-	.incbin	"page/d3-flamegraph.umd.min.js"
-	.ascii	"</script>\n<script id=\"data\" type=\"application/json\">\n"
+	.ascii	"<script id=\"data\" type=\"application/json\">\n"
 kr_page_head_end:
 
 	.globl	kr_page_tail, kr_page_tail_end
 	.hidden	kr_page_tail, kr_page_tail_end
 kr_page_tail:
+	.ascii	"</script>\n<script>\n"
+	.incbin	"page/flame.js"
 	.ascii	"</script>\n<script>\n"
 	.incbin	"page/page.js"
 	.ascii	"</script>\n</body>\n</html>\n"

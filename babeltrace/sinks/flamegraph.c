@@ -38,6 +38,7 @@ enum format {
  * @machines: where they were recorded
  * @calls: struct call of each thread that is in one, by struct kr_thread
  * @threads: struct kr_thread of all
+ * @name: scratch
  * @losses: what was lost so far
  * @lost: events that were
  * @lost_packets: packets that were
@@ -57,6 +58,7 @@ struct flamegraph {
 	struct kr_machines *machines;
 	GHashTable *calls;
 	GHashTable *threads;
+	GString *name;
 	struct kr_losses losses;
 	uint64_t lost;
 	uint64_t lost_packets;
@@ -117,7 +119,11 @@ static uint32_t count_event(struct flamegraph *graph, const struct kr_event *eve
 		g_snprintf(number, sizeof(number), "%" PRId64, event->task.pid);
 		name = number;
 	}
-	*kind = kr_profile_kind(graph->profile, name,
+	g_string_assign(graph->name, name[0] ? name : "[unknown]");
+	/* The page can show one thread, and reads its number from here. */
+	if (graph->format == HTML && event->task.tid >= 0)
+		g_string_append_printf(graph->name, " [%" PRId64 "]", event->task.tid);
+	*kind = kr_profile_kind(graph->profile, graph->name->str,
 		kr_machine_of(graph->machines, event->thread.trace)->name,
 		event->name);
 	sample = kr_profile_sample(graph->profile, *kind,
@@ -312,6 +318,7 @@ static void free_graph(struct kr_sink *sink)
 
 	g_hash_table_destroy(graph->calls);
 	g_hash_table_destroy(graph->threads);
+	g_string_free(graph->name, TRUE);
 	kr_profile_free(graph->profile);
 	kr_machines_free(graph->machines);
 	g_free(graph);
@@ -358,6 +365,7 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	graph->machines = kr_machines_new();
 	graph->calls = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, NULL,
 					     free_call);
+	graph->name = g_string_new(NULL);
 	graph->threads = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, g_free,
 					       NULL);
 	status = kr_sink_init(&graph->sink, &ops, self, params, names, read_params);

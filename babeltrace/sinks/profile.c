@@ -104,7 +104,7 @@ static uint32_t add_name(struct kr_profile *profile, const char *first,
 uint32_t kr_profile_kind(struct kr_profile *profile, const char *process,
 			 const char *machine, const char *event)
 {
-	uint32_t of = add_name(profile, process[0] ? process : "[unknown]", machine);
+	uint32_t of = add_name(profile, process, machine);
 	uint32_t kind = kr_pairs_add(profile->kinds, of, add_name(profile, event, ""));
 
 	kr_strings_add(profile->machines, machine);

@@ -4,7 +4,7 @@
 
 usage: perf-flames.py PAGE STOCK KUNWIND
 
-PAGE is the folder with D3 and d3-flame-graph; STOCK and KUNWIND are from `perf script report flamegraph --format json`.
+PAGE is the folder with flame.js; STOCK and KUNWIND are from `perf script report flamegraph --format json`.
 """
 import html
 import json
@@ -13,15 +13,17 @@ import sys
 
 HEAD = """<!DOCTYPE html>
 <!-- SPDX-License-Identifier: GPL-2.0-only OR MIT -->
-<!-- With D3 (ISC) and d3-flame-graph (Apache-2.0). -->
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>perf record -g, without kunwind and with it</title>
 <style>
+:root { color-scheme: light dark; }
 body { font-family: sans-serif; font-size: 13px; margin: 8px 12px; }
 #graphs { display: grid; grid-template-columns: 1fr 1fr; gap: 16px; align-items: start; }
 h2 { font-size: 15px; }
+.graph { overflow: clip; }
+canvas { display: block; }
 </style>
 </head>
 <body>
@@ -48,19 +50,28 @@ def main():
     for title, file in zip(("perf record -g", "perf record -g, kunwind-tracing loaded"), files):
         graph = json.loads(pathlib.Path(file).read_text())
         whole = "{1} of {0} samples from _start".format(*samples(graph, "_start"))
-        out.write(f"<div><h2>{html.escape(title)}</h2><p>{whole}</p><div class=graph></div></div>\n")
+        out.write(f"<div><h2>{html.escape(title)}</h2><p>{whole}</p><div class=graph></div><p role=status></p></div>\n")
         print(f"{title}: {whole}", file=sys.stderr)
         graphs.append(graph)
     out.write("</div>\n")
-    for library in ("d3.min.js", "d3-flamegraph.umd.min.js"):
-        out.write(f"<script>{pathlib.Path(folder, library).read_text()}</script>\n")
+    out.write(f"<script>{pathlib.Path(folder, 'flame.js').read_text()}</script>\n")
     # No name of a function may end the script.
     data = json.dumps(graphs).replace("<", "\\u003c")
     out.write(f"""<script>
 const graphs = {data};
+const percent = (part, all) => (100 * part / all).toFixed(2) + " %";
+const node = from => ({{ name: from.n, value: from.v, children: from.c.map(node) }});
 document.querySelectorAll(".graph").forEach((place, i) => {{
-	const chart = flamegraph.default().width(place.clientWidth).cellHeight(16).inverted(true).selfValue(true).minFrameSize(1);
-	d3.select(place).datum(graphs[i]).call(chart);
+	const root = finishTree(node(graphs[i]));
+	const said = place.nextElementSibling;
+	const chart = new Flame(place, {{
+		color: (each, dark) => `hsl(${{20 + each.name.length * 7 % 30}}, 70%, ${{dark ? 32 : 70}}%)`,
+		select: each => {{
+			said.textContent = each ? `${{each.name}}: ${{each.total}} samples, ${{percent(each.total, root.total)}}` : "";
+		}},
+		zoom: () => {{}},
+	}});
+	chart.show(root, false);
 }});
 </script>
 </body>

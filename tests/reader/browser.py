@@ -114,6 +114,35 @@ class Browser:
         """As a keyboard does."""
         self._ask("POST", self._element(selector) + "/value", {"text": text})
 
+    def mouse(self, x, y, clicks=1):
+        """The mouse goes there, and clicks."""
+        actions = [{"type": "pointerMove", "x": int(x), "y": int(y)}]
+        actions += [{"type": "pointerDown", "button": 0},
+                    {"type": "pointerUp", "button": 0}] * clicks
+        self._ask("POST", "/actions", {"actions": [
+            {"type": "pointer", "id": "mouse", "actions": actions}]})
+
+    def press(self, *keys):
+        """Keys, one after the other; W3C's code points for those without a letter."""
+        actions = [{"type": kind, "value": key} for key in keys
+                   for kind in ("keyDown", "keyUp")]
+        self._ask("POST", "/actions", {"actions": [
+            {"type": "key", "id": "keys", "actions": actions}]})
+
+    def resize(self, width, height):
+        """The window has another size."""
+        self._ask("POST", "/window/rect", {"width": width, "height": height})
+
+    def reload(self):
+        """As F5 does."""
+        self._ask("POST", "/refresh", {})
+
+    def media(self, media="", scheme="light"):
+        """As it is printed, or in the dark."""
+        self._ask("POST", "/goog/cdp/execute", {
+            "cmd": "Emulation.setEmulatedMedia", "params": {"media": media, "features": [
+                {"name": "prefers-color-scheme", "value": scheme}]}})
+
     def screenshot(self, path):
         """What can be seen."""
         with open(path, "wb") as file:
