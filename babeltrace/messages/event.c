@@ -17,8 +17,11 @@ gboolean kr_equal_threads(gconstpointer a, gconstpointer b)
 	return x->trace == y->trace && x->tid == y->tid;
 }
 
-static enum kr_half half_of(const char *event, const char **name)
+enum kr_half kr_call_of(const char **name)
 {
+	const char *event = *name ?: "?";
+
+	*name = event;
 	if (g_str_has_prefix(event, "compat_"))
 		event += strlen("compat_");
 	if (g_str_has_prefix(event, "syscall_entry_")) {
@@ -29,7 +32,6 @@ static enum kr_half half_of(const char *event, const char **name)
 		*name = event + strlen("syscall_exit_");
 		return KR_EXIT;
 	}
-	*name = event;
 	return KR_NO_CALL;
 }
 
@@ -44,7 +46,8 @@ bool kr_event_of_message(const bt_message *message, struct kr_event *event)
 		bt_event_borrow_class_const(event->event)) ?: "?";
 	if (g_str_has_prefix(name, "kunwind_"))
 		return false;
-	event->half = half_of(name, &event->name);
+	event->name = name;
+	event->half = kr_call_of(&event->name);
 	event->time = 0;
 	if (bt_message_event_borrow_stream_class_default_clock_class_const(message))
 		(void)bt_clock_snapshot_get_ns_from_origin(

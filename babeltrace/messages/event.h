@@ -15,6 +15,12 @@ enum kr_half {
 	KR_EXIT,
 };
 
+/*
+ * Return: which half of a system call an event is, by its name; *@name then becomes that
+ * of the call. NULL becomes "?".
+ */
+enum kr_half kr_call_of(const char **name);
+
 /* Threads of several machines can have the same number. */
 struct kr_thread {
 	const bt_trace *trace;

@@ -12,6 +12,10 @@
 #define MAX_ELEMENTS	16
 #define MAX_ERRNO	4095
 
+/* LTTng records most pointers as decimal numbers. Few numbers of things are as large. */
+#define POINTERS_FROM	G_GINT64_CONSTANT(0x100000000)
+#define POINTERS_TO	G_GINT64_CONSTANT(0x800000000000)
+
 const struct kr_colors *kr_colors(bool colored)
 {
 	static const struct kr_colors none = { "", "", "", "", "", "", "", "" };
@@ -97,7 +101,7 @@ void kr_format_field(GString *to, const bt_field *field)
 		format_real(to, bt_field_real_double_precision_get_value(field));
 	} else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
 		g_string_append(to, "{ ");
-		kr_format_members(to, field, NULL);
+		kr_format_members(to, field);
 		g_string_append(to, " }");
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
 		format_array(to, field);
@@ -113,22 +117,18 @@ void kr_format_field(GString *to, const bt_field *field)
 	}
 }
 
-void kr_format_members(GString *to, const bt_field *structure, const char *but)
+void kr_format_members(GString *to, const bt_field *structure)
 {
 	const bt_field_class *class = bt_field_borrow_class_const(structure);
 	uint64_t i, n = bt_field_class_structure_get_member_count(class);
-	bool first = true;
 
 	for (i = 0; i < n; i++) {
 		const char *name = bt_field_class_structure_member_get_name(
 			bt_field_class_structure_borrow_member_by_index_const(class,
 									      i));
 
-		if (but && !strcmp(name, but))
-			continue;
-		if (!first)
+		if (i)
 			g_string_append(to, ", ");
-		first = false;
 		kr_safe_append(to, name);
 		g_string_append(to, " = ");
 		kr_format_field(to,
@@ -137,15 +137,34 @@ void kr_format_members(GString *to, const bt_field *structure, const char *but)
 	}
 }
 
-int kr_result_errno(const bt_field *result)
+bool kr_number_of(const bt_field *field, int64_t *value)
 {
-	bt_field_class_type type = bt_field_get_class_type(result);
-	int64_t value = 0;
+	bt_field_class_type type = bt_field_get_class_type(field);
 
 	if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
-		value = bt_field_integer_signed_get_value(result);
+		*value = bt_field_integer_signed_get_value(field);
 	else if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)
-		value = bt_field_integer_unsigned_get_value(result);
+		*value = bt_field_integer_unsigned_get_value(field);
+	else
+		return false;
+	return true;
+}
+
+bool kr_format_pointer(GString *to, const bt_field *field)
+{
+	int64_t value;
+
+	if (!kr_number_of(field, &value) || value < POINTERS_FROM || value >= POINTERS_TO)
+		return false;
+	g_string_append_printf(to, "%#" PRIx64, value);
+	return true;
+}
+
+int kr_result_errno(const bt_field *result)
+{
+	int64_t value = 0;
+
+	(void)kr_number_of(result, &value);
 	return value < 0 && value >= -MAX_ERRNO ? -value : 0;
 }
 
@@ -167,7 +186,8 @@ void kr_format_result(GString *to, const bt_field *result,
 		g_string_append(to, colors->off);
 		return;
 	}
-	kr_format_field(to, result);
+	if (!kr_format_pointer(to, result))
+		kr_format_field(to, result);
 }
 
 /* For each of millions of frames: what "%#x" makes, sooner. */

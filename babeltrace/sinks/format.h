@@ -28,8 +28,14 @@ const struct kr_colors *kr_colors(bool colored);
 /* Append the value of a field. */
 void kr_format_field(GString *to, const bt_field *field);
 
-/* Append "name = value, ..." of a structure, but not of the member @but. */
-void kr_format_members(GString *to, const bt_field *structure, const char *but);
+/* Append "name = value, ..." of a structure. */
+void kr_format_members(GString *to, const bt_field *structure);
+
+/* Return: whether a field is a number. */
+bool kr_number_of(const bt_field *field, int64_t *value);
+
+/* Append it in hexadecimal if it looks like a pointer. Return: whether it does. */
+bool kr_format_pointer(GString *to, const bt_field *field);
 
 /* Return: the error that a system call returned; 0 if it returned none. */
 int kr_result_errno(const bt_field *result);

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "arguments.h"
 #include "chrome.h"
 #include "event.h"
 #include "format.h"
@@ -68,16 +69,19 @@ static int64_t cpu_of(const bt_event *event)
 	return number < MAX_CPUS ? (int64_t)number : -1;
 }
 
-static void append_members(GString *args, const char *name, const bt_event *event,
-			   const char *but)
+static void append_members(GString *args, const char *name, const bt_event *event)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+	const char *call = bt_event_class_get_name(bt_event_borrow_class_const(event));
 	GString *text;
 
 	if (!payload)
 		return;
 	text = g_string_new(NULL);
-	kr_format_members(text, payload, but);
+	if (kr_call_of(&call))
+		kr_format_arguments(text, call, payload, NULL);
+	else
+		kr_format_members(text, payload);
 	if (text->len)
 		kr_append_arg(args, name, text->str);
 	g_string_free(text, TRUE);
@@ -108,7 +112,7 @@ static void append_result(GString *args, const bt_event *event)
 		kr_format_result(text, result, kr_colors(false));
 		kr_append_arg(args, "result", text->str);
 	}
-	append_members(args, "output", event, "ret");
+	append_members(args, "output", event);
 	g_string_free(text, TRUE);
 }
 
@@ -144,7 +148,7 @@ static void enter(struct perfetto *perfetto, struct kr_track *track,
 
 	kr_activity_cut(tracks, track, call, "not in the trace");
 	kr_activity_begin(tracks, call, event->name, "syscall", event->time);
-	append_members(call->args, "arguments", event->event, NULL);
+	append_members(call->args, "arguments", event->event);
 	call->stack = stack_of(perfetto, event->event);
 	if (!strcmp(event->name, "exit") || !strcmp(event->name, "exit_group"))
 		kr_activity_cut(tracks, track, call, NULL);
@@ -262,7 +266,7 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 	} else if (event->half == KR_EXIT && event->task.tid > 0) {
 		leave(perfetto, track, event);
 	} else {
-		append_members(perfetto->args, "fields", event->event, NULL);
+		append_members(perfetto->args, "fields", event->event);
 		show_instant(perfetto, track, event, event->name, "event",
 			     perfetto->args->str);
 	}

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include "arguments.h"
 #include "event.h"
 #include "format.h"
 #include "resolved_stack.h"
@@ -48,6 +49,7 @@ struct text {
  * @order: entries are counted, so that the rest is printed in their order
  * @time: in nanoseconds
  * @name: of the system call
+ * @shown: the class of its arguments, or NULL
  * @head: the line up to the closing parenthesis
  * @stack: the lines below it
  */
@@ -56,6 +58,7 @@ struct call {
 	uint64_t order;
 	int64_t time;
 	char *name;
+	const bt_field_class *shown;
 	GString *head;
 	GString *stack;
 };
@@ -136,8 +139,10 @@ static void enter(struct text *text, const struct kr_event *event)
 	call->stack = g_string_new(NULL);
 	append_head(text, call->head, event);
 	g_string_append_c(call->head, '(');
-	if (payload)
-		kr_format_members(call->head, payload, NULL);
+	if (payload) {
+		call->shown = bt_field_borrow_class_const(payload);
+		kr_format_arguments(call->head, event->name, payload, NULL);
+	}
 	append_stack(text, call->stack, event->event);
 
 	old = g_hash_table_lookup(text->calls, &call->key);
@@ -174,7 +179,8 @@ static void leave(struct text *text, const struct kr_event *event)
 	}
 	if (payload) {
 		before = out->len;
-		kr_format_members(out, payload, "ret");
+		kr_format_arguments(out, event->name, payload,
+				    call ? call->shown : NULL);
 		if (out->len > before && out->str[before - 1] != '(')
 			g_string_insert(out, before, ", ");
 		result = bt_field_structure_borrow_member_field_by_name_const(
@@ -227,7 +233,7 @@ static void show_message(struct kr_sink *sink, const bt_message *message)
 		append_head(text, text->out, &event);
 		g_string_append(text->out, " { ");
 		if (payload)
-			kr_format_members(text->out, payload, NULL);
+			kr_format_members(text->out, payload);
 		g_string_append(text->out, " }\n");
 		append_stack(text, text->out, event.event);
 		break;

@@ -2,8 +2,10 @@
 /* What is missing from the answer: one line for each kind, at the end. */
 #include <glib.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include "notes.h"
+#include "package.h"
 #include "safe.h"
 
 /* How many files a line names. */
@@ -68,7 +70,7 @@ static const struct {
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",
 		"files have no symbols for some of their addresses",
-		"these are shown as file+offset; Debian has symbols in packages that end in -dbgsym or -dbg, and DEBUGINFOD_URLS fetches them",
+		"these functions are called by where they begin, as in ls!0x6100; DEBUGINFOD_URLS=https://debuginfod.debian.net fetches the symbols of Debian's files",
 	},
 };
 
@@ -143,6 +145,29 @@ static void say(const struct notes_of_kind *of, enum kr_note kind)
 	g_string_free(line, TRUE);
 }
 
+/* What to install instead. Of other distributions nothing is known. */
+static void say_packages(const struct notes_of_kind *of, const char *sysroot)
+{
+	GPtrArray *packages = kr_packages_of_symbols(sysroot, of->known);
+	GString *line = g_string_new("kunwind: or install them:");
+	bool archive = false;
+	guint i;
+
+	for (i = 0; i < packages->len; i++) {
+		const char *package = g_ptr_array_index(packages, i);
+
+		archive |= g_str_has_suffix(package, "-dbgsym");
+		g_string_append_c(line, ' ');
+		kr_safe_append(line, package);
+	}
+	if (archive)
+		g_string_append(line, " (-dbgsym are in deb http://deb.debian.org/debian-debug RELEASE-debug main)");
+	if (packages->len)
+		fprintf(stderr, "%s\n", line->str);
+	g_string_free(line, TRUE);
+	g_ptr_array_unref(packages);
+}
+
 void kr_notes_forget(struct kr_notes *notes, enum kr_note kind)
 {
 	struct notes_of_kind *of = &notes->kinds[kind];
@@ -152,7 +177,7 @@ void kr_notes_forget(struct kr_notes *notes, enum kr_note kind)
 	g_ptr_array_set_size(of->named, 0);
 }
 
-void kr_notes_say(struct kr_notes *notes)
+void kr_notes_say(struct kr_notes *notes, const char *sysroot)
 {
 	int i;
 
@@ -161,6 +186,8 @@ void kr_notes_say(struct kr_notes *notes)
 	for (i = 0; i < KR_NR_NOTES; i++) {
 		if (notes->kinds[i].count)
 			say(&notes->kinds[i], i);
+		if (i == KR_NO_SYMBOLS && notes->kinds[i].count)
+			say_packages(&notes->kinds[i], sysroot);
 		kr_notes_forget(notes, i);
 	}
 }

@@ -37,6 +37,6 @@ void kr_note_many(struct kr_notes *notes, enum kr_note kind, uint64_t count);
 void kr_notes_forget(struct kr_notes *notes, enum kr_note kind);
 
 /* Print what was noted to stderr, and forget it. */
-void kr_notes_say(struct kr_notes *notes);
+void kr_notes_say(struct kr_notes *notes, const char *sysroot);
 
 #endif /* KR_NOTES_H */

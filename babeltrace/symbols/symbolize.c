@@ -143,7 +143,7 @@ static void say_notes(struct iterator *it)
 	if (bt_component_get_logging_level(bt_self_component_as_component(
 			bt_self_component_filter_as_self_component(
 				it->component->self))) <= BT_LOGGING_LEVEL_WARNING)
-		kr_notes_say(it->notes);
+		kr_notes_say(it->notes, it->component->sysroot);
 	it->resolver.stacks = 0;
 	it->maps = 0;
 }

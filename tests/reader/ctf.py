@@ -65,6 +65,11 @@ event {{ name = "sched_switch"; id = 2; stream_id = 0;
 event {{ name = "syscall_entry_getpid"; id = 3; stream_id = 0; }};
 event {{ name = "syscall_exit_getpid"; id = 4; stream_id = 0;
 	fields := struct {{ int64_t ret; }}; }};
+event {{ name = "syscall_entry_mmap"; id = 5; stream_id = 0;
+	fields := struct {{ uint64_t addr; uint64_t len; int32_t prot; int32_t flags;
+		int32_t fd; }}; }};
+event {{ name = "syscall_exit_mmap"; id = 6; stream_id = 0;
+	fields := struct {{ uint64_t addr; int64_t ret; }}; }};
 """
 
 KERNEL = """		uint32_t __callstack_kernel_length;
@@ -99,7 +104,7 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 	fields := struct { int32_t error; }; };
 """
 
-OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT = range(5)
+OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT = range(7)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
 INDEX_RECORD = struct.Struct(">QQQQQQQ")
