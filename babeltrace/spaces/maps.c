@@ -138,6 +138,14 @@ static bool is_vdso(const struct kr_mapping *mapping)
 	return !strcmp(kr_module_path(mapping->module), VDSO);
 }
 
+bool kr_maps_are_of(const bt_event *event, uint64_t space)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+	uint64_t its;
+
+	return payload && get(payload, "space", &its) && its == space;
+}
+
 bool kr_maps_need_past(enum kr_maps_event what, const bt_event *event,
 		       struct kr_spaces *spaces)
 {

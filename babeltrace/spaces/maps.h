@@ -5,6 +5,7 @@
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct kr_modules;
 struct kr_spaces;
@@ -24,6 +25,9 @@ enum kr_maps_event kr_maps_event_of(const bt_event_class *class);
 
 /* Return: whether a trace can have a state dump: its end is KR_MAPS_DUMP_END. */
 bool kr_maps_can_be_dumped(const bt_trace_class *class);
+
+/* Return: whether an event tells of a space. */
+bool kr_maps_are_of(const bt_event *event, uint64_t space);
 
 /* Return: whether an event is about what was mapped before, and not all is known of. */
 bool kr_maps_need_past(enum kr_maps_event what, const bt_event *event,

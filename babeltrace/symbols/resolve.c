@@ -192,6 +192,20 @@ static uint64_t whole_length(const bt_field *array)
 	return n && element(array, n - 1) == INCOMPLETE ? n - 1 : n;
 }
 
+/* Return: how many of the innermost frames are the tracer's own. */
+static uint64_t tracers(const struct kr_kernel *kernel, const bt_field *array, uint64_t n)
+{
+	const struct kr_kernel_symbol *symbol;
+	uint64_t i;
+
+	for (i = 0; kernel && i < n; i++) {
+		symbol = kr_kernel_find(kernel, element(array, i) - 1);
+		if (!symbol || !strstr(symbol->module, "lttng"))
+			break;
+	}
+	return i;
+}
+
 static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
 			     uint64_t i, uint64_t address)
 {
@@ -319,15 +333,16 @@ static bool is_early(const bt_field *stop)
 		       KUNWIND_STOP_NOT_COVERED;
 }
 
-/* At its end the stack is one frame, and whole; what is mapped is told behind it. */
-static bool has_just_begun(struct kr_spaces *spaces, const struct kr_context *context,
-			   const bt_field *from)
+uint64_t kr_resolve_new_space(struct kr_spaces *spaces, const struct kr_context *context,
+			      const bt_field *from)
 {
 	const bt_field *stop = at(from, context->stop);
 
-	return stop && whole_length(at(from, context->user)) == 1 &&
-	       bt_field_integer_unsigned_get_value(stop) == KUNWIND_STOP_COMPLETE &&
-	       !kr_spaces_has(spaces, space_of(context, from));
+	if (!stop || whole_length(at(from, context->user)) != 1 ||
+	    bt_field_integer_unsigned_get_value(stop) != KUNWIND_STOP_COMPLETE ||
+	    kr_spaces_has(spaces, space_of(context, from)))
+		return 0;
+	return space_of(context, from);
 }
 
 bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
@@ -369,7 +384,7 @@ bool kr_resolve(struct kr_resolver *resolver,
 		bt_field *to)
 {
 	const bt_field *user, *kernel;
-	uint64_t nr_user, nr_kernel, space, total, i, j;
+	uint64_t nr_user, nr_kernel, own, space, total, i, j;
 	bt_field *stack;
 	struct found *found;
 	bool untold = false, done = true;
@@ -381,19 +396,21 @@ bool kr_resolve(struct kr_resolver *resolver,
 	space = space_of(context, from);
 	nr_user = whole_length(user);
 	nr_kernel = whole_length(kernel);
+	own = tracers(resolver->kernel, kernel, nr_kernel);
+	nr_kernel -= own;
 	resolver->stacks += !!nr_user;
 	found = g_new(struct found, nr_user);
 	total = nr_kernel + find_all(resolver, context, from, &untold, found);
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
 	else if (untold && !is_early(at(from, context->stop)) &&
-		 !has_just_begun(resolver->spaces, context, from))
+		 !kr_resolve_new_space(resolver->spaces, context, from))
 		kr_note(resolver->notes, KR_UNTOLD, NULL);
 	stack = bt_field_structure_borrow_member_field_by_index(to, context->stack);
 	done = !bt_field_array_dynamic_set_length(stack, total);
 	for (i = 0; i < nr_kernel && done; i++)
 		done = set_kernel_frame(resolver->kernel, stack, i,
-					element(kernel, i));
+					element(kernel, own + i));
 	for (j = 0; j < nr_user && done; j++)
 		done = set_user_frames(stack, &i, &found[j]);
 	g_free(found);

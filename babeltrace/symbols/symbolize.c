@@ -17,6 +17,7 @@
 #include "plugin.h"
 #include "resolve.h"
 #include "symbolize.h"
+#include "traced_space.h"
 
 struct component {
 	bt_self_component_filter *self;
@@ -26,6 +27,9 @@ struct component {
 
 /* Messages that wait for a state dump; it mostly comes within milliseconds. */
 #define MAX_WAITING	50000
+
+/* Messages among which what is mapped in a new program is told. */
+#define MAX_AHEAD	2000
 
 /**
  * struct iterator - a message iterator
@@ -88,6 +92,44 @@ static bool copy_event(const bt_event *from, bt_event *to)
 			     bt_event_borrow_payload_field(to));
 }
 
+static bt_message_iterator_next_status pull(struct iterator *it);
+
+static bool is_execve(const bt_event *event)
+{
+	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+
+	return kr_call_of(&name) == KR_EXIT && g_str_has_prefix(name, "execve");
+}
+
+/*
+ * What is mapped in a new program is told after the exit of execve(), whose stack is of
+ * that program already. Nothing else was mapped there before, so it can be applied now.
+ */
+static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space)
+{
+	struct kr_history *history = history_of(it, of);
+	guint i = it->next;
+
+	while (!kr_spaces_whole(history->spaces, space)) {
+		const struct kr_event_class *class;
+		const bt_message *message;
+		const bt_event *event;
+
+		if (i == it->queue->len && (i - it->next >= MAX_AHEAD || pull(it)))
+			return;
+		message = g_ptr_array_index(it->queue, i++);
+		if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
+			continue;
+		event = bt_message_event_borrow_event_const(message);
+		if (history_of(it, event) != history)
+			continue;
+		class = kr_mirror_event_class(it->mirror,
+					      bt_event_borrow_class_const(event));
+		if (class && class->maps == KR_MAPS_MAP && kr_maps_are_of(event, space))
+			kr_maps_apply(class->maps, event, history->spaces, it->modules);
+	}
+}
+
 static bt_message *handle_event(struct iterator *it, const bt_message *in)
 {
 	const bt_event *from = bt_message_event_borrow_event_const(in);
@@ -95,6 +137,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 		bt_event_borrow_class_const(from));
 	struct kr_resolver *resolver = &it->resolver;
 	const struct kr_context *context;
+	uint64_t space = 0;
 	bt_message *out;
 	bt_event *to;
 
@@ -110,6 +153,11 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 		it->maps++;
 	}
 	context = &class->stream_class->context;
+	if (context->stack >= 0 && is_execve(from))
+		space = kr_resolve_new_space(resolver->spaces, context,
+			bt_event_borrow_common_context_field_const(from));
+	if (space)
+		look_ahead(it, from, space);
 	if (!copy_event(from, to) ||
 	    (context->stack >= 0 &&
 	     !kr_resolve(resolver, context,

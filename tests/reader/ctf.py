@@ -70,6 +70,10 @@ event {{ name = "syscall_entry_mmap"; id = 5; stream_id = 0;
 		int32_t fd; }}; }};
 event {{ name = "syscall_exit_mmap"; id = 6; stream_id = 0;
 	fields := struct {{ uint64_t addr; int64_t ret; }}; }};
+event {{ name = "sched_waking"; id = 7; stream_id = 0;
+	fields := struct {{ string comm; int32_t tid; }}; }};
+event {{ name = "syscall_exit_execve"; id = 8; stream_id = 0;
+	fields := struct {{ int64_t ret; }}; }};
 """
 
 KERNEL = """		uint32_t __callstack_kernel_length;
@@ -104,7 +108,7 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 	fields := struct { int32_t error; }; };
 """
 
-OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT = range(7)
+OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT = range(9)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
 INDEX_RECORD = struct.Struct(">QQQQQQQ")
