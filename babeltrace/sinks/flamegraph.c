@@ -16,6 +16,7 @@
 #include "profile.h"
 #include "sink.h"
 #include "summary.h"
+#include "waits.h"
 #include "traced_machine.h"
 
 #define NO_SAMPLE	UINT32_MAX
@@ -36,6 +37,7 @@ enum format {
  * @screen: for whom it is written
  * @profile: the stacks
  * @machines: where they were recorded
+ * @waits: of threads that are off the CPU
  * @calls: struct call of each thread that is in one, by struct kr_thread
  * @threads: struct kr_thread of all
  * @name: scratch
@@ -56,6 +58,7 @@ struct flamegraph {
 	struct kr_screen screen;
 	struct kr_profile *profile;
 	struct kr_machines *machines;
+	struct kr_waits *waits;
 	GHashTable *calls;
 	GHashTable *threads;
 	GString *name;
@@ -95,41 +98,101 @@ static void free_call(gpointer data)
 	g_free(call);
 }
 
-/* Return: the sample of an event, which is counted, and its kind. */
-static uint32_t count_event(struct flamegraph *graph, const struct kr_event *event,
-			    uint32_t *kind)
+static void note_event(struct flamegraph *graph, const struct kr_event *event)
 {
-	struct kr_stack stack;
-	uint32_t sample;
-	char number[32];
-	const char *name = event->task.procname;
-
 	graph->events++;
-	*kind = 0;
 	if (!g_hash_table_contains(graph->threads, &event->thread))
 		g_hash_table_add(graph->threads, g_memdup2(&event->thread,
 							   sizeof(event->thread)));
 	graph->profile->begin = MIN(graph->profile->begin, event->time);
 	graph->profile->end = MAX(graph->profile->end, event->time);
+}
+
+/* Count a stack of a thread. Return: its sample, and its kind. */
+static uint32_t count_stack(struct flamegraph *graph, const struct kr_task *task,
+			    const bt_trace *trace, const char *name, uint32_t node,
+			    uint32_t *kind)
+{
+	char number[32];
+	const char *process = task->procname;
+	uint32_t sample;
+
+	if (!process[0] && task->pid >= 0) {
+		g_snprintf(number, sizeof(number), "%" PRId64, task->pid);
+		process = number;
+	}
+	g_string_assign(graph->name, process[0] ? process : "[unknown]");
+	/* The page can show one thread, and reads its number from here. */
+	if (graph->format == HTML && task->tid >= 0)
+		g_string_append_printf(graph->name, " [%" PRId64 "]", task->tid);
+	*kind = kr_profile_kind(graph->profile, graph->name->str,
+				kr_machine_of(graph->machines, trace)->name, name);
+	sample = kr_profile_sample(graph->profile, *kind, node);
+	kr_profile_add(graph->profile, sample, KR_EVENTS, 1);
+	return sample;
+}
+
+/* Return: the sample of an event, which is counted, and its kind. */
+static uint32_t count_event(struct flamegraph *graph, const struct kr_event *event,
+			    uint32_t *kind)
+{
+	struct kr_stack stack;
+
+	note_event(graph, event);
+	*kind = 0;
 	if (!kr_stack_of_event(event->event, &stack)) {
 		graph->bare++;
 		return NO_SAMPLE;
 	}
-	if (!name[0] && event->task.pid >= 0) {
-		g_snprintf(number, sizeof(number), "%" PRId64, event->task.pid);
-		name = number;
+	return count_stack(graph, &event->task, event->thread.trace, event->name,
+			   kr_profile_node(graph->profile, &stack), kind);
+}
+
+/* A wait that is over, or whose end is not in the trace. */
+static void count_wait(void *data, const struct kr_wait *wait, int64_t end)
+{
+	struct flamegraph *graph = data;
+	uint64_t ns = end > wait->begin ? (uint64_t)end - (uint64_t)wait->begin : 0;
+	uint32_t kind, sample;
+	char *name;
+
+	if (end == KR_NO_END)
+		name = g_strdup("sched_switch");
+	else if (wait->waker[0])
+		name = g_strdup_printf("off-CPU, woken by %s", wait->waker);
+	else
+		name = g_strdup(wait->runnable ? "off-CPU, while it could run" : "off-CPU");
+	sample = count_stack(graph, &wait->task, wait->thread.trace, name, wait->node, &kind);
+	if (end != KR_NO_END) {
+		kr_profile_add(graph->profile, sample, KR_NS, ns);
+		kr_profile_end(graph->profile, kind, false, ns);
+		graph->profile->end = MAX(graph->profile->end, end);
 	}
-	g_string_assign(graph->name, name[0] ? name : "[unknown]");
-	/* The page can show one thread, and reads its number from here. */
-	if (graph->format == HTML && event->task.tid >= 0)
-		g_string_append_printf(graph->name, " [%" PRId64 "]", event->task.tid);
-	*kind = kr_profile_kind(graph->profile, graph->name->str,
-		kr_machine_of(graph->machines, event->thread.trace)->name,
-		event->name);
-	sample = kr_profile_sample(graph->profile, *kind,
-				   kr_profile_node(graph->profile, &stack));
-	kr_profile_add(graph->profile, sample, KR_EVENTS, 1);
-	return sample;
+	g_free(name);
+}
+
+/* Return: whether an event is only of use for waits, or is a wait. */
+static bool take_switch(struct flamegraph *graph, const struct kr_event *event)
+{
+	struct kr_stack stack;
+	bool has_stack;
+
+	if (strcmp(event->name, "sched_switch") && strcmp(event->name, "sched_waking"))
+		return false;
+	has_stack = kr_stack_of_event(event->event, &stack);
+	if (event->name[6] == 'w') {
+		kr_waits_wake(graph->waits, event);
+		return !has_stack;
+	}
+	kr_waits_end(graph->waits, event);
+	if (has_stack && kr_sink_wants(&graph->sink, event) && event->task.tid > 0) {
+		note_event(graph, event);
+		kr_waits_begin(graph->waits, event,
+			       kr_profile_node(graph->profile, &stack));
+		return true;
+	}
+	/* A CPU that is idle does not wait. */
+	return !has_stack || !event->task.tid;
 }
 
 static bool returns(const char *name)
@@ -215,7 +278,7 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 		kr_losses_add(&graph->losses, &loss);
 		*(loss.packets ? &graph->lost_packets : &graph->lost) += loss.count;
 	}
-	if (!kr_event_of_message(message, &event))
+	if (!kr_event_of_message(message, &event) || take_switch(graph, &event))
 		return;
 	if (event.half == KR_EXIT) {
 		/* Of one whose entry is left out, so is the exit. */
@@ -304,6 +367,7 @@ static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 
 	if (so_far == KR_SOME)
 		return true;
+	kr_waits_finish(graph->waits);
 	add_notes(graph, so_far);
 	graph->profile->nr_threads = g_hash_table_size(graph->threads);
 	text = text_of(graph);
@@ -316,6 +380,7 @@ static void free_graph(struct kr_sink *sink)
 {
 	struct flamegraph *graph = (struct flamegraph *)sink;
 
+	kr_waits_free(graph->waits);
 	g_hash_table_destroy(graph->calls);
 	g_hash_table_destroy(graph->threads);
 	g_string_free(graph->name, TRUE);
@@ -363,6 +428,7 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	(void)data;
 	graph->profile = kr_profile_new();
 	graph->machines = kr_machines_new();
+	graph->waits = kr_waits_new(count_wait, graph);
 	graph->calls = g_hash_table_new_full(kr_hash_thread, kr_equal_threads, NULL,
 					     free_call);
 	graph->name = g_string_new(NULL);

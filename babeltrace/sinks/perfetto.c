@@ -34,6 +34,10 @@
  * @now: when the last event was, in nanoseconds
  * @begun: whether there was one
  * @has_stacks: whether any event had one
+ * @switched: when the last sched_switch was
+ * @switched_to: to which thread
+ * @switched_on: on which CPU
+ * @switched_in: of which trace
  * @args: scratch
  */
 struct perfetto {
@@ -44,6 +48,10 @@ struct perfetto {
 	int64_t now;
 	bool begun;
 	bool has_stacks;
+	int64_t switched;
+	int64_t switched_to;
+	int64_t switched_on;
+	const bt_trace *switched_in;
 	GString *args;
 };
 
@@ -219,6 +227,32 @@ static void switch_out(struct perfetto *perfetto, const struct kr_event *event,
 		      states[state] : number);
 }
 
+/*
+ * Return: whether a switch was seen before: kunwind trace --off-cpu records all switches,
+ * and once more, with their stacks, those of the threads that are traced.
+ */
+static bool is_again(struct perfetto *perfetto, const struct kr_event *event, int64_t cpu)
+{
+	struct kr_tracks *tracks = &perfetto->tracks;
+	int64_t next = payload_number(event->event, "next_tid");
+	struct kr_track *track;
+	bool again = perfetto->switched == event->time &&
+		     perfetto->switched_to == next && perfetto->switched_on == cpu &&
+		     perfetto->switched_in == event->thread.trace;
+
+	perfetto->switched = event->time;
+	perfetto->switched_to = next;
+	perfetto->switched_on = cpu;
+	perfetto->switched_in = event->thread.trace;
+	if (!again)
+		return false;
+	track = kr_track_find(tracks, event->thread.trace,
+			      payload_number(event->event, "prev_tid"));
+	if (track && track->state.name && !track->state.stack)
+		track->state.stack = stack_of(perfetto, event->event);
+	return true;
+}
+
 static void switch_threads(struct perfetto *perfetto, const struct kr_event *event,
 			   int64_t number)
 {
@@ -253,7 +287,8 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 
 	g_string_truncate(perfetto->args, 0);
 	if (!strcmp(event->name, "sched_switch") && cpu >= 0) {
-		switch_threads(perfetto, event, cpu);
+		if (!is_again(perfetto, event, cpu))
+			switch_threads(perfetto, event, cpu);
 		return;
 	}
 	if (event->task.tid > 0)
