@@ -114,6 +114,116 @@ ok "trace: SIGTERM is the command's, too" signalled TERM 143 "$kunwind" trace --
 ok "and what it did is shown" stacks_shown
 ok "trace: a process that ends, and that nobody waits for" of_zombie
 ok "trace: a folder that cannot be made, and where else" prints '[-]o DIR puts' sh -c '! "$1" trace -o /proc/none true' sh "$kunwind"
+# unseen: the exit of execve() is the new program's first instruction, of which the trace tells later.
+first_exit() {
+	"$kunwind" trace --raw --output first -- /bin/true >first.raw 2>said && "$kunwind" report --full first >first.text &&
+		awk '/ execve\(/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside' first.text | tee shown && [[ -s shown ]] &&
+		! grep -E '^    0x' first.text
+}
+
+# lossless COMMAND...: the default buffers are large enough for it.
+lossless() {
+	rm -rf lossless
+	"$kunwind" trace --no-view --output lossless -- "$@" >/dev/null 2>said || true
+	! grep -E 'were lost' said
+}
+
+loses() {
+	"$kunwind" trace --no-view -m 64K --output lost -- dd if=/dev/zero of=/dev/null bs=1 count=20000 2>said
+	grep -E '[0-9]+ events were lost: the buffers of 64 KiB' said && grep -E -- '-m 128K makes' said
+}
+
+storm() {
+	for ((i = 0; i < 300; i++)); do /bin/true; done
+}
+export -f storm
+
+# follows: a process that runs, and its children.
+follows() {
+	perl -e 'sleep 1; for (1..20) { system "/bin/true"; select undef, undef, undef, 0.1 }' &
+	"$kunwind" trace --no-view --output follows --pid $! || return
+	"$kunwind" report --raw follows | grep -o 'procname = "[a-z]*"' | sort | uniq -c | tee shown
+	grep -q perl shown && grep -q true shown
+}
+
+waits() {
+	"$kunwind" trace --off-cpu --summary --output waits -- sleep 1 >shown 2>said
+	cat shown said
+	# In microseconds or milliseconds it would not be a second.
+	grep -E '^ *[0-9.]+ % +1\.[0-9]+ s +[0-9]+ x off-CPU, woken by .* by sleep' shown && grep -q nanosleep shown
+}
+
+# killed: what is left of a recording that was killed is said, and ended by `kunwind stop` alone.
+killed() {
+	"$kunwind" trace --no-view --output killed 2>begun &
+	local pid=$! tries
+	for ((tries = 0; tries < 600; tries++)); do grep -q recording begun && break; sleep 0.1; done
+	# What the build made is a script that starts the program.
+	kill -KILL "$pid" $(pgrep -P "$pid")
+	sleep 1
+	"$kunwind" trace --no-view --output after -- true 2>said
+	cat said
+	grep -q "'kunwind stop' ends it" said && lttng list | grep -q kunwind- && "$kunwind" stop && ! lttng list | grep kunwind- &&
+		"$kunwind" stop | grep 'no recording'
+}
+
+full_disk() {
+	mkdir -p small && mount -t tmpfs -o size=3M tmpfs small || return
+	"$kunwind" trace --no-view --output small/trace -- dd if=/dev/zero of=/dev/null bs=1 count=20000 2>said
+	local status=$?
+	cat said
+	umount -l small
+	((status)) && grep 'the disk is full' said
+}
+
+# everything: all system calls of all processes but those of the tracer.
+everything() {
+	"$kunwind" trace --no-view --duration 3 --output system -e 'clock_nanosleep' -e 'read' -e 'epoll_wait' -e futex -e poll 2>said || return
+	# Events that say what is mapped have a process, too, but no name of it.
+	babeltrace2 system | grep -o ' procname = .* pid = [0-9]*' | grep -o '[0-9]*$' | sort | uniq -c | tee shown
+	[[ -s shown ]] && ! while read -r _ pid; do cat "/proc/$pid/comm" 2>/dev/null; done <shown | grep '^lttng'
+}
+
+kernel_stacks() {
+	"$kunwind" trace -k --full --output kernel -e openat -- /bin/true >shown 2>said || return
+	head -20 shown
+	grep -q do_syscall_64 shown && ! grep -E '^    (lttng|save_func|.*\[lttng)' shown
+}
+
+apart() {
+	"$kunwind" trace --full --output apart -- echo hello 2>said | tee shown | head -n 3
+	! grep -x hello shown && grep -x hello said
+}
+
+nothing_happens() {
+	sleep 100 &
+	timeout 60 "$kunwind" trace --duration 2 --output asleep --pid $! >shown 2>said
+	local status=$?
+	kill $!
+	cat said
+	((status == 1)) && grep 'the trace has no events' said
+}
+
+ok "the first frame of a program has a name" first_exit
+ok "events as perf calls them" prints sched_switch "$kunwind" trace --full -e sched:sched_switch --output perfs -- sleep 0.1
+ok "page faults" prints page_fault_user "$kunwind" trace --full -e page-faults --output faults -- true
+ok "system calls of perf's" prints 'openat\(' "$kunwind" trace --full -e syscalls:sys_enter_openat --output calls -- true
+ok "a set of events" prints 'openat\(' "$kunwind" trace --full --io --output set -- true
+ok "an event that is none, and what it may be" prints "did you mean 'sched_switch'" \
+	sh -c '! "$1" trace -e sched_swich --output none -- true' sh "$kunwind"
+ok "a file that cannot be written is told before the command runs" prints '/nowhere/x: No such file' \
+	sh -c '! "$1" trace --flame /nowhere/x -- touch ran && [ ! -e ran ]' sh "$kunwind"
+ok "dd with blocks of a byte loses nothing" lossless dd if=/dev/zero of=/dev/null bs=1 count=30000
+ok "a storm of forks loses nothing" lossless bash -c storm
+ok "with small buffers, losses are told" loses
+ok "a process and its children" follows
+ok "where a thread waits" waits
+ok "a recording that was killed" killed
+ok "a full disk" full_disk
+ok "everything but the tracer" everything
+ok "the kernel's stacks without LTTng's frames" kernel_stacks
+ok "the command's output and the view are apart" apart
+ok "nothing happens" nothing_happens
 ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
 
 ok "a packet is half written" half_written listing

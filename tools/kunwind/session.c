@@ -4,23 +4,32 @@
  * events that say what lies where in another one, without contexts, so that
  * neither fills the other's buffers (Documentation/trace-format.md).
  */
+#include <errno.h>
 #include <glib.h>
 #include <grp.h>
 #include <lttng/lttng.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
+#include "names.h"
 #include "session.h"
 
 #define EVENTS_CHANNEL	"kunwind"
 #define MAPS_CHANNEL	"kunwind-maps"
+#define SWITCHES_CHANNEL "kunwind-switches"
+/* Of the buffer of a CPU. */
+#define NR_PARTS	16
+#define SESSION_PREFIX	"kunwind-"
 #define LTTNG_MODULE	"/sys/module/kunwind_lttng"
 
 struct kc_session {
 	char *name;
 	struct lttng_handle *handle;
 	bool started;
+	uint64_t buffer_bytes;
 };
 
 static struct lttng_domain domain = {
@@ -74,17 +83,39 @@ static bool done(int ret, const char *what)
 	return false;
 }
 
-static bool enable_channel(struct kc_session *session, const char *name, bool large)
+/*
+ * A part of the memory, so that small machines have room left, and 64 MiB at most. A
+ * storm of forks, and dd with blocks of one byte, lose nothing in a guest of 2 GiB
+ * (tests/vm/command.sh).
+ */
+static uint64_t suitable_buffer(void)
+{
+	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+			 (uint64_t)sysconf(_SC_PAGESIZE) / 32 /
+			 (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return CLAMP(bytes, 4 << 20, 64 << 20);
+}
+
+static bool enable_channel(struct kc_session *session, const char *name)
 {
 	struct lttng_channel *channel = lttng_channel_create(&domain);
+	uint64_t part;
 	bool enabled;
 
 	if (!channel)
 		return false;
 	g_strlcpy(channel->name, name, sizeof(channel->name));
-	if (large) {
+	if (!strcmp(name, EVENTS_CHANNEL)) {
+		/* LTTng takes powers of two. */
+		for (part = 4096; part * 2 * NR_PARTS <= session->buffer_bytes; part *= 2)
+			;
+		channel->attr.subbuf_size = part;
+		channel->attr.num_subbuf = NR_PARTS;
+		session->buffer_bytes = part * NR_PARTS;
+	} else if (!strcmp(name, SWITCHES_CHANNEL)) {
 		channel->attr.subbuf_size = 1 << 20;
-		channel->attr.num_subbuf = 16;
+		channel->attr.num_subbuf = 8;
 	}
 	enabled = done(lttng_enable_channel(session->handle, channel), name);
 	lttng_channel_destroy(channel);
@@ -109,91 +140,120 @@ static bool enable_event(struct kc_session *session, const char *channel,
 	return enabled;
 }
 
-/* @name: may have '*' in it, for any characters, as LTTng takes it */
-static bool is_in(const struct lttng_event *events, int n, const char *name)
-{
-	int i;
-
-	for (i = 0; i < n; i++)
-		if (g_pattern_match_simple(name, events[i].name))
-			return true;
-	return false;
-}
-
-/* Return: LTTNG_EVENT_ALL if there is no such event, and that was said. */
-static enum lttng_event_type type_of(struct kc_session *session, const char *name)
-{
-	enum lttng_event_type type = LTTNG_EVENT_ALL;
-	struct lttng_event *events;
-	int n;
-
-	n = lttng_list_tracepoints(session->handle, &events);
-	if (n >= 0) {
-		if (is_in(events, n, name))
-			type = LTTNG_EVENT_TRACEPOINT;
-		free(events);
-	}
-	if (type != LTTNG_EVENT_ALL)
-		return type;
-	n = lttng_list_syscalls(&events);
-	if (n >= 0) {
-		if (is_in(events, n, name))
-			type = LTTNG_EVENT_SYSCALL;
-		free(events);
-	}
-	if (type == LTTNG_EVENT_ALL)
-		kc_error("'lttng list --kernel' and 'lttng list --kernel --syscall' list them",
-			 "there is no event '%s'", name);
-	return type;
-}
-
-static bool enable_events(struct kc_session *session, const struct kc_rules *rules)
+static bool add_contexts(struct kc_session *session, const char *channel,
+			 const enum lttng_event_context_type *types, size_t n)
 {
 	size_t i;
-
-	for (i = 0; i < rules->nr_events; i++) {
-		enum lttng_event_type type = type_of(session, rules->events[i]);
-
-		if (type == LTTNG_EVENT_ALL ||
-		    !enable_event(session, EVENTS_CHANNEL, rules->events[i], type,
-				  rules->filter))
-			return false;
-	}
-	if (rules->nr_events)
-		return true;
-	return enable_event(session, EVENTS_CHANNEL, "*", LTTNG_EVENT_SYSCALL,
-			    rules->filter) &&
-	       (!rules->execve_filter ||
-		enable_event(session, EVENTS_CHANNEL, "execve", LTTNG_EVENT_SYSCALL,
-			     rules->execve_filter));
-}
-
-static bool add_contexts(struct kc_session *session, bool kernel_stack)
-{
-	static const enum lttng_event_context_type types[] = {
-		LTTNG_EVENT_CONTEXT_PROCNAME, LTTNG_EVENT_CONTEXT_PID,
-		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
-		LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL,
-	};
-	size_t i, n = G_N_ELEMENTS(types) - !kernel_stack;
 
 	for (i = 0; i < n; i++) {
 		struct lttng_event_context context = { .ctx = types[i] };
 
-		if (!done(lttng_add_context(session->handle, &context, NULL,
-					    EVENTS_CHANNEL), "the contexts"))
+		if (!done(lttng_add_context(session->handle, &context, NULL, channel),
+			  "the contexts"))
 			return false;
 	}
 	return true;
 }
 
+static bool enable_named(struct kc_session *session, const struct kc_rules *rules,
+			 const char *filter)
+{
+	struct kc_names names = { 0 };
+	bool enabled = kc_names_load(&names, session->handle);
+	size_t i;
+
+	for (i = 0; i < rules->nr_events && enabled; i++) {
+		char *name;
+		enum lttng_event_type type = kc_names_find(&names, rules->events[i],
+							   &name);
+
+		enabled = type != LTTNG_EVENT_ALL &&
+			  enable_event(session, EVENTS_CHANNEL, name, type, filter);
+		g_free(name);
+	}
+	kc_names_free(&names);
+	return enabled;
+}
+
+/*
+ * Where the thread waits is at the switch to another one. When it runs again is at a
+ * switch from another one, of any process, whose stack is of no interest.
+ */
+static bool enable_waits(struct kc_session *session, const char *filter)
+{
+	static const enum lttng_event_context_type of_others[] = {
+		LTTNG_EVENT_CONTEXT_PROCNAME, LTTNG_EVENT_CONTEXT_PID,
+		LTTNG_EVENT_CONTEXT_TID,
+	};
+
+	return enable_channel(session, SWITCHES_CHANNEL) &&
+	       enable_event(session, EVENTS_CHANNEL, "sched_switch",
+			    LTTNG_EVENT_TRACEPOINT, filter) &&
+	       enable_event(session, SWITCHES_CHANNEL, "sched_switch",
+			    LTTNG_EVENT_TRACEPOINT, NULL) &&
+	       enable_event(session, SWITCHES_CHANNEL, "sched_waking",
+			    LTTNG_EVENT_TRACEPOINT, NULL) &&
+	       add_contexts(session, SWITCHES_CHANNEL, of_others,
+			    G_N_ELEMENTS(of_others));
+}
+
+/* What shows the trace, and LTTng itself, would be most of it. */
+static char *without_tracer(void)
+{
+	GString *filter = g_string_new(NULL);
+	GDir *dir = g_dir_open("/proc", 0, NULL);
+	const char *name;
+	char *path, *comm;
+
+	g_string_printf(filter, "$ctx.pid != %d", (int)getpid());
+	while (dir && (name = g_dir_read_name(dir))) {
+		path = g_strdup_printf("/proc/%s/comm", name);
+		if (g_ascii_isdigit(name[0]) &&
+		    g_file_get_contents(path, &comm, NULL, NULL)) {
+			if (g_str_has_prefix(comm, "lttng-"))
+				g_string_append_printf(filter, " && $ctx.pid != %s", name);
+			g_free(comm);
+		}
+		g_free(path);
+	}
+	if (dir)
+		g_dir_close(dir);
+	return g_string_free(filter, FALSE);
+}
+
+static bool enable_events(struct kc_session *session, const struct kc_rules *rules)
+{
+	/* By now LTTng has started all that it needs. */
+	char *filter = rules->filter ? g_strdup(rules->filter) : without_tracer();
+	bool enabled;
+
+	if (rules->off_cpu)
+		enabled = enable_waits(session, filter);
+	else if (rules->nr_events)
+		enabled = enable_named(session, rules, filter);
+	else
+		enabled = enable_event(session, EVENTS_CHANNEL, "*",
+				       LTTNG_EVENT_SYSCALL, filter) &&
+			  (!rules->execve_filter ||
+			   enable_event(session, EVENTS_CHANNEL, "execve",
+					LTTNG_EVENT_SYSCALL, rules->execve_filter));
+	g_free(filter);
+	return enabled;
+}
+
 struct kc_session *kc_session_create(const char *folder, const struct kc_rules *rules)
 {
+	static const enum lttng_event_context_type contexts[] = {
+		LTTNG_EVENT_CONTEXT_PROCNAME, LTTNG_EVENT_CONTEXT_PID,
+		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
+		LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL,
+	};
 	struct kc_session *session = g_new0(struct kc_session, 1);
 	struct lttng_session_descriptor *descriptor;
 	int ret;
 
-	session->name = g_strdup_printf("kunwind-%d", (int)getpid());
+	session->name = g_strdup_printf(SESSION_PREFIX "%d", (int)getpid());
+	session->buffer_bytes = rules->buffer_bytes ?: suitable_buffer();
 	descriptor = lttng_session_descriptor_local_create(session->name, folder);
 	ret = descriptor ? -(int)lttng_create_session_ext(descriptor) : -1;
 	/* LTTNG_OK is not 0. */
@@ -206,12 +266,13 @@ struct kc_session *kc_session_create(const char *folder, const struct kc_rules *
 	lttng_session_descriptor_destroy(descriptor);
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle ||
-	    !enable_channel(session, EVENTS_CHANNEL, true) ||
-	    !enable_channel(session, MAPS_CHANNEL, false) ||
+	    !enable_channel(session, EVENTS_CHANNEL) ||
+	    !enable_channel(session, MAPS_CHANNEL) ||
 	    !enable_event(session, MAPS_CHANNEL, "kunwind_*", LTTNG_EVENT_TRACEPOINT,
 			  NULL) ||
 	    !enable_events(session, rules) ||
-	    !add_contexts(session, rules->kernel_stack)) {
+	    !add_contexts(session, EVENTS_CHANNEL, contexts,
+			  G_N_ELEMENTS(contexts) - !rules->kernel_stack)) {
 		kc_session_end(session);
 		return NULL;
 	}
@@ -224,12 +285,76 @@ bool kc_session_start(struct kc_session *session)
 	return session->started;
 }
 
+uint64_t kc_session_lost(const struct kc_session *session)
+{
+	struct lttng_channel *channels;
+	uint64_t lost = 0, events, packets;
+	int i, n = lttng_list_channels(session->handle, &channels);
+
+	for (i = 0; i < n; i++) {
+		if (!lttng_channel_get_discarded_event_count(&channels[i], &events))
+			lost += events;
+		if (!lttng_channel_get_lost_packet_count(&channels[i], &packets))
+			lost += packets;
+	}
+	if (n > 0)
+		free(channels);
+	return lost;
+}
+
+uint64_t kc_session_buffer(const struct kc_session *session)
+{
+	return session->buffer_bytes;
+}
+
+/* Return: whether a session is of a kunwind that is gone. */
+static bool is_left(const char *name)
+{
+	guint64 pid;
+
+	return g_str_has_prefix(name, SESSION_PREFIX) &&
+	       g_ascii_string_to_unsigned(name + strlen(SESSION_PREFIX), 10, 1, INT_MAX,
+					  &pid, NULL) &&
+	       kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+int kc_session_leftovers(bool stop)
+{
+	struct lttng_session *sessions;
+	int i, n = lttng_list_sessions(&sessions), left = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!is_left(sessions[i].name))
+			continue;
+		left++;
+		if (!stop)
+			kc_error("'kunwind stop' ends it",
+				 "the session %s still records: the kunwind trace of it was killed",
+				 sessions[i].name);
+		else if (done(lttng_destroy_session(sessions[i].name), sessions[i].name))
+			printf("%s is ended; its trace is in %s\n", sessions[i].name,
+			       sessions[i].path);
+	}
+	if (n > 0)
+		free(sessions);
+	return n < 0 ? -1 : left;
+}
+
+bool kc_session_stop(struct kc_session *session)
+{
+	bool started = session->started;
+
+	if (started)
+		(void)done(lttng_stop_tracing(session->name), "stop");
+	session->started = false;
+	return started;
+}
+
 void kc_session_end(struct kc_session *session)
 {
 	if (!session)
 		return;
-	if (session->started)
-		(void)done(lttng_stop_tracing(session->name), "stop");
+	(void)kc_session_stop(session);
 	(void)done(lttng_destroy_session(session->name), "end");
 	lttng_destroy_handle(session->handle);
 	g_free(session->name);

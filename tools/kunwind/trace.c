@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,8 +32,28 @@
 #define LAUNCHER	"kunwind-launch"
 #define KALLSYMS	"/proc/kallsyms"
 
+/* Less is a full disk, in bytes. */
+#define LEAST_ROOM	(1 << 20)
+
 enum key {
 	NO_VIEW = 256,
+	OFF_CPU,
+	DURATION,
+	IO,
+	SCHED,
+	FAULTS,
+};
+
+/* Events that are asked for together. */
+static const struct {
+	enum key key;
+	const char *events[12];
+} sets[] = {
+	{ IO, { "read", "write", "pread64", "pwrite64", "readv", "writev", "open*",
+		"close", "f*sync", "sendfile64", "splice" } },
+	{ SCHED, { "sched_switch", "sched_waking", "sched_process_fork",
+		   "sched_process_exec", "sched_process_exit" } },
+	{ FAULTS, { "x86_exceptions_page_fault_user" } },
 };
 
 struct options {
@@ -42,6 +63,9 @@ struct options {
 	int pidfd;
 	bool kernel_stack;
 	bool no_view;
+	bool off_cpu;
+	uint64_t buffer_bytes;
+	time_t duration;
 	char **command;
 	struct kc_view view;
 };
@@ -91,8 +115,20 @@ struct child {
 	bool has_namespace;
 };
 
-static void become(const char *path, char **command, int said, int go)
+/*
+ * If the view is printed to a file or a pipe, the command's output is not: it goes where
+ * errors go.
+ */
+static void give_way(const struct options *options)
 {
+	if (!options->no_view && !isatty(STDOUT_FILENO) &&
+	    (!options->view.path || !strcmp(options->view.path, "-")))
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+static void become(const char *path, const struct options *options, int said, int go)
+{
+	char *const *command = options->command;
 	char namespace, byte;
 
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -101,12 +137,14 @@ static void become(const char *path, char **command, int said, int go)
 	/* Without a parent there is nothing to do. */
 	if (write(said, &namespace, 1) != 1 || read(go, &byte, 1) != 1)
 		_exit(KC_FAILED);
+	give_way(options);
 	execv(path, command);
 	fprintf(stderr, "kunwind: %s: %s\n", command[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-static bool fork_child(struct child *child, const char *path, char **command)
+static bool fork_child(struct child *child, const char *path,
+		       const struct options *options)
 {
 	int said[2], go[2];
 	char namespace;
@@ -118,7 +156,7 @@ static bool fork_child(struct child *child, const char *path, char **command)
 	child->pid = fork();
 	if (!child->pid) {
 		close(go[1]);
-		become(path, command, said[1], go[0]);
+		become(path, options, said[1], go[0]);
 	}
 	close(said[1]);
 	close(go[0]);
@@ -144,16 +182,81 @@ static uint64_t namespace_of(pid_t pid)
 	return st.st_ino;
 }
 
-/* A terminal's Ctrl-C is sent to the command, too; other signals to this program. */
-static int status_of(pid_t pid)
+/**
+ * struct watch - a recording that goes on
+ * @session: its session; NULL once it has ended
+ * @until: when it ends, in seconds of CLOCK_MONOTONIC; 0: not by itself
+ * @next: when losses are looked for
+ * @warned: they were found
+ */
+struct watch {
+	struct kc_session *session;
+	time_t until;
+	time_t next;
+	bool warned;
+};
+
+static time_t now(void)
 {
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
+/* Return: whether the time is over. */
+static bool look(struct watch *watch)
+{
+	if (watch->session && !watch->warned && now() >= watch->next) {
+		watch->next = now() + 2;
+		watch->warned = kc_session_lost(watch->session) > 0;
+		if (watch->warned)
+			kc_error("more than the disk takes is recorded; -m makes the buffers larger",
+				 "events are being lost");
+	}
+	return watch->until && now() >= watch->until;
+}
+
+/* What was lost, and what did not fit, is part of the result. Return: a status. */
+static int end_watch(struct watch *watch, const char *folder)
+{
+	struct kc_session *session = watch->session;
+	uint64_t lost = kc_session_stop(session) ? kc_session_lost(session) : 0;
+	uint64_t kib = kc_session_buffer(session) >> 10;
+	struct statvfs disk;
+
+	watch->session = NULL;
+	kc_session_end(session);
+	if (lost) {
+		char *next = g_strdup_printf("-m %" PRIu64 "K makes the buffers twice as large",
+					     2 * kib);
+
+		kc_error(next, "%" PRIu64 " events were lost: the buffers of %" PRIu64 " KiB for each CPU were full",
+			 lost, kib);
+		g_free(next);
+	}
+	if (statvfs(folder, &disk) || disk.f_bavail * disk.f_frsize >= LEAST_ROOM)
+		return 0;
+	kc_error("-o DIR puts the trace elsewhere", "%s: the disk is full, so the trace is not whole",
+		 folder);
+	return KC_FAILED;
+}
+
+/* A terminal's Ctrl-C is sent to the command, too; other signals to this program. */
+static int status_of(pid_t pid, struct watch *watch, const char *folder)
+{
+	const struct timespec second = { .tv_sec = 1 };
 	int status, number;
 	pid_t ended;
 
 	while (!(ended = waitpid(pid, &status, WNOHANG))) {
-		number = sigwaitinfo(&held, NULL);
+		number = sigtimedwait(&held, NULL, &second);
 		if (number == SIGTERM || number == SIGHUP)
 			kill(pid, number);
+		if (look(watch) && watch->session) {
+			fputs("kunwind: the recording is over; the command goes on\n", stderr);
+			(void)end_watch(watch, folder);
+		}
 	}
 	if (ended < 0)
 		return KC_FAILED;
@@ -162,7 +265,7 @@ static int status_of(pid_t pid)
 }
 
 /* Wait for Ctrl-C, or for the end of a process, be it waited for by its parent or not. */
-static void wait_for_end(int pidfd)
+static void wait_for_end(int pidfd, struct watch *watch)
 {
 	const struct timespec while_ = { .tv_nsec = 200000000 };
 	struct pollfd process = { .fd = pidfd, .events = POLLIN };
@@ -171,7 +274,7 @@ static void wait_for_end(int pidfd)
 	fputs("kunwind: recording; Ctrl-C ends it\n", stderr);
 	do {
 		number = sigtimedwait(&held, NULL, &while_);
-		if (poll(&process, 1, 0) > 0)
+		if (poll(&process, 1, 0) > 0 || look(watch))
 			return;
 	} while (number < 0 || number == SIGCHLD || number == SIGPIPE);
 }
@@ -195,12 +298,26 @@ static void copy_kallsyms(const char *folder)
 	g_free(to);
 }
 
+/* @watch->session: NULL if nothing is recorded, and that was said */
+static void begin_watch(struct watch *watch, const struct options *options,
+			const struct kc_rules *rules)
+{
+	watch->session = kc_session_create(options->folder, rules);
+	if (watch->session && !kc_session_start(watch->session)) {
+		kc_session_end(watch->session);
+		watch->session = NULL;
+	}
+	if (options->duration)
+		watch->until = now() + options->duration;
+	watch->next = now() + 2;
+}
+
 static int record_command(struct options *options, struct kc_rules *rules)
 {
 	char *within = NULL, *filter = NULL;
-	struct kc_session *session = NULL;
+	struct watch watch = { 0 };
 	struct child child;
-	int status = KC_FAILED;
+	int status = KC_FAILED, ended;
 	char *path;
 
 	/* Not by execvp(), whose attempts would be in the trace. */
@@ -215,7 +332,7 @@ static int record_command(struct options *options, struct kc_rules *rules)
 		return there ? 126 : 127;
 	}
 	hold_signals();
-	if (!fork_child(&child, path, options->command)) {
+	if (!fork_child(&child, path, options)) {
 		release_signals();
 		g_free(path);
 		return KC_FAILED;
@@ -232,19 +349,20 @@ static int record_command(struct options *options, struct kc_rules *rules)
 	filter = g_strdup_printf("%s && $ctx.procname != \"" LAUNCHER "\"", within);
 	rules->filter = filter;
 	rules->execve_filter = within;
-	session = kc_session_create(options->folder, rules);
-	if (session && kc_session_start(session)) {
+	begin_watch(&watch, options, rules);
+	if (watch.session) {
 		/* Ctrl-C is for the command; what it did is shown all the same. */
 		/* It may be gone: then its status says why. */
 		(void)!write(child.go, "", 1);
 		close(child.go);
-		status = status_of(child.pid);
+		status = status_of(child.pid, &watch, options->folder);
+		ended = watch.session ? end_watch(&watch, options->folder) : 0;
+		status = status ?: ended;
 	} else {
 		close(child.go);
-		(void)status_of(child.pid);
+		(void)status_of(child.pid, &watch, NULL);
 		options->no_view = true;
 	}
-	kc_session_end(session);
 	release_signals();
 	g_free(within);
 	g_free(filter);
@@ -254,34 +372,49 @@ static int record_command(struct options *options, struct kc_rules *rules)
 
 static int record_others(struct options *options, struct kc_rules *rules)
 {
-	struct kc_session *session;
+	struct watch watch = { 0 };
 	char *filter = NULL;
 	int status = KC_FAILED;
 
 	/* From here on Ctrl-C ends the recording, whenever it comes. */
 	hold_signals();
-	/* What shows the trace, and LTTng itself, would be most of it. */
-	filter = options->pid ?
-		 g_strdup_printf("$ctx.pid == %d", (int)options->pid) :
-		 g_strdup_printf("$ctx.pid != %d", (int)getpid());
+	if (options->pid)
+		filter = g_strdup_printf("$ctx.pid == %d || $ctx.ppid == %d",
+					 (int)options->pid, (int)options->pid);
 	rules->filter = filter;
-	session = kc_session_create(options->folder, rules);
-	if (session && kc_session_start(session)) {
-		wait_for_end(options->pidfd);
-		status = 0;
+	begin_watch(&watch, options, rules);
+	if (watch.session) {
+		wait_for_end(options->pidfd, &watch);
+		status = end_watch(&watch, options->folder);
 	} else {
 		options->no_view = true;
 	}
-	kc_session_end(session);
 	release_signals();
 	g_free(filter);
 	return status;
+}
+
+/* Return: the bytes of "64M"; 0 if it is no size, or none that LTTng takes. */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "KMG";
+	char *end;
+	uint64_t size = g_ascii_strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, g_ascii_toupper(*end)) : NULL;
+
+	if (*end && (!unit || end[1]))
+		return 0;
+	if (size > 1 << 21)
+		return unit ? 0 : size <= 2ULL << 30 ? size : 0;
+	size <<= unit ? 10 * (unit - units + 1) : 0;
+	return size >= 64 << 10 && size <= 2ULL << 30 ? size : 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 	char *end;
+	size_t i, j;
 	long pid;
 	int fd;
 
@@ -311,6 +444,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case NO_VIEW:
 		options->no_view = true;
+		return 0;
+	case OFF_CPU:
+		options->off_cpu = true;
+		return 0;
+	case IO:
+	case SCHED:
+	case FAULTS:
+		for (i = 0; i < G_N_ELEMENTS(sets); i++)
+			for (j = 0; sets[i].key == (enum key)key && sets[i].events[j]; j++)
+				g_ptr_array_add(options->events, (char *)sets[i].events[j]);
+		return 0;
+	case 'm':
+		options->buffer_bytes = parse_size(arg);
+		if (!options->buffer_bytes)
+			argp_error(state, "-m is a size, such as 64M, of 64 KiB to 2 GiB");
+		return 0;
+	case DURATION:
+		options->duration = strtol(arg, &end, 10);
+		if (*end || options->duration <= 0)
+			argp_error(state, "--duration is a number of seconds");
+		return 0;
+	case ARGP_KEY_END:
+		if (options->off_cpu && options->events->len)
+			argp_error(state, "--off-cpu records no other events");
 		return 0;
 	case ARGP_KEY_ARGS:
 		options->command = state->argv + state->next;
@@ -349,7 +506,16 @@ int kc_trace(int argc, char **argv)
 		  "Record this tracepoint or system call (default: all system calls). May be repeated; * matches any characters", 0 },
 		{ "output", 'o', "DIR", 0,
 		  "Put the trace there (default: kunwind-DATE-TIME here)", 0 },
-		{ "pid", 'p', "PID", 0, "Record a process that already runs, until it ends", 0 },
+		{ "io", IO, NULL, 0, "Record system calls that read, write, open and close files", 0 },
+		{ "sched", SCHED, NULL, 0, "Record the scheduler's events", 0 },
+		{ "faults", FAULTS, NULL, 0, "Record page faults", 0 },
+		{ "off-cpu", OFF_CPU, NULL, 0,
+		  "Record where threads wait, for how long, and who woke them", 0 },
+		{ "pid", 'p', "PID", 0,
+		  "Record a process that already runs, and its children, until it ends", 0 },
+		{ "duration", DURATION, "SECONDS", 0, "Record for so long", 0 },
+		{ "buffer", 'm', "SIZE", 0,
+		  "Record into buffers of SIZE for each CPU, such as 64M", 0 },
 		{ "kernel-stack", 'k', NULL, 0, "Record the kernel's stacks, too", 0 },
 		{ "no-view", NO_VIEW, NULL, 0, "Record only", 0 },
 		{ 0 },
@@ -362,7 +528,8 @@ int kc_trace(int argc, char **argv)
 		.doc = "Record system calls or other events with LTTng, each with the call "
 		       "stack that led to it, then show them. For example:\n\n"
 		       "  kunwind trace -- ls -l /\n"
-		       "  kunwind trace -e sched_switch -k sleep 1\n\n"
+		       "  kunwind trace --off-cpu -- sleep 1\n"
+		       "  kunwind trace -e sched:sched_switch -k --flame page.html -- make\n\n"
 		       "This records a command and its children, or the process of "
 		       "--pid. Without either, it records everything until Ctrl-C."
 		       "\vThe exit status is that of COMMAND.",
@@ -383,11 +550,14 @@ int kc_trace(int argc, char **argv)
 	rules.events = (char **)options.events->pdata;
 	rules.nr_events = options.events->len;
 	rules.kernel_stack = options.kernel_stack;
+	rules.off_cpu = options.off_cpu;
+	rules.buffer_bytes = options.buffer_bytes;
 	if (!kc_view_possible(&options.view)) {
 		status = KC_FAILED;
 	} else if (g_file_test(absolute, G_FILE_TEST_EXISTS)) {
 		kc_error("choose another folder", "%s exists", absolute);
 	} else if (kc_session_possible() && make_folder(absolute)) {
+		(void)kc_session_leftovers(false);
 		status = options.command ? record_command(&options, &rules) :
 					   record_others(&options, &rules);
 		/* It is empty if there was no session. */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Names of events: LTTng's, and those that perf and others have for them. */
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "names.h"
+
+/* perf's own events, which are no tracepoints there. */
+static const struct {
+	const char *theirs;
+	const char *ours;
+} others[] = {
+	{ "page-faults", "x86_exceptions_page_fault_user" },
+	{ "faults", "x86_exceptions_page_fault_user" },
+	{ "exceptions:page_fault_user", "x86_exceptions_page_fault_user" },
+	{ "exceptions:page_fault_kernel", "x86_exceptions_page_fault_kernel" },
+	{ "context-switches", "sched_switch" },
+	{ "cs", "sched_switch" },
+	{ "cpu-migrations", "sched_migrate_task" },
+	{ "migrations", "sched_migrate_task" },
+	{ "raw_syscalls:sys_enter", "*" },
+	{ "raw_syscalls:sys_exit", "*" },
+};
+
+bool kc_names_load(struct kc_names *names, struct lttng_handle *handle)
+{
+	names->nr_tracepoints = lttng_list_tracepoints(handle, &names->tracepoints);
+	names->nr_calls = lttng_list_syscalls(&names->calls);
+	if (names->nr_tracepoints >= 0 && names->nr_calls >= 0)
+		return true;
+	kc_error(NULL, "LTTng: the list of events: %s",
+		 lttng_strerror(MIN(names->nr_tracepoints, names->nr_calls)));
+	kc_names_free(names);
+	return false;
+}
+
+void kc_names_free(struct kc_names *names)
+{
+	if (names->nr_tracepoints > 0)
+		free(names->tracepoints);
+	if (names->nr_calls > 0)
+		free(names->calls);
+	*names = (struct kc_names) { 0 };
+}
+
+static bool is_in(const struct lttng_event *events, int n, const char *name)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (g_pattern_match_simple(name, events[i].name))
+			return true;
+	return false;
+}
+
+static enum lttng_event_type type_of(const struct kc_names *names, const char *name)
+{
+	/* '*' alone is all system calls, as it is without a name. */
+	if (strcmp(name, "*") && is_in(names->tracepoints, names->nr_tracepoints, name))
+		return LTTNG_EVENT_TRACEPOINT;
+	if (is_in(names->calls, names->nr_calls, name))
+		return LTTNG_EVENT_SYSCALL;
+	return LTTNG_EVENT_ALL;
+}
+
+/* "sched:sched_switch", "kmem:kmalloc" and "syscalls:sys_enter_openat". */
+static enum lttng_event_type find_with_group(const struct kc_names *names,
+					     const char *asked, char **name)
+{
+	const char *colon = strchr(asked, ':'), *own;
+	enum lttng_event_type type;
+
+	if (!colon)
+		return LTTNG_EVENT_ALL;
+	own = colon + 1;
+	if (g_str_has_prefix(own, "sys_enter_") || g_str_has_prefix(own, "sys_exit_"))
+		own = strchr(own + strlen("sys_"), '_') + 1;
+	*name = g_strdup(own);
+	type = type_of(names, *name);
+	if (type != LTTNG_EVENT_ALL)
+		return type;
+	g_free(*name);
+	*name = g_strdup_printf("%.*s_%s", (int)(colon - asked), asked, own);
+	type = type_of(names, *name);
+	if (type == LTTNG_EVENT_ALL)
+		g_clear_pointer(name, g_free);
+	return type;
+}
+
+/* How many characters to insert, remove or replace (Levenshtein). */
+static unsigned int distance(const char *a, const char *b)
+{
+	size_t i, j, m = strlen(b);
+	unsigned int *row = g_new(unsigned int, m + 1), left, result;
+
+	for (j = 0; j <= m; j++)
+		row[j] = j;
+	for (i = 1; a[i - 1]; i++) {
+		left = row[0];
+		row[0] = i;
+		for (j = 1; j <= m; j++) {
+			unsigned int above = row[j];
+
+			row[j] = MIN(MIN(row[j], row[j - 1]) + 1,
+				     left + (a[i - 1] != b[j - 1]));
+			left = above;
+		}
+	}
+	result = row[m];
+	g_free(row);
+	return result;
+}
+
+static const char *nearest(const struct lttng_event *events, int n, const char *asked,
+			   const char *best, unsigned int *least)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		unsigned int away = distance(asked, events[i].name);
+
+		if (away < *least) {
+			*least = away;
+			best = events[i].name;
+		}
+	}
+	return best;
+}
+
+static void say_unknown(const struct kc_names *names, const char *asked)
+{
+	const char *plain = strchr(asked, ':') ? strchr(asked, ':') + 1 : asked;
+	unsigned int least = strlen(plain) / 3 + 2;
+	const char *best;
+	char *hint = NULL;
+
+	best = nearest(names->tracepoints, names->nr_tracepoints, plain, NULL, &least);
+	best = nearest(names->calls, names->nr_calls, plain, best, &least);
+	if (best)
+		hint = g_strdup_printf("did you mean '%s'?", best);
+	kc_error(hint ?: "'lttng list --kernel' and 'lttng list --kernel --syscall' list them",
+		 "there is no event '%s'", asked);
+	g_free(hint);
+}
+
+enum lttng_event_type kc_names_find(const struct kc_names *names, const char *asked,
+				    char **name)
+{
+	enum lttng_event_type type;
+	size_t i;
+
+	*name = NULL;
+	for (i = 0; i < G_N_ELEMENTS(others) && !*name; i++)
+		if (!strcmp(asked, others[i].theirs))
+			*name = g_strdup(others[i].ours);
+	if (!*name)
+		*name = g_strdup(asked);
+	type = type_of(names, *name);
+	if (type != LTTNG_EVENT_ALL)
+		return type;
+	g_clear_pointer(name, g_free);
+	type = find_with_group(names, asked, name);
+	if (type == LTTNG_EVENT_ALL)
+		say_unknown(names, asked);
+	return type;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* kunwind stop: end recordings that nobody else ends. */
+#include <linux/limits.h>
+#include <lttng/lttng.h>
+#include <stdio.h>
+#include "command.h"
+#include "session.h"
+
+int kc_stop(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.doc = "End the recordings of each 'kunwind trace' that was killed. They "
+		       "go on, and so do their costs. Their traces stay.",
+	};
+	int left;
+
+	kc_parse(&argp, argc, argv, 0, NULL);
+	left = lttng_session_daemon_alive() == 1 ? kc_session_leftovers(true) : 0;
+	if (left < 0) {
+		kc_error("use sudo, or be in the group 'tracing'",
+			 "LTTng does not tell its sessions");
+		return KC_FAILED;
+	}
+	if (!left)
+		puts("there is no recording to end");
+	return 0;
+}
