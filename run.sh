@@ -18,11 +18,13 @@ VM_THREADS=single
 VM_STEP=
 VM_DISK=
 VM_PROGRAMS=
+VM_TOOLS=
 # shellcheck disable=SC2034
 VM_MORE_MODULES=(tests/module)
 MODULE_LOAD=yes
-TRACE_EVENTS=()
-TRACE_RAW=
+TRACE_RECORD=()
+TRACE_VIEW=()
+TRACE_FILE=
 NATIVE=
 BENCH_QUICK=
 kernel=6.12
@@ -77,8 +79,8 @@ usage: ./run.sh [JOB] [OPTION...] [-- CMD...]
 
 jobs:
   ./run.sh                     trace a demo program, a stripped /bin/ls, and Python under perf; print the results
-  ./run.sh trace -- CMD ...    trace CMD. Standard output is the trace and nothing else. On a terminal, each call and each frame
-                               has a line; elsewhere it is babeltrace2's text, with names. The exit status is CMD's
+  ./run.sh trace -- CMD ...    trace CMD. On a terminal, print one screen: what it called, and the stacks that cost most; elsewhere,
+                               each call with its stack. Standard output is that and nothing else. The exit status is CMD's
   ./run.sh exec -- CMD ...     run CMD in a guest
   ./run.sh shell               work in a guest; `exit` ends it
   ./run.sh setup               make what the other jobs need, and nothing else
@@ -101,11 +103,18 @@ long tests:
   ./run.sh test soak [MINUTES] start and end processes, libraries and mappings for 30 minutes
   ./run.sh test peers          run the tests of libunwind, GCC and elfutils with kunwind's stacks; downloads their sources
 
-options:
+options of kunwind trace and kunwind report, for the job trace (`man kunwind` explains them):
   --event NAME    trace this tracepoint or system call, not all system calls. `*` matches any characters; may be repeated
+  --kernel-stack  record the kernel's stacks, too
+  --full          print each call with its stack, in a pager. Likewise: --summary, --top, --folded, --raw (babeltrace2's lines)
+  --flame FILE    write flame graphs, as one page of HTML. Likewise: --perfetto FILE, a timeline
+  --filter REGEX  show events only whose name, process, or a function or module of whose stack matches
+  --max-stack N   show N frames of a stack at most
+  --count WHAT    for --folded and --flame: events or time
+
+options:
   --kernel NAME   choose the guest's kernel: 6.12 (Debian 13's, the default), 6.12-rt, 6.12-cloud, 6.1 (Debian 12's) or 7.3
                   (trixie-backports'). 6.12-debug is 6.12 from source, with all checks on
-  --raw           print babeltrace2's plain text, without names
   --native        use this machine's kernel, not a guest. It asks first; not for test, bench and shell
   --no-module     do not load kunwind's modules
   --quick         for bench: take a tenth of the time. The figures are too rough to compare
@@ -201,19 +210,25 @@ main() {
 	RUN_ARGUMENTS=("$@")
 	while (($#)); do
 		case $1 in
-		--kernel | --timeout | --event)
+		--kernel | --timeout | --event | --flame | --perfetto | --filter | --max-stack | --count)
 			(($# > 1)) || die 125 "$1 needs a value" "./run.sh --help tells which"
 			case $1 in
 			--kernel) kernel=$2 ;;
 			--timeout) JOB_TIMEOUT=$2 ;;
-			--event) TRACE_EVENTS+=("$2") ;;
+			--event) TRACE_RECORD+=("$1" "$2") ;;
+			--flame | --perfetto)
+				TRACE_FILE=$2
+				TRACE_VIEW+=("$1" -)
+				;;
+			*) TRACE_VIEW+=("$1" "$2") ;;
 			esac
 			shift
 			;;
+		--kernel-stack) TRACE_RECORD+=("$1") ;;
+		--summary | --top | --full | --raw | --folded) TRACE_VIEW+=("$1") ;;
 		--no-module) MODULE_LOAD= ;;
 		--quick) BENCH_QUICK=--quick ;;
 		--native) NATIVE=yes ;;
-		--raw) TRACE_RAW=yes ;;
 		--help | -h) usage && exit 0 ;;
 		--) shift && words=("$@") && break ;;
 		-?*) die 125 "unknown option $1" "./run.sh --help tells the options" ;;
@@ -249,6 +264,7 @@ main() {
 	esac
 	[[ $job != package || -z $NATIVE ]] || die 125 "package builds in a root of its own" "use ./run.sh package, without --native"
 	[[ -z $BENCH_QUICK || $job == bench ]] || die 125 "--quick goes with bench" "./run.sh --help tells the options"
+	[[ $job == trace || -z ${TRACE_RECORD[*]}${TRACE_VIEW[*]} ]] || die 125 "${TRACE_RECORD[0]-${TRACE_VIEW[0]-}} goes with trace"
 	prepare "$job" "${words[@]:0:1}"
 	case $job in
 	'')
@@ -259,6 +275,7 @@ main() {
 	bench) bench_job ;;
 	exec)
 		setup
+		[[ $NATIVE ]] || tools_ready
 		run_batch "$(guest_directory)" "${words[@]}"
 		;;
 	trace)
@@ -269,6 +286,7 @@ main() {
 	package) package_job ;;
 	shell)
 		setup
+		tools_ready
 		JOB_TIMEOUT=0 guest_run shell "$(guest_directory)"
 		;;
 	esac

@@ -32,7 +32,8 @@ guest_run() {
 	cp -- "$TOP_DIR/vm/guest-init" "$job/init"
 	{
 		printf '%s=%q\n' JOB_MODE "$mode" JOB_TOP "$TOP_DIR" JOB_BUILD "$BUILD_DIR" JOB_CWD "$cwd" \
-			JOB_TIMEOUT "$JOB_TIMEOUT" JOB_MODULE "$MODULE_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size 2>/dev/null <&2 || true)"
+			JOB_TIMEOUT "$JOB_TIMEOUT" JOB_MODULE "$MODULE_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size <&2 2>/dev/null || true)" \
+			JOB_TOOLS "$VM_TOOLS"
 		printf 'JOB_COMMAND=('
 		(($#)) && printf ' %q' "$@"
 		printf ' )\n'

@@ -36,6 +36,17 @@ native_select() {
 	unshare util-linux
 	lttng lttng-tools
 	babeltrace2 babeltrace2
+	g++ g++
+	autoreconf autoconf
+	aclocal automake
+	libtoolize libtool
+	pkg-config pkgconf
+	/usr/include/babeltrace2/babeltrace.h libbabeltrace2-dev
+	/usr/include/glib-2.0/glib.h libglib2.0-dev
+	/usr/include/elfutils/libdw.h libdw-dev
+	/usr/include/libiberty/demangle.h libiberty-dev
+	/usr/include/lttng/lttng.h liblttng-ctl-dev
+	/usr/include/jansson.h libjansson-dev
 	$KERNEL_HEADERS/Makefile linux-headers-$KERNEL_RELEASE
 	"
 }
@@ -154,6 +165,7 @@ native_run() {
 	local status=0
 	cd -- "$1" || return
 	shift
+	[[ -z $VM_TOOLS ]] || export BABELTRACE_PLUGIN_PATH=$VM_TOOLS/babeltrace/.libs
 	# A process group of its own: its children are stopped with it.
 	timeout --kill-after=5 "$JOB_TIMEOUT" "$@" </dev/null &
 	RUN_CHILD=$!

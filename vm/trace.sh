@@ -1,64 +1,102 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
-# Traces commands and shows the trace: recording happens in the guest, babeltrace2 runs at native speed in its root's chroot.
+# Traces commands and shows the trace, both by the command kunwind: `kunwind trace` records in the guest, and `kunwind report` shows it at
+# native speed, in a chroot of the guest's root, where the traced programs' files are.
 
-# trace_run FOLDER COMMAND...: records into it; returns the command's status.
-trace_run() {
-	local folder=$1 event options=()
-	shift
-	for event in "${TRACE_EVENTS[@]}"; do
-		options+=(--event "$event")
-	done
-	mkdir -p "${folder%/*}"
-	run_batch "$(guest_directory)" "$TOP_DIR/vm/record" "$folder" "${options[@]}" -- "$@"
+# The sources of the command, its plugin and its library.
+tools_sources() {
+	(cd "$TOP_DIR" && find configure.ac Makefile.am babeltrace core include/uapi libkunwind port/host tools/kunwind -type f | LC_ALL=C sort)
 }
 
-# The plugin of babeltrace2, built with the guest's compiler for the guest's babeltrace2.
-reader_build() {
-	guest_configure "$1"
-	VM_BINDS=$1:$1 in_root make -j"$(nproc)" -C "$1/source/babeltrace"
+tools_stamp() {
+	local file files=()
+	while read -r file; do
+		files+=("$TOP_DIR/$file")
+	done < <(tools_sources)
+	digest "$VM_STOCK" "$([[ $NATIVE ]] || cat "$VM_STOCK_ROOT.stamp")" "$(declare -f tools_build)" "${files[@]}"
 }
 
-# reader_ready: what gives addresses names is there; on this machine itself, if it is installed.
-reader_ready() {
-	[[ -z $TRACE_RAW ]] || return 0
-	if [[ $NATIVE ]]; then
-		babeltrace2 list-plugins 2>/dev/null | grep -q '^kunwind:' && return
-		say "names need kunwind's plugin of babeltrace2: make -C babeltrace install; this is --raw"
-		TRACE_RAW=yes
-		return
-	fi
-	mkdir -p "$(built_folder)"
-	step "reader-$KERNEL_NAME" "building babeltrace2's plugin" reader_build "$(built_folder)"
-}
-
-# reader FOLDER ARGUMENT...: babeltrace2, where the traced programs' files are, with kunwind's plugin.
-reader() {
-	local folder=$1 built
-	shift
-	if [[ $NATIVE ]]; then
-		babeltrace2 "$folder" "$@"
-		return
-	fi
+# tools_build STAMP: with the compiler, and for the babeltrace2, of where they run.
+tools_build() {
+	local built part
 	built=$(built_folder)
-	VM_BINDS=$(printf '%s\n' "$folder:/mnt" "$built:$built") \
-		in_root babeltrace2 --plugin-path="$built/source/babeltrace/.libs" /mnt "$@"
-}
-
-# Events that are for readers alone.
-without_maps() {
-	sed -E '/^\[[^]]*\] \([^)]*\) ([^ ]+ )?kunwind_(map|unmap|fork|exit): /d'
-}
-
-# trace_show FOLDER: for people on a terminal, calls and stacks by name; for programs, babeltrace2's lines with names; --raw: without.
-trace_show() {
-	local names=(--component=names:filter.kunwind.symbolize)
-	if [[ $TRACE_RAW ]]; then
-		reader "$1" | without_maps
-	elif [[ -t 1 ]]; then
-		reader "$1" "${names[@]}" --component=text:sink.kunwind.text
+	rm -f -- "$built/tools.stamp"
+	if [[ $NATIVE ]]; then
+		source_farm "$built/source"
+		(cd "$built/source" && autoreconf -i && ./configure)
 	else
-		reader "$1" "${names[@]}" --component=text:sink.text.pretty | without_maps
+		guest_configure "$built"
+	fi
+	for part in libkunwind babeltrace tools/kunwind; do
+		if [[ $NATIVE ]]; then
+			make -j"$(nproc)" -C "$built/source/$part"
+		else
+			VM_BINDS=$built:$built in_root make -j"$(nproc)" -C "$built/source/$part"
+		fi
+	done
+	printf '%s\n' "$1" >"$built/tools.stamp"
+}
+
+# tools_ready: the command kunwind is built, of the sources as they are now.
+tools_ready() {
+	local built stamp
+	built=$(built_folder)
+	stamp=$(tools_stamp)
+	mkdir -p "$built"
+	[[ -e $built/tools.stamp && $(<"$built/tools.stamp") == "$stamp" ]] ||
+		step "tools-$KERNEL_NAME" "building the command kunwind (about 1 min)" tools_build "$stamp"
+	# shellcheck disable=SC2034
+	VM_TOOLS=$built/source
+}
+
+# tools_path: where the commands are, for PATH.
+tools_path() {
+	echo "$(built_folder)/source/tools/kunwind"
+}
+
+tools_plugin() {
+	echo "$(built_folder)/source/babeltrace/.libs"
+}
+
+# reader FOLDER OPTION...: kunwind report, where the traced programs' files are: those of this repository, too.
+reader() {
+	local folder=$1 built env=() binds each
+	shift
+	built=$(built_folder)
+	if [[ $NATIVE ]]; then
+		BABELTRACE_PLUGIN_PATH=$(tools_plugin) "$(tools_path)/kunwind" report "$@" "$folder"
+		return
+	fi
+	binds=("$TOP_DIR:$TOP_DIR" "$folder:/mnt" "$built:$built")
+	for each in TERM NO_COLOR COLORTERM LESS TZ DEBUGINFOD_URLS DEBUGINFOD_TIMEOUT; do
+		[[ -z ${!each-} ]] || env+=("$each=${!each}")
+	done
+	if [[ ${DEBUGINFOD_URLS-} ]]; then
+		mkdir -p "$BUILD_DIR/debuginfod"
+		env+=("DEBUGINFOD_CACHE_PATH=$BUILD_DIR/debuginfod")
+		# The root has no certificates of its own, and perhaps another network's name servers.
+		[[ ! -d /etc/ssl/certs ]] || binds+=(/etc/ssl/certs:/etc/ssl/certs)
+		cp -L -- /etc/resolv.conf "$VM_ROOT/etc/resolv.conf" || true
+	fi
+	VM_BINDS=$(printf '%s\n' "${binds[@]}") in_root "${env[@]}" "BABELTRACE_PLUGIN_PATH=$(tools_plugin)" \
+		"$(tools_path)/kunwind" report "$@" /mnt
+}
+
+# trace_run FOLDER COMMAND...: records into it; returns the command's status. What the command prints goes to stderr: stdout is for the view.
+trace_run() {
+	local folder=$1
+	shift
+	mkdir -p "${folder%/*}"
+	run_batch "$(guest_directory)" "$TOP_DIR/vm/trace-here" "$(tools_path)" "$folder" "${TRACE_RECORD[@]}" -- "$@" >&2
+}
+
+# trace_show FOLDER [OPTION...]
+trace_show() {
+	if [[ $TRACE_FILE ]]; then
+		reader "$@" >"$TRACE_FILE"
+		say "$TRACE_FILE is written"
+	else
+		reader "$@"
 	fi
 }
 
@@ -71,10 +109,11 @@ trace_folder() {
 trace_job() {
 	local folder status=0
 	folder=$(trace_folder)
-	reader_ready
+	[[ -z $TRACE_FILE ]] || : >"$TRACE_FILE" || die 125 "$TRACE_FILE cannot be written"
+	tools_ready
 	trace_run "$folder" "$@" || status=$?
 	if [[ -d $folder ]]; then
-		trace_show "$folder"
+		trace_show "$folder" "${TRACE_VIEW[@]}" || status=$((status ? status : $?))
 		say "the trace is in $folder"
 	else
 		say "there is no trace"

@@ -1,53 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # shellcheck shell=bash
-# run.sh without a job: traces the demo program of tests/subjects and a stripped /bin/ls, and shows what perf sees.
+# run.sh without a job: one guest traces the demo program of tests/subjects and a stripped /bin/ls, and runs perf. One screen shows what
+# there is to see.
 
-# main_stack FOLDER: the deepest whole stack, by name.
-main_stack() {
-	reader "$1" --component=names:filter.kunwind.symbolize --component=text:sink.kunwind.text --params='color="never"' 2>/dev/null |
-		awk '
-			function done() { if (n > most) { most = n; best = stack } n = 0 }
-			/^[^ ]/ { done(); stack = $0; next }
-			{ stack = stack "\n" $0; n++ }
-			END { done(); print best }'
+# main_record FOLDER: demo and ls, two traces; perf.html, and perf.said about it.
+main_record() {
+	# shellcheck disable=SC2016
+	run_batch "$TOP_DIR" bash -euc '
+		record=$1/vm/trace-here tools=$2 folder=$3 built=$4
+		"$record" "$tools" "$folder/demo" -- "$built/demo" >/dev/null
+		"$record" "$tools" "$folder/ls" -- /bin/ls -l / >/dev/null
+		[[ $5 ]] || "$1/tests/jobs/perf-flames" "$1/babeltrace/page" >"$folder/perf.html" 2>"$folder/perf.said"
+	' main_record "$TOP_DIR" "$(tools_path)" "$1" "$(built_folder)" "$NATIVE"
 }
 
-# main_flame FOLDER: a page with the stacks of the trace of ls in it.
-main_flame() {
-	local page=$1/ls.html
-	reader "$1/ls" --component=names:filter.kunwind.symbolize --component=flame:sink.kunwind.flamegraph \
-		--params="format=\"html\",path=\"$(built_folder)/ls.html\"" >&2
-	mv -- "$(built_folder)/ls.html" "$page"
-	say "the flame graph, for any browser: $page"
+# main_raw FOLDER: the field itself, as babeltrace2 prints it.
+main_raw() {
+	reader "$1/ls" --raw 2>/dev/null | awk '/syscall_entry_getdents64/ && !n++' | fold -s -w 110 | sed '2,$s/^/  /'
 }
 
-# main_perf: what perf shows of a program without kunwind and with it, next to each other.
-main_perf() {
-	local page=$BUILD_DIR/perf.html
-	[[ ! $NATIVE ]] || return 0
-	say "perf record -g of a Python program, without kunwind and with it:"
-	run_batch "$TOP_DIR" "$TOP_DIR/tests/jobs/perf-flames" "$TOP_DIR/babeltrace/page" >"$page.new"
-	mv -- "$page.new" "$page"
-	say "both flame graphs, for any browser: $page"
+# main_calls FOLDER: three calls with their stacks: one of the demo, the deepest, and two of ls.
+main_calls() {
+	reader "$1/demo" --full --color=never 2>/dev/null | awk '
+		function done() { if (n > most) { most = n; best = stack } n = 0 }
+		/^[^ ]/ { done(); stack = $0; next }
+		{ stack = stack "\n" $0; n++ }
+		END { done(); print best }'
+	reader "$1/ls" --full --color=never --filter='^(getdents64|statx|write)$' 2>/dev/null | awk '
+		/^[^ ]/ { name = $3; sub(/\(.*/, "", name); shown = !seen[name]++ && calls++ < 2 }
+		shown'
+}
+
+# main_said: says what is in a file, line by line.
+main_said() {
+	local line
+	while read -r line; do
+		say "    $line"
+	done < <(grep "^perf record" "$1")
 }
 
 # main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.
 main_job() {
-	local record=$TOP_DIR/vm/record folder
+	local folder
 	folder=$(trace_folder)
 	mkdir -p "$folder"
 	subjects_ready
-	reader_ready
-	run_batch "$TOP_DIR" bash -euc '"$0" "$1/demo" -- "$2/demo"; "$0" "$1/ls" -- /bin/ls -l /' \
-		"$record" "$folder" "$(built_folder)"
-	say "the demo, tests/subjects/demo.c:"
-	trace_show "$folder/demo"
-	say "/bin/ls -l /:"
-	trace_show "$folder/ls"
-	say "the traces are in $folder: demo and ls"
-	[[ -z $TRACE_RAW ]] || return 0
-	say "the last stack of ls, and all of them as a picture:"
-	main_stack "$folder/ls"
-	main_flame "$folder"
-	main_perf
+	tools_ready
+	run_step demo "tracing a demo program and ls, and running perf, in a virtual machine (about 40 s)" main_record "$folder"
+	((STEP_STATUS == 0)) || return 125
+	say 'what LTTng records, in the field callstack_user_unwind:'
+	main_raw "$folder"
+	say 'the same with names: a program of ours, and /bin/ls, which is stripped:'
+	main_calls "$folder"
+	say 'kunwind trace -- ls -l /'
+	reader "$folder/ls" --summary 2>/dev/null
+	reader "$folder/ls" --flame - >"$folder/ls.html" 2>/dev/null
+	if [[ -s $folder/perf.html ]]; then
+		mv -- "$folder/perf.html" "$BUILD_DIR/perf.html"
+		say 'perf record -g of a Python program, without kunwind and with it:'
+		main_said "$folder/perf.said"
+		say "    side by side, in a browser:    $BUILD_DIR/perf.html"
+	fi
+	say "the flame graph of ls, in a browser:  $folder/ls.html" \
+		"next:  ./run.sh trace -- python3 -c 'import json'    traces a program of yours" \
+		"       ./run.sh trace --flame page.html -- CMD     draws it" \
+		"       ./run.sh shell                              has lttng, perf, bpftrace and gdb"
 }

@@ -13,6 +13,12 @@ subjects_make() {
 
 # subjects_ready: the programs of tests/subjects are there, and not older than their sources.
 subjects_ready() {
-	mkdir -p "$(built_folder)"
-	step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" subjects_make
+	local stamp built
+	built=$(built_folder)
+	mkdir -p "$built"
+	stamp=$(digest "$([[ $NATIVE ]] || cat "$VM_STOCK_ROOT.stamp")" "$TOP_DIR"/tests/subjects/*.* "$TOP_DIR"/include/uapi/linux/*)
+	[[ -e $built/subjects.stamp && $(<"$built/subjects.stamp") == "$stamp" ]] || {
+		step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" subjects_make
+		printf '%s\n' "$stamp" >"$built/subjects.stamp"
+	}
 }

@@ -568,8 +568,9 @@ int kc_trace(int argc, char **argv)
 				shown = kc_show(absolute, &options.view);
 				status = status ?: shown;
 			}
-			fprintf(stderr, "kunwind: the trace is in %s; kunwind report shows it again\n",
-				absolute);
+			if (own)
+				fprintf(stderr, "kunwind: the trace is in %s; kunwind report shows it again\n",
+					absolute);
 		}
 	}
 	g_ptr_array_unref(options.events);
