@@ -235,7 +235,7 @@ const options = {
 	label, color,
 	select: node => {
 		element("details").textContent = node ? label(node) :
-			`all: ${format(Number(element("weight").value), total)}`;
+			`${element("function").value || "all"}: ${format(Number(element("weight").value), total)}`;
 	},
 	zoom: () => save(),
 };

@@ -2,6 +2,7 @@
 /* A trace is a folder with a file metadata: finding them below a folder. */
 #include <errno.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,4 +62,26 @@ GPtrArray *kc_find_traces(const char *folder)
 	}
 	g_ptr_array_sort(found, compare_paths);
 	return found;
+}
+
+char *kc_kallsyms_of(const char *top, const char *trace)
+{
+	char *real = realpath(top, NULL), *folder = g_strdup(trace), *path, *parent;
+	bool last;
+
+	for (;;) {
+		path = g_build_filename(folder, "kallsyms", NULL);
+		last = !real || !strcmp(folder, real) || !g_str_has_prefix(folder, real);
+		if (last || !access(path, R_OK))
+			break;
+		g_free(path);
+		parent = g_path_get_dirname(folder);
+		g_free(folder);
+		folder = parent;
+	}
+	if (access(path, R_OK))
+		g_clear_pointer(&path, g_free);
+	g_free(folder);
+	free(real);
+	return path;
 }

@@ -8,4 +8,10 @@
 /* Return: their folders, sorted; NULL if there is none, and that was said. */
 GPtrArray *kc_find_traces(const char *folder);
 
+/*
+ * Return: the kernel's names that 'kunwind trace' has put next to a trace, or above it
+ * up to @top, for g_free(); NULL if there are none.
+ */
+char *kc_kallsyms_of(const char *top, const char *trace);
+
 #endif /* KC_FOLDERS_H */

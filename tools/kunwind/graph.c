@@ -226,18 +226,70 @@ static bool add_sources(bt_graph *graph, const bt_plugin *ctf,
 	return done;
 }
 
+/**
+ * struct lane - traces of one machine
+ * @kallsyms: the names of its kernel, or NULL
+ * @folders: the traces
+ * @muxer: where their sources lead
+ */
+struct lane {
+	char *kallsyms;
+	GPtrArray *folders;
+	const bt_component_filter *muxer;
+};
+
+static void free_lane(gpointer data)
+{
+	struct lane *lane = data;
+
+	g_free(lane->kallsyms);
+	g_ptr_array_unref(lane->folders);
+	g_free(lane);
+}
+
+/* Traces below @top, by what names their kernel's addresses. */
+static GPtrArray *lanes_of(const char *top, GPtrArray *folders, const struct kc_view *view)
+{
+	GPtrArray *lanes = g_ptr_array_new_with_free_func(free_lane);
+	struct lane *lane = NULL;
+	guint i, j;
+
+	for (i = 0; i < folders->len; i++) {
+		char *folder = g_ptr_array_index(folders, i);
+		char *kallsyms = view->kallsyms ? g_strdup(view->kallsyms) :
+						  kc_kallsyms_of(top, folder);
+
+		for (j = 0, lane = NULL; j < lanes->len && !lane; j++) {
+			lane = g_ptr_array_index(lanes, j);
+			if (g_strcmp0(lane->kallsyms, kallsyms))
+				lane = NULL;
+		}
+		if (lane) {
+			g_free(kallsyms);
+		} else {
+			lane = g_new0(struct lane, 1);
+			lane->kallsyms = kallsyms;
+			lane->folders = g_ptr_array_new_with_free_func(g_free);
+			g_ptr_array_add(lanes, lane);
+		}
+		g_ptr_array_add(lane->folders, g_strdup(folder));
+	}
+	return lanes;
+}
+
 static const bt_component_filter *add_names(bt_graph *graph, const bt_plugin *plugin,
-					    const struct kc_view *view)
+					    const char *name, const struct kc_view *view,
+					    const struct lane *lane)
 {
 	const bt_component_filter *names = NULL;
 	bt_value *params = bt_value_map_create();
 
 	set_string(params, "sysroot", view->sysroot);
-	set_string(params, "kallsyms", view->kallsyms);
+	set_string(params, "kallsyms", lane->kallsyms);
 	(void)bt_graph_add_filter_component(graph,
 		bt_plugin_borrow_filter_component_class_by_name_const(plugin,
 			"symbolize"),
-		"names", params, BT_LOGGING_LEVEL_WARNING, &names);
+		name, params, BT_LOGGING_LEVEL_WARNING, &names);
 	bt_value_put_ref(params);
 	return names;
 }
@@ -307,25 +359,96 @@ static const bt_port_input *input_of(const bt_component_filter *filter)
 	return bt_component_filter_borrow_input_port_by_index_const(filter, 0);
 }
 
-/* A function of babeltrace2 must not be called while an error is to be told of. */
-static bool add_view(bt_graph *graph, const bt_plugin *plugin,
-		     const bt_component_filter *muxer, const struct kc_view *view,
-		     struct kc_progress *progress)
+static const bt_component_filter *add_muxer(bt_graph *graph, const bt_plugin *utils,
+					    const char *name)
 {
-	const bt_component_filter *from = kc_progress_filter(graph, progress), *names;
-	const bt_component_sink *sink;
+	const bt_component_filter *muxer = NULL;
 
-	if (!from || !connect(graph, muxer, input_of(from)))
+	(void)bt_graph_add_filter_component(graph,
+		bt_plugin_borrow_filter_component_class_by_name_const(utils, "muxer"),
+		name, NULL, BT_LOGGING_LEVEL_NONE, &muxer);
+	return muxer;
+}
+
+/* What a view is made with. */
+struct parts {
+	bt_graph *graph;
+	const bt_plugin *plugin;
+	const bt_plugin *ctf;
+	const bt_plugin *utils;
+	const struct kc_view *view;
+	struct kc_progress *progress;
+};
+
+/*
+ * From a muxer of sources to a port. A function of babeltrace2 must not be called while
+ * an error is to be told of.
+ */
+static bool add_lane(const struct parts *parts, struct lane *lane, guint number,
+		     const bt_port_input *to)
+{
+	char *name = g_strdup_printf("muxer-%u", number);
+	const bt_component_filter *from = NULL, *names;
+
+	lane->muxer = add_muxer(parts->graph, parts->utils, name);
+	g_free(name);
+	name = g_strdup_printf("progress-%u", number);
+	if (lane->muxer)
+		from = kc_progress_filter(parts->graph, name, parts->progress);
+	g_free(name);
+	if (!from || !connect(parts->graph, lane->muxer, input_of(from)))
 		return false;
-	if (view->form != KC_RAW) {
-		names = add_names(graph, plugin, view);
-		if (!names || !connect(graph, from, input_of(names)))
+	if (parts->view->form != KC_RAW) {
+		name = g_strdup_printf("names-%u", number);
+		names = add_names(parts->graph, parts->plugin, name, parts->view, lane);
+		g_free(name);
+		if (!names || !connect(parts->graph, from, input_of(names)))
 			return false;
 		from = names;
 	}
-	sink = add_sink(graph, plugin, view);
-	return sink && connect(graph, from,
-		bt_component_sink_borrow_input_port_by_index_const(sink, 0));
+	return connect(parts->graph, from, to);
+}
+
+/* Connect all lanes to the sink. */
+static bool add_view(const struct parts *parts, GPtrArray *lanes)
+{
+	const bt_component_sink *sink = add_sink(parts->graph, parts->plugin,
+						 parts->view);
+	const bt_component_filter *joint = NULL;
+	const bt_port_input *to;
+	guint i;
+
+	if (!sink)
+		return false;
+	to = bt_component_sink_borrow_input_port_by_index_const(sink, 0);
+	if (lanes->len > 1) {
+		joint = add_muxer(parts->graph, parts->utils, "joint");
+		if (!joint || !connect(parts->graph, joint, to))
+			return false;
+	}
+	for (i = 0; i < lanes->len; i++) {
+		/* A muxer has one more input each time. */
+		if (joint)
+			to = bt_component_filter_borrow_input_port_by_index_const(joint,
+				i);
+		if (!add_lane(parts, g_ptr_array_index(lanes, i), i, to))
+			return false;
+	}
+	return true;
+}
+
+static bool add_lanes(const struct parts *parts, GPtrArray *lanes)
+{
+	guint i;
+
+	for (i = 0; i < lanes->len; i++) {
+		struct lane *lane = g_ptr_array_index(lanes, i);
+
+		if (!add_sources(parts->graph, parts->ctf, lane->muxer, lane->folders,
+				 parts->progress))
+			return false;
+	}
+	return true;
 }
 
 /* Return: an exit status. */
@@ -346,12 +469,10 @@ static int run(bt_graph *graph)
 	return KC_FAILED;
 }
 
-static int show(GPtrArray *folders, const struct kc_view *view,
-		const bt_plugin *plugin)
+static int show(GPtrArray *lanes, const struct kc_view *view, const bt_plugin *plugin)
 {
 	const bt_plugin *ctf = find_own("ctf"), *utils = find_own("utils");
 	struct kc_progress progress = KC_PROGRESS_INIT;
-	const bt_component_filter *muxer;
 	bt_graph *graph = NULL;
 	int status = KC_FAILED;
 
@@ -360,15 +481,14 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 		isatty(STDOUT_FILENO) && (view->form == KC_FULL || view->form == KC_RAW));
 	progress.without_maps = view->form == KC_RAW;
 	if (ctf && utils) {
-		graph = bt_graph_create(0);
-		if (graph &&
-		    !bt_graph_add_filter_component(graph,
-			bt_plugin_borrow_filter_component_class_by_name_const(utils,
-				"muxer"),
-			"muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) &&
-		    /* What cannot be written is said before anything is read. */
-		    add_view(graph, plugin, muxer, view, &progress) &&
-		    add_sources(graph, ctf, muxer, folders, &progress)) {
+		struct parts parts = {
+			.graph = bt_graph_create(0), .plugin = plugin, .ctf = ctf,
+			.utils = utils, .view = view, .progress = &progress,
+		};
+
+		graph = parts.graph;
+		/* What cannot be written is said before anything is read. */
+		if (graph && add_view(&parts, lanes) && add_lanes(&parts, lanes)) {
 			status = run(graph);
 			kc_progress_end(&progress);
 			if (status == KC_FAILED)
@@ -388,11 +508,9 @@ static int show(GPtrArray *folders, const struct kc_view *view,
 	return status;
 }
 
-/* Replace damaged traces by what can be read of them. Return: those, to be removed. */
-static GPtrArray *salvage(GPtrArray *folders)
+/* Replace damaged traces by what can be read of them: @copies, to be removed. */
+static void salvage(GPtrArray *folders, GPtrArray *copies)
 {
-	GPtrArray *copies = g_ptr_array_new_with_free_func(
-		(GDestroyNotify)kc_salvage_remove);
 	guint i;
 
 	for (i = 0; i < folders->len && !stop; i++) {
@@ -404,7 +522,6 @@ static GPtrArray *salvage(GPtrArray *folders)
 		g_free(g_ptr_array_index(folders, i));
 		g_ptr_array_index(folders, i) = g_strdup(instead);
 	}
-	return copies;
 }
 
 int kc_show(const char *folder, const struct kc_view *view)
@@ -412,8 +529,8 @@ int kc_show(const char *folder, const struct kc_view *view)
 	struct sigaction before[NR_ENDING];
 	struct kc_view whole = *view;
 	const bt_plugin *plugin = NULL;
-	GPtrArray *folders, *copies;
-	char *kallsyms;
+	guint i;
+	GPtrArray *folders, *lanes, *copies;
 	int status = KC_FAILED;
 
 	whole.form = view->form ?: isatty(STDOUT_FILENO) && !view->path ? KC_SUMMARY :
@@ -425,10 +542,7 @@ int kc_show(const char *folder, const struct kc_view *view)
 	folders = kc_find_traces(folder);
 	if (!folders)
 		return KC_FAILED;
-	/* 'kunwind trace' puts it there. */
-	kallsyms = g_build_filename(folder, "kallsyms", NULL);
-	if (!whole.kallsyms && !access(kallsyms, R_OK))
-		whole.kallsyms = kallsyms;
+	lanes = lanes_of(folder, folders, &whole);
 	plugin = whole.form == KC_RAW ? find_own("text") : find_plugin();
 	if (plugin) {
 		struct kc_pager pager = { 0 };
@@ -436,14 +550,17 @@ int kc_show(const char *folder, const struct kc_view *view)
 		if (whole.form == KC_FULL && !whole.path)
 			kc_pager_begin(&pager, &whole.color);
 		catch_signals(before);
-		copies = salvage(folders);
-		status = stop ? KC_SIGNALLED(stop) : show(folders, &whole, plugin);
+		copies = g_ptr_array_new_with_free_func((GDestroyNotify)kc_salvage_remove);
+		for (i = 0; i < lanes->len; i++)
+			salvage(((struct lane *)g_ptr_array_index(lanes, i))->folders,
+				copies);
+		status = stop ? KC_SIGNALLED(stop) : show(lanes, &whole, plugin);
 		g_ptr_array_unref(copies);
 		kc_pager_end(&pager);
 		restore_signals(before);
 	}
 	bt_plugin_put_ref(plugin);
+	g_ptr_array_unref(lanes);
 	g_ptr_array_unref(folders);
-	g_free(kallsyms);
 	return status;
 }

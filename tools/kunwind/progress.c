@@ -12,6 +12,12 @@
 
 #define WIDTH		40
 
+/* A filter, and what is known of all of them. */
+struct filter {
+	struct kc_progress *progress;
+	bt_self_component_filter *self;
+};
+
 static int64_t value_in(const bt_value *map, const char *name, int64_t otherwise)
 {
 	const bt_value *value = bt_value_map_borrow_entry_value_const(map, name);
@@ -109,8 +115,9 @@ static bt_message_iterator_class_next_method_status
 next(bt_self_message_iterator *self, bt_message_array_const out, uint64_t capacity,
      uint64_t *count)
 {
-	struct kc_progress *progress = bt_self_component_get_data(
+	const struct filter *filter = bt_self_component_get_data(
 		bt_self_message_iterator_borrow_component(self));
+	struct kc_progress *progress = filter->progress;
 	bt_message_iterator_next_status status;
 	bt_message_array_const in;
 	uint64_t i, n;
@@ -141,7 +148,7 @@ init_iterator(bt_self_message_iterator *self,
 	      bt_self_message_iterator_configuration *config,
 	      bt_self_component_port_output *port)
 {
-	struct kc_progress *progress = bt_self_component_get_data(
+	const struct filter *filter = bt_self_component_get_data(
 		bt_self_message_iterator_borrow_component(self));
 	bt_message_iterator_create_from_message_iterator_status status;
 	bt_message_iterator *upstream = NULL;
@@ -149,7 +156,7 @@ init_iterator(bt_self_message_iterator *self,
 	(void)config;
 	(void)port;
 	status = bt_message_iterator_create_from_message_iterator(self,
-		bt_self_component_filter_borrow_input_port_by_index(progress->self, 0),
+		bt_self_component_filter_borrow_input_port_by_index(filter->self, 0),
 		&upstream);
 	bt_self_message_iterator_set_data(self, upstream);
 	return (bt_message_iterator_class_initialize_method_status)status;
@@ -164,19 +171,26 @@ static bt_component_class_initialize_method_status
 init(bt_self_component_filter *self, bt_self_component_filter_configuration *config,
      const bt_value *params, void *data)
 {
-	struct kc_progress *progress = data;
+	struct filter *filter = g_new0(struct filter, 1);
 	bt_self_component_add_port_status status;
 
 	(void)config;
 	(void)params;
-	progress->self = self;
+	filter->progress = data;
+	filter->self = self;
 	bt_self_component_set_data(bt_self_component_filter_as_self_component(self),
-				   progress);
+				   filter);
 	status = bt_self_component_filter_add_input_port(self, "in", NULL, NULL);
 	if (!status)
 		status = bt_self_component_filter_add_output_port(self, "out", NULL,
 								  NULL);
 	return (bt_component_class_initialize_method_status)status;
+}
+
+static void finalize(bt_self_component_filter *self)
+{
+	g_free(bt_self_component_get_data(
+		bt_self_component_filter_as_self_component(self)));
 }
 
 static bt_component_class_filter *make_class(void)
@@ -189,12 +203,15 @@ static bt_component_class_filter *make_class(void)
 	    !bt_message_iterator_class_set_finalize_method(iterator, finalize_iterator))
 		class = bt_component_class_filter_create("progress", iterator);
 	bt_message_iterator_class_put_ref(iterator);
-	if (class)
+	if (class) {
 		(void)bt_component_class_filter_set_initialize_method(class, init);
+		(void)bt_component_class_filter_set_finalize_method(class, finalize);
+	}
 	return class;
 }
 
 const bt_component_filter *kc_progress_filter(bt_graph *graph,
+					      const char *name,
 					      struct kc_progress *progress)
 {
 	bt_component_class_filter *class = make_class();
@@ -202,7 +219,7 @@ const bt_component_filter *kc_progress_filter(bt_graph *graph,
 
 	if (class)
 		(void)bt_graph_add_filter_component_with_initialize_method_data(graph,
-			class, "progress", NULL, progress, BT_LOGGING_LEVEL_NONE,
+			class, name, NULL, progress, BT_LOGGING_LEVEL_NONE,
 			&filter);
 	bt_component_class_filter_put_ref(class);
 	return filter;

@@ -17,7 +17,6 @@
  * @last: when the last was; not after @first if it is not known
  * @begin: since when it is read
  * @said: when something was said last; 0: nothing was
- * @self: the filter
  */
 struct kc_progress {
 	bool silent;
@@ -27,7 +26,6 @@ struct kc_progress {
 	int64_t last;
 	time_t begin;
 	time_t said;
-	bt_self_component_filter *self;
 };
 
 #define KC_PROGRESS_INIT { .first = INT64_MAX, .last = INT64_MIN, .begin = time(NULL) }
@@ -39,11 +37,13 @@ void kc_progress_add(struct kc_progress *progress,
 
 /**
  * kc_progress_filter() - a filter that passes messages on, and says how far they are
- * @progress: must outlive the graph
+ * @name: of the filter; no other component of the graph has it
+ * @progress: must outlive the graph; several filters can have the same
  *
  * Return: NULL if it cannot be made.
  */
 const bt_component_filter *kc_progress_filter(bt_graph *graph,
+					      const char *name,
 					      struct kc_progress *progress);
 
 /* Remove what was said. */
