@@ -208,12 +208,36 @@ static void settle_all(struct iterator *it)
 	it->awaiting = 0;
 }
 
+/* A live trace in which nothing happens says what time it is. */
+static void notice_time(struct iterator *it, const bt_message *message)
+{
+	GHashTableIter iter;
+	gpointer history;
+	int64_t now;
+
+	if (!it->live || bt_clock_snapshot_get_ns_from_origin(
+		bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(
+			message), &now))
+		return;
+	g_hash_table_iter_init(&iter, it->histories);
+	while (g_hash_table_iter_next(&iter, NULL, &history)) {
+		struct kr_history *one = history;
+
+		if (!one->awaited || now <= one->until)
+			continue;
+		kr_history_settle(one);
+		it->awaiting--;
+	}
+}
+
 static void notice(struct iterator *it, const bt_message *message)
 {
 	const struct kr_event_class *class;
 	struct kr_history *history;
 	const bt_event *event;
 
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
+		notice_time(it, message);
 	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
 		return;
 	event = bt_message_event_borrow_event_const(message);

@@ -95,6 +95,22 @@ late() {
 		lttng destroy live && wait "$viewer"
 }
 
+# idle: a viewer that comes late sees the one stack of a program that then does nothing, although no state dump will come.
+idle() {
+	mkfifo wake && perl -e 'open my $wake, "<", "wake" or die; sleep 1000' &
+	program=$!
+	sleep 1
+	prepare idle --live=2000000 --set-url=net://localhost && lttng start idle && sleep 10 || return
+	view idle --input-format=lttng-live "net://localhost/host/$(hostname)/idle"
+	sleep 15
+	: >wake
+	until_there idle.text '^    '
+	local status=$?
+	kill "$program" "$viewer"
+	lttng destroy idle
+	return "$status"
+}
+
 rotating() {
 	prepare rotating --output="$SCRATCH/rotating" && lttng start rotating && sleep 0.5 && lttng rotate rotating && sleep 0.5 &&
 		lttng rotate rotating && lttng regenerate statedump --session=rotating && sleep 0.5 && lttng destroy rotating &&
@@ -125,6 +141,7 @@ ok "all have names" reported middle
 ok "a live session has names while it goes on" live
 ok "a viewer that comes later has them after another state dump" late
 ok "and to the session's end" names <(awk '/libc/ { from = 1 } from' late.text)
+ok "a viewer of a program that does nothing more" idle
 ok "a session rotates" rotating
 ok "its first part has names by itself" reported "${parts[0]-}"
 ok "its second part says what is missing" nothing_told "${parts[1]-}"
