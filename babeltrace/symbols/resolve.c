@@ -334,7 +334,7 @@ static bool is_early(const bt_field *stop)
 }
 
 uint64_t kr_resolve_new_space(struct kr_spaces *spaces, const struct kr_context *context,
-			      const bt_field *from)
+			      const bt_field *from, uint64_t *address)
 {
 	const bt_field *stop = at(from, context->stop);
 
@@ -342,6 +342,8 @@ uint64_t kr_resolve_new_space(struct kr_spaces *spaces, const struct kr_context 
 	    bt_field_integer_unsigned_get_value(stop) != KUNWIND_STOP_COMPLETE ||
 	    kr_spaces_has(spaces, space_of(context, from)))
 		return 0;
+	if (address)
+		*address = element(at(from, context->user), 0);
 	return space_of(context, from);
 }
 
@@ -404,7 +406,7 @@ bool kr_resolve(struct kr_resolver *resolver,
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
 	else if (untold && !is_early(at(from, context->stop)) &&
-		 !kr_resolve_new_space(resolver->spaces, context, from))
+		 !kr_resolve_new_space(resolver->spaces, context, from, NULL))
 		kr_note(resolver->notes, KR_UNTOLD, NULL);
 	stack = bt_field_structure_borrow_member_field_by_index(to, context->stack);
 	done = !bt_field_array_dynamic_set_length(stack, total);

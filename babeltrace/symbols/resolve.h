@@ -59,9 +59,10 @@ bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
 /*
  * Return: the space of a stack that was taken before anything of its space was told: at
  * the exit of execve(), whose one frame is the new program's first instruction; or 0.
+ * @address: set to that, if not NULL
  */
 uint64_t kr_resolve_new_space(struct kr_spaces *spaces, const struct kr_context *context,
-			      const bt_field *from);
+			      const bt_field *from, uint64_t *address);
 
 /* Return: false if memory ran out. */
 bool kr_resolve(struct kr_resolver *resolver,

@@ -101,16 +101,24 @@ static bool is_execve(const bt_event *event)
 	return kr_call_of(&name) == KR_EXIT && g_str_has_prefix(name, "execve");
 }
 
+static bool is_told(struct kr_spaces *spaces, uint64_t space, uint64_t address)
+{
+	const struct kr_mapping *mapping = kr_spaces_find(spaces, space, address);
+
+	return mapping && mapping->module;
+}
+
 /*
  * What is mapped in a new program is told after the exit of execve(), whose stack is of
  * that program already. Nothing else was mapped there before, so it can be applied now.
  */
-static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space)
+static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
+		       uint64_t address)
 {
 	struct kr_history *history = history_of(it, of);
 	guint i = it->next;
 
-	while (!kr_spaces_whole(history->spaces, space)) {
+	while (!is_told(history->spaces, space, address)) {
 		const struct kr_event_class *class;
 		const bt_message *message;
 		const bt_event *event;
@@ -137,7 +145,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 		bt_event_borrow_class_const(from));
 	struct kr_resolver *resolver = &it->resolver;
 	const struct kr_context *context;
-	uint64_t space = 0;
+	uint64_t space = 0, address;
 	bt_message *out;
 	bt_event *to;
 
@@ -155,9 +163,9 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 	context = &class->stream_class->context;
 	if (context->stack >= 0 && is_execve(from))
 		space = kr_resolve_new_space(resolver->spaces, context,
-			bt_event_borrow_common_context_field_const(from));
+			bt_event_borrow_common_context_field_const(from), &address);
 	if (space)
-		look_ahead(it, from, space);
+		look_ahead(it, from, space, address);
 	if (!copy_event(from, to) ||
 	    (context->stack >= 0 &&
 	     !kr_resolve(resolver, context,
