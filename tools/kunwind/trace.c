@@ -487,7 +487,9 @@ static char *default_folder(void)
 
 	localtime_r(&now, &tm);
 	strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
-	return g_strdup(name);
+	/* As in the guest of ./run.sh shell, whose repository is read-only. */
+	return access(".", W_OK) ? g_build_filename(g_get_tmp_dir(), name, NULL) :
+				   g_strdup(name);
 }
 
 /* LTTng would do it, and say less when it cannot. */
@@ -505,7 +507,7 @@ int kc_trace(int argc, char **argv)
 		{ "event", 'e', "EVENT", 0,
 		  "Record this tracepoint or system call (default: all system calls). May be repeated; * matches any characters", 0 },
 		{ "output", 'o', "DIR", 0,
-		  "Put the trace there (default: kunwind-DATE-TIME here)", 0 },
+		  "Put the trace there (default: kunwind-DATE-TIME here, or in /tmp if nothing can be written here)", 0 },
 		{ "io", IO, NULL, 0, "Record system calls that read, write, open and close files", 0 },
 		{ "sched", SCHED, NULL, 0, "Record the scheduler's events", 0 },
 		{ "faults", FAULTS, NULL, 0, "Record page faults", 0 },
