@@ -303,6 +303,9 @@ static void note(struct flamegraph *graph, uint64_t count, const char *one,
 
 static void add_time_notes(struct flamegraph *graph)
 {
+	if (graph->count == KR_NS && graph->events && !graph->profile->total.of[KR_NS])
+		g_ptr_array_add(graph->profile->notes,
+			g_strdup("no time is known: system calls have it, and what 'kunwind trace --off-cpu' records"));
 	note(graph, graph->nobodys, "system call does not say its thread",
 	     "system calls do not say their thread",
 	     "their time is not counted; record with lttng add-context --kernel --type=tid");
