@@ -36,7 +36,7 @@ names() {
 		function done() { if (n && !(call && begin) && !bad++) print stack; stacks += n > 0; n = call = begin = 0 }
 		/^[^ ]/ { done(); stack = $0; next }
 		{ n++; stack = stack "\n" $0 }
-		/^    [a-z0-9_]*select[0-9]*\+.*  libc\.so\.6/ { call = 1 }
+		/^    [A-Za-z0-9_]*select[0-9]*\+.*  libc\.so\.6/ { call = 1 }
 		/^    perl[+!]/ || /  perl$/ { begin = call }
 		END { done(); print stacks + 0 " stacks, " bad + 0 " without names"; exit !(stacks >= 20 && !bad) }' "$1"
 }
@@ -83,7 +83,7 @@ view() {
 # it is there by then.
 live() {
 	view live --component=source.ctf.lttng-live --params="inputs=[\"$url\"],session-not-found-action=\"continue\""
-	program=$calm prepare live --live=5000000 --set-url=net://localhost && lttng start live && until_there live.text '  libc\.so\.6$'
+	program=$calm prepare live --live=5000000 --set-url=net://localhost && lttng start live && until_there live.text '  libc\.so\.6'
 }
 
 # One that comes later does not, until there is another one. It ends with the session.
@@ -91,7 +91,7 @@ late() {
 	kill "$viewer"
 	wait "$viewer"
 	view late --input-format=lttng-live "$url"
-	until_there late.text '^    0x' && lttng regenerate statedump --session=live && until_there late.text '  libc\.so\.6$' &&
+	until_there late.text '^    0x' && lttng regenerate statedump --session=live && until_there late.text '  libc\.so\.6' &&
 		lttng destroy live && wait "$viewer"
 }
 
