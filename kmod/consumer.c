@@ -120,22 +120,31 @@ static int cover_own(struct kunwind_consumer *c)
 {
 	/* The caller waits for all files that it has mapped, those of file servers, too. */
 	static const struct kw_range all = { 0, U64_MAX };
-	struct kw_space *space = kw_space_hold(c->mm);
-	int ret;
+	int ret = kw_space_catch_up(c->space, c->mm, &all);
+
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+/* Cover the process @pid of the user @uid, which has @c->mm, and maybe is another one. */
+static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
+{
+	struct kw_space *space = kw_space_hold(c->mm, pid, uid);
 
 	if (IS_ERR(space))
 		return PTR_ERR(space);
 	c->space = space;
-	ret = kw_space_catch_up(space, c->mm, &all);
-	return ret == -EAGAIN ? 0 : ret;
+	if (c->mm == current->mm)
+		return cover_own(c);
+	return kw_space_cover(c->mm, pid, uid, jiffies + kw_attach_work);
 }
 
 /*
- * Start to consume stacks: those of @mm, which is current->mm; if @mm is NULL, those of
- * @uid's processes, or of all (KW_EVERYBODY).
+ * Start to consume stacks: those of @mm, whose users the caller holds, and which the process
+ * @pid of the user @uid has; if @mm is NULL, those of @uid's processes, or of all
+ * (KW_EVERYBODY).
  * Context: process context, sleeps. Return: as kunwind_attach().
  */
-struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, kuid_t uid)
+struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	struct kunwind_consumer *c;
 	int ret;
@@ -151,7 +160,7 @@ struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, kuid_t uid)
 		goto free;
 	if (mm)
 		mmgrab(mm);
-	ret = mm ? cover_own(c) : kw_attach(uid);
+	ret = mm ? cover_one(c, pid, uid) : kw_attach(uid);
 	if (!ret)
 		return c;
 	kw_consumer_close(c);
@@ -174,13 +183,13 @@ void kw_consumer_close(struct kunwind_consumer *c)
 
 struct kunwind_consumer *kunwind_attach(void)
 {
-	return kw_consumer_open(NULL, KW_EVERYBODY);
+	return kw_consumer_open(NULL, 0, KW_EVERYBODY);
 }
 EXPORT_SYMBOL_GPL(kunwind_attach);
 
 struct kunwind_consumer *kunwind_attach_user(kuid_t uid)
 {
-	return uid_valid(uid) ? kw_consumer_open(NULL, uid) : ERR_PTR(-EINVAL);
+	return uid_valid(uid) ? kw_consumer_open(NULL, 0, uid) : ERR_PTR(-EINVAL);
 }
 EXPORT_SYMBOL_GPL(kunwind_attach_user);
 

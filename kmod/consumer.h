@@ -9,8 +9,9 @@ struct kw_space;
 struct mm_struct;
 
 /*
- * Made by kunwind_attach(), kunwind_attach_user() or open() of the device. Used only by
- * the caller, or the open file. Freed by kunwind_detach(), or by the last close.
+ * Made by kunwind_attach(), kunwind_attach_user(), open() of the device, or a request for
+ * another process's stack. Used only by the caller, or the open file. Freed by
+ * kunwind_detach(), or by the last close.
  */
 struct kunwind_consumer {
 	/* The only mm that it covers, by mmgrab(); NULL if it covers all of @uid's. */
@@ -23,7 +24,7 @@ struct kunwind_consumer {
 /* How long hooks stay after the last consumer, in jiffies; see times.h. */
 extern unsigned long kw_hooks_stay;
 
-struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, kuid_t uid);
+struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_t uid);
 void kw_consumer_close(struct kunwind_consumer *consumer);
 void kw_consumers_exit(void);
 

@@ -11,9 +11,11 @@
 #include "consumer.h"
 #include "device.h"
 #include "hooks.h"
+#include "permission.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
+#include "thread.h"
 #include "times.h"
 
 static unsigned int table_budget_mb;
@@ -64,12 +66,19 @@ static int __init kunwind_init(void)
 	ret = kw_stats_init();
 	if (ret)
 		goto exit_snapshots;
+	ret = kw_threads_init();
+	if (ret)
+		goto exit_stats;
+	kw_permission_init();
 	/* Last: from here on, processes can open the device. */
 	ret = kw_device_init();
 	if (ret)
-		goto exit_stats;
+		goto exit_threads;
 	return 0;
 
+exit_threads:
+	kw_permission_exit();
+	kw_threads_exit();
 exit_stats:
 	kw_stats_exit();
 exit_snapshots:
@@ -84,6 +93,8 @@ exit_spaces:
 static void __exit kunwind_exit(void)
 {
 	kw_device_exit();
+	kw_permission_exit();
+	kw_threads_exit();
 	kw_consumers_exit();
 	/* For the last instructions of run(); see work.c. */
 	synchronize_rcu_tasks();

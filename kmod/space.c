@@ -167,14 +167,14 @@ struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid)
 	return space ? find_or_add(mm, pid, uid, space, false) : ERR_PTR(-ENOMEM);
 }
 
-/* The same for a consumer of current->mm alone, until kw_space_unhold(). */
-struct kw_space *kw_space_hold(struct mm_struct *mm)
+/* The same for a consumer of @mm alone, until kw_space_unhold(). */
+struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	struct kw_space *space = kw_space_alloc();
 
 	if (!space)
 		return ERR_PTR(-ENOMEM);
-	return find_or_add(mm, current->tgid, current_uid(), space, true);
+	return find_or_add(mm, pid, uid, space, true);
 }
 
 /*

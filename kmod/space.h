@@ -119,7 +119,7 @@ struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
 				       const struct task_struct *task);
 void kw_space_put(struct kw_space *space);
 void kw_space_exit(const struct mm_struct *mm);
-struct kw_space *kw_space_hold(struct mm_struct *mm);
+struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid);
 void kw_space_unhold(struct kw_space *space);
 
 s64 kw_spaces_dump(void);

@@ -31,6 +31,8 @@
  * mapping. Each of them can spoil one attempt before it has to catch up itself.
  */
 #define KW_TAKE_ROUNDS		64
+/* How often to try to walk a thread that keeps moving from CPU to CPU. */
+#define KW_THREAD_TRIES		1000
 /* How often to compile a file that changes meanwhile. */
 #define KW_COMPILE_TRIES	4
 /* Rounds of a state dump. Each after the first has only children forked meanwhile. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Walk the current task's stack, by core/walk.c. */
+/* Walk a task's stack, by core/walk.c: current's, or that of a thread on no CPU (thread.c). */
 #include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -46,9 +46,10 @@ static bool may_read_user(const struct pt_regs *regs)
 
 /*
  * The arguments of a walk, on the stack of kw_walk(). @pieces is the state of a walk in
- * pieces, or NULL.
+ * pieces, or NULL. @other is the task to walk; NULL for current.
  */
 struct walk {
+	const struct task_struct *other;
 	const struct pt_regs *regs;
 	struct kuw_state *pieces;
 	u64 *frames;
@@ -177,8 +178,9 @@ static void walk_alone(struct kw_space *space, const struct walk *w)
 	place = kw_walks_enter();
 	if (likely(place)) {
 		pagefault_disable();
+		this_cpu_write(kw_walked_task, w->other);
 		walk_space(space, &place->cache, w);
-		if (kw_space_is_due(space) && is_returning(w->regs))
+		if (!w->other && kw_space_is_due(space) && is_returning(w->regs))
 			kw_work_retry(space);
 		pagefault_enable();
 		kw_walks_leave(place);
@@ -234,7 +236,7 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	    u32 capacity, struct kuw_result *result)
 {
 	const struct pt_regs *saved = task_pt_regs(current);
-	const struct walk w = { regs ?: saved, pieces, frames, capacity, result };
+	const struct walk w = { NULL, regs ?: saved, pieces, frames, capacity, result };
 
 	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
 		set_empty(result, KUNWIND_STOP_NO_USER);
@@ -243,6 +245,32 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	/* Not even the innermost frame is known: return none. */
 	if (!user_mode((struct pt_regs *)w.regs) ||
 	    (w.regs == saved && !kw_registers_are_whole())) {
+		set_empty(result, KUNWIND_STOP_CONTEXT);
+		return 0;
+	}
+	return walk_user(&w);
+}
+
+/**
+ * kw_walk_other() - walk the stack of a task on no CPU
+ * @task: the task, with a reference; its mm is in use by current, a kernel thread
+ * @regs: its user registers
+ * @frames: as of kw_walk()
+ * @capacity: as of kw_walk()
+ * @result: how it ended
+ *
+ * Context: process context. Return: the number of the space, or 0.
+ */
+u64 kw_walk_other(const struct task_struct *task, const struct pt_regs *regs, u64 *frames,
+		  u32 capacity, struct kuw_result *result)
+{
+	const struct walk w = { task, regs, NULL, frames, capacity, result };
+
+	if (task->flags & PF_USER_WORKER) {
+		set_empty(result, KUNWIND_STOP_NO_USER);
+		return 0;
+	}
+	if (!user_mode((struct pt_regs *)regs)) {
 		set_empty(result, KUNWIND_STOP_CONTEXT);
 		return 0;
 	}
@@ -260,6 +288,18 @@ static u64 interrupted_mask(const struct kuw_result *r)
 	return mask;
 }
 
+/* Tell another module how a walk ended. */
+void kw_result_tell(const struct kuw_result *r, u64 space, struct kunwind_result *result)
+{
+	*result = (struct kunwind_result) {
+		.count = r->count,
+		.proven = r->proven,
+		.stop = r->stop,
+		.space = space,
+		.interrupted = interrupted_mask(r),
+	};
+}
+
 void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 		  struct kunwind_result *result)
 {
@@ -268,13 +308,7 @@ void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 
 	space = kw_walk(regs, NULL, frames, capacity, &r);
 	kw_count_stop(r.stop);
-	*result = (struct kunwind_result) {
-		.count = r.count,
-		.proven = r.proven,
-		.stop = r.stop,
-		.space = space,
-		.interrupted = interrupted_mask(&r),
-	};
+	kw_result_tell(&r, space, result);
 }
 EXPORT_SYMBOL_GPL(kunwind_walk);
 

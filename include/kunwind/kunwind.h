@@ -8,6 +8,7 @@
 
 struct kunwind_consumer;
 struct pt_regs;
+struct task_struct;
 
 /**
  * struct kunwind_result - how a walk ended
@@ -121,6 +122,26 @@ void kunwind_detach(struct kunwind_consumer *consumer);
  */
 void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 		  struct kunwind_result *result);
+
+/**
+ * kunwind_walk_thread() - the user call stack of any thread
+ * @task: the thread; the caller holds a reference. A thread of another process must be one
+ *	that the caller may trace: that is the caller's to check
+ * @frames: as of kunwind_walk()
+ * @capacity: as of kunwind_walk()
+ * @result: how it ended
+ * @running: whether the thread was on a CPU; if not, it was waiting for something, or for a
+ *	CPU
+ *
+ * The thread is not stopped, and notices nothing. Its stack is that of one moment. Pages of
+ * the stack that are not in memory are not read: KUNWIND_STOP_STACK_FAULT.
+ *
+ * Context: process context, sleeps; the caller holds a consumer.
+ * Return: 0; -ESRCH if the thread has no user memory, or exits; -EAGAIN if it kept moving
+ *	between CPUs; -EINTR after a fatal signal.
+ */
+int kunwind_walk_thread(struct task_struct *task, u64 *frames, u32 capacity,
+			struct kunwind_result *result, bool *running);
 
 typedef void (*kunwind_tell_fn)(const struct kunwind_mapping *m, void *data);
 

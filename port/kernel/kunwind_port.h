@@ -12,6 +12,7 @@
 #include <linux/limits.h>
 #include <linux/mm_types.h>
 #include <linux/nospec.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -127,6 +128,11 @@ static inline u64 kuw_port_stack_start(void)
  * entry that names the slot.
  */
 bool kw_uretprobe(u64 slot, u64 *ra);
+/*
+ * The task whose stack this CPU walks, if it is not current. Then current is a kernel thread;
+ * walks that interrupt this one end before they look for uretprobes.
+ */
+DECLARE_PER_CPU(const struct task_struct *, kw_walked_task);
 #define kuw_port_uretprobe	kw_uretprobe
 
 #endif /* KUNWIND_PORT_H */

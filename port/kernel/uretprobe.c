@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The return addresses that uretprobes replaced; see kunwind_port.h. */
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
@@ -8,16 +9,19 @@
 /* The kernel nests at most 64 uretprobes: MAX_URETPROBE_DEPTH. */
 #define MAX_DEPTH	64
 
+DEFINE_PER_CPU(const struct task_struct *, kw_walked_task);
+
 bool kw_uretprobe(u64 slot, u64 *ra)
 {
-	const struct uprobe_task *utask = READ_ONCE(current->utask);
+	const struct task_struct *task = this_cpu_read(kw_walked_task) ?: current;
+	const struct uprobe_task *utask = READ_ONCE(task->utask);
 	const struct return_instance *next;
 	struct return_instance ri;
 	int depth;
 
-	if (!utask)
+	/* Another task may be exiting, and free it. */
+	if (!utask || copy_from_kernel_nofault(&next, &utask->return_instances, sizeof(next)))
 		return false;
-	next = READ_ONCE(utask->return_instances);
 	for (depth = 0; next && depth < MAX_DEPTH; depth++) {
 		if (copy_from_kernel_nofault(&ri, next, sizeof(ri)))
 			return false;

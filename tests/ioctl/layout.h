@@ -26,6 +26,20 @@ _Static_assert(offsetof(struct kunwind_stack, proven) == 20, "layout");
 _Static_assert(offsetof(struct kunwind_stack, stop) == 24, "layout");
 _Static_assert(offsetof(struct kunwind_stack, reserved) == 28, "layout");
 
+_Static_assert(sizeof(struct kunwind_thread) == 40, "layout");
+_Static_assert(offsetof(struct kunwind_thread, size) == 0, "layout");
+_Static_assert(offsetof(struct kunwind_thread, flags) == 4, "layout");
+_Static_assert(offsetof(struct kunwind_thread, pid) == 8, "layout");
+_Static_assert(offsetof(struct kunwind_thread, tid) == 12, "layout");
+_Static_assert(offsetof(struct kunwind_thread, capacity) == 16, "layout");
+_Static_assert(offsetof(struct kunwind_thread, count) == 20, "layout");
+_Static_assert(offsetof(struct kunwind_thread, proven) == 24, "layout");
+_Static_assert(offsetof(struct kunwind_thread, stop) == 28, "layout");
+_Static_assert(offsetof(struct kunwind_thread, state) == 32, "layout");
+_Static_assert(offsetof(struct kunwind_thread, reserved) == 36, "layout");
+_Static_assert(KUNWIND_THREAD_OFF_CPU == 1, "state");
+_Static_assert(KUNWIND_THREAD_ON_CPU == 2, "state");
+
 _Static_assert(sizeof(struct kunwind_frame) == 16, "layout");
 _Static_assert(offsetof(struct kunwind_frame, address) == 0, "layout");
 _Static_assert(offsetof(struct kunwind_frame, flags) == 8, "layout");
@@ -35,7 +49,8 @@ _Static_assert(KUNWIND_FRAME_GUESSED == 2, "flag");
 
 _Static_assert(KUNWIND_IOC_VERSION == 0xc020be00, "request");
 _Static_assert(KUNWIND_IOC_STACK == 0xc020be01, "request");
-_Static_assert(KUNWIND_ABI_VERSION == 1, "version");
+_Static_assert(KUNWIND_IOC_THREAD == 0xc028be02, "request");
+_Static_assert(KUNWIND_ABI_VERSION == 2, "version");
 _Static_assert(KUNWIND_MAX_FRAMES == 1024, "limit");
 _Static_assert(KUNWIND_MAX_SKIP == 1 << 20, "limit");
 

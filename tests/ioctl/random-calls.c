@@ -45,6 +45,10 @@ struct task {
 	uint64_t random;
 	bool is_child;
 	struct request request;
+	struct {
+		struct kunwind_thread thread;
+		struct kunwind_frame frames[256];
+	} other;
 };
 
 static uint32_t draw(struct task *t, uint32_t below)
@@ -103,9 +107,8 @@ static void wrong(const char *what, const struct kunwind_stack *s)
 	       s->count, s->proven, s->stop, s->capacity, s->skip);
 }
 
-static void check(const struct request *r)
+static void check(const struct kunwind_stack *s, const struct kunwind_frame *frames)
 {
-	const struct kunwind_stack *s = &r->stack;
 	uint32_t i;
 
 	__atomic_fetch_add(&nr_stacks, 1, __ATOMIC_RELAXED);
@@ -117,12 +120,12 @@ static void check(const struct request *r)
 	if (s->stop == KUNWIND_STOP_COMPLETE)
 		__atomic_fetch_add(&nr_complete, 1, __ATOMIC_RELAXED);
 	for (i = 0; i < s->count; i++) {
-		if (r->frames[i].address >= USER_END)
+		if (frames[i].address >= USER_END)
 			wrong("no user address", s);
-		if (r->frames[i].flags & ~(KUNWIND_FRAME_INTERRUPTED |
+		if (frames[i].flags & ~(KUNWIND_FRAME_INTERRUPTED |
 					   KUNWIND_FRAME_GUESSED) ||
-		    r->frames[i].reserved ||
-		    (i >= s->proven) != !!(r->frames[i].flags & KUNWIND_FRAME_GUESSED))
+		    frames[i].reserved ||
+		    (i >= s->proven) != !!(frames[i].flags & KUNWIND_FRAME_GUESSED))
 			wrong("flags", s);
 	}
 }
@@ -150,7 +153,27 @@ static NOINLINE void op_stack(struct task *t)
 	if (!draw(t, 4))
 		r->stack.skip = draw(t, 40);
 	if (!raw_ioctl(any_file(t), KUNWIND_IOC_STACK, r))
-		check(r);
+		check(&r->stack, r->frames);
+}
+
+/* A thread of this process, a parent, a child, another process, or none. */
+static void op_other_stack(struct task *t)
+{
+	const int32_t near = gettid() + (int32_t)draw(t, 17) - 8;
+	const int32_t pids[] = { getpid(), getpid(), getpid(), getppid(), near, 1, draw(t, 400) };
+	struct kunwind_thread *o = &t->other.thread;
+	struct kunwind_stack s = { .capacity = 1 + draw(t, LENGTH(t->other.frames)) };
+
+	*o = (struct kunwind_thread) {
+		.size = sizeof(*o), .pid = pids[draw(t, LENGTH(pids))], .capacity = s.capacity,
+	};
+	o->tid = draw(t, 2) ? o->pid : near;
+	if (raw_ioctl(any_file(t), KUNWIND_IOC_THREAD, o))
+		return;
+	s.count = o->count;
+	s.proven = o->proven;
+	s.stop = o->stop;
+	check(&s, t->other.frames);
 }
 
 static void op_version(struct task *t)
@@ -168,7 +191,8 @@ static void op_version(struct task *t)
 static void op_bad_ioctl(struct task *t)
 {
 	const unsigned long numbers[] = {
-		KUNWIND_IOC_STACK, KUNWIND_IOC_VERSION, KUNWIND_IOC_STACK + 1,
+		KUNWIND_IOC_STACK, KUNWIND_IOC_VERSION, KUNWIND_IOC_THREAD,
+		KUNWIND_IOC_THREAD + 1,
 		KUNWIND_IOC_STACK | 1ul << 30, 0, 0xffffffff, draw(t, -1),
 		FIONREAD,
 	};
@@ -412,6 +436,7 @@ static const struct {
 	unsigned int weight;
 } ops[] = {
 	{ op_open, 6 }, { op_close, 4 }, { op_dup, 3 }, { op_stack, 20 },
+	{ op_other_stack, 10 },
 	{ op_version, 2 }, { op_bad_ioctl, 12 }, { op_other_calls, 2 },
 	{ op_map, 8 }, { op_unmap, 4 }, { op_protect, 4 }, { op_move, 3 },
 	{ op_file, 3 }, { op_send, 2 }, { op_fork, 2 }, { op_vfork, 1 },

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
 /*
- * The ABI of /dev/kunwind: a process asks for its own user call stack.
+ * The ABI of /dev/kunwind: a process asks for its own user call stack, or for that of another
+ * thread that it may trace.
  *
  * Opening the device (mode 0666) covers the opener's address space. The unwind
  * tables of everything executable that is mapped are compiled before open()
  * returns, and those of later mappings before their code can run. The coverage
  * ends with the last close of the file.
  *
- * A process sees only its own stack. A request on a file that another process
- * opened (inherited or received) fails with -EXDEV.
+ * KUNWIND_IOC_STACK gives the caller's own stack. On a file that another process opened
+ * (inherited or received) it fails with -EXDEV. KUNWIND_IOC_THREAD gives the stack of any
+ * thread that shares the caller's memory, or that the caller may trace.
  *
  * Errors of open(), in addition to those that every open() can give:
  *   -ENOMEM      no memory
@@ -42,7 +44,7 @@
 #include <linux/types.h>
 
 /* Raised when a request is added. Existing requests never change. */
-#define KUNWIND_ABI_VERSION	1
+#define KUNWIND_ABI_VERSION	2
 
 /* The most frames that one request returns, whatever the capacity. */
 #define KUNWIND_MAX_FRAMES	1024
@@ -178,9 +180,63 @@ struct kunwind_stack {
 	__u32 reserved;
 };
 
+/* Where the thread was when its stack was taken. */
+enum kunwind_thread_state {
+	KUNWIND_THREAD_OFF_CPU = 1,	/* it waited for something, or for a CPU */
+	KUNWIND_THREAD_ON_CPU = 2,	/* it was running, in user mode or in the kernel */
+};
+
+/**
+ * struct kunwind_thread - the user call stack of another thread
+ * @size: in: sizeof(struct kunwind_thread). The frames follow, as for struct kunwind_stack
+ * @flags: in: must be zero
+ * @pid: in: the process, by its ID in the caller's PID namespace
+ * @tid: in: the thread of that process, likewise
+ * @capacity: in: as in struct kunwind_stack
+ * @count: out: as in struct kunwind_stack. The innermost frame is the one where the
+ *	thread entered the kernel, or where the request interrupted it
+ * @proven: out: as in struct kunwind_stack
+ * @stop: out: enum kunwind_stop
+ * @state: out: enum kunwind_thread_state
+ * @reserved: in: must be zero; out: zero
+ *
+ * The thread is not stopped, gets no signal, and its system calls are not interrupted. Its
+ * stack is that of one moment. Pages of the stack that are not in memory are not read:
+ * KUNWIND_STOP_STACK_FAULT.
+ *
+ * The first request for a process covers that process until a request names another one, or
+ * the file is closed. What cannot be covered without waiting is missing from the first
+ * stacks: KUNWIND_STOP_NOT_COVERED, KUNWIND_STOP_INCOMPLETE_MAP.
+ *
+ * Permission is that of /proc/PID/maps: ptrace(2), PTRACE_MODE_READ_FSCREDS.
+ *
+ * Since version 2. Errors in addition to the general ones:
+ *   -EINVAL      capacity is 0 or more than 2^20
+ *   -ESRCH       there is no such thread, it is the kernel's, or it exits
+ *   -EACCES, -EPERM  the caller may not trace the thread
+ *   -EAGAIN      the thread kept moving between CPUs: ask again
+ *   -EOPNOTSUPP  another process was asked for, and the module was loaded in a PID
+ *                namespace that is not the initial one
+ *   -ENOMEM      no memory for the answer, or to cover the process
+ *   -EINTR       a fatal signal came
+ */
+struct kunwind_thread {
+	__u32 size;
+	__u32 flags;
+	__s32 pid;
+	__s32 tid;
+	__u32 capacity;
+	__u32 count;
+	__u32 proven;
+	__u32 stop;
+	__u32 state;
+	__u32 reserved;
+};
+
 /* The sizes of the first versions. */
 #define KUNWIND_VERSION_SIZE_VER0	32
 #define KUNWIND_STACK_SIZE_VER0		32
+#define KUNWIND_THREAD_SIZE_VER0	40
 
 #define KUNWIND_IOC_MAGIC	0xbe
 
@@ -188,5 +244,7 @@ struct kunwind_stack {
 				     0x00, KUNWIND_VERSION_SIZE_VER0)
 #define KUNWIND_IOC_STACK	_IOC(_IOC_READ | _IOC_WRITE, KUNWIND_IOC_MAGIC, \
 				     0x01, KUNWIND_STACK_SIZE_VER0)
+#define KUNWIND_IOC_THREAD	_IOC(_IOC_READ | _IOC_WRITE, KUNWIND_IOC_MAGIC, \
+				     0x02, KUNWIND_THREAD_SIZE_VER0)
 
 #endif /* _UAPI_LINUX_KUNWIND_H */

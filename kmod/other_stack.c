@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The request KUNWIND_IOC_THREAD: the stack of another thread. */
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <uapi/linux/kunwind.h>
+#include "attach.h"
+#include "consumer.h"
+#include "coverage.h"
+#include "device.h"
+#include "permission.h"
+#include "thread.h"
+#include "walk.h"
+
+/* Return: the thread @tid of the process @pid, with a reference; NULL if there is none. */
+static struct task_struct *find_thread(pid_t pid, pid_t tid)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = pid_task(find_vpid(tid), PIDTYPE_PID);
+	if (task && task_tgid_vnr(task) == pid)
+		get_task_struct(task);
+	else
+		task = NULL;
+	rcu_read_unlock();
+	return task;
+}
+
+/* Cover the process of @task, which has @mm. The caller has @handle->lock. */
+static int cover(struct kw_handle *handle, struct task_struct *task, struct mm_struct *mm)
+{
+	struct kunwind_consumer *c = handle->other;
+
+	lockdep_assert_held(&handle->lock);
+	if (c && c->mm == mm)
+		return kw_space_state(c->space) == KW_CURRENT ? 0 :
+		       kw_space_cover(mm, task->tgid, task_uid(task), jiffies + kw_attach_work);
+	handle->other = NULL;
+	if (c)
+		kw_consumer_close(c);
+	c = kw_consumer_open(mm, task->tgid, task_uid(task));
+	if (IS_ERR(c))
+		return PTR_ERR(c);
+	handle->other = c;
+	return 0;
+}
+
+static int walk(struct kw_handle *handle, struct task_struct *task, struct mm_struct *mm,
+		struct kw_thread_stack *to)
+{
+	int ret;
+
+	if (mm == handle->own->mm && mm == current->mm) {
+		ret = kw_space_refresh(handle->own->space, mm);
+		return ret ?: kw_walk_thread(task, mm, to);
+	}
+	if (mutex_lock_killable(&handle->lock))
+		return -EINTR;
+	ret = cover(handle, task, mm);
+	if (!ret)
+		ret = kw_walk_thread(task, mm, to);
+	mutex_unlock(&handle->lock);
+	return ret;
+}
+
+/* Return: the mm of @task, with its users, if the caller may see its stack; or ERR_PTR(). */
+static struct mm_struct *get_visible_mm(struct task_struct *task)
+{
+	struct mm_struct *mm = get_task_mm(task);
+	int ret;
+
+	if (!mm)
+		return ERR_PTR(-ESRCH);
+	if (mm == current->mm)
+		return mm;
+	/*
+	 * A program that starts meanwhile, maybe with more privilege, has another mm, and then
+	 * kw_walk_thread() fails.
+	 */
+	ret = kw_may_see(task);
+	if (!ret)
+		return mm;
+	mmput_async(mm);
+	return ERR_PTR(ret);
+}
+
+static int answer(struct kw_handle *handle, struct task_struct *task, struct kunwind_thread *t,
+		  struct kw_thread_stack *stack, struct kunwind_frame __user *to)
+{
+	struct mm_struct *mm = get_visible_mm(task);
+	int ret;
+
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	ret = walk(handle, task, mm, stack);
+	/* The end of an mm can wait for its user's I/O. */
+	mmput_async(mm);
+	if (ret)
+		return ret;
+	t->count = stack->result.count;
+	t->proven = stack->result.proven;
+	t->stop = stack->result.stop;
+	t->state = stack->running ? KUNWIND_THREAD_ON_CPU : KUNWIND_THREAD_OFF_CPU;
+	return kw_put_frames(to, stack->frames, &stack->result, true);
+}
+
+long kw_other_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to)
+{
+	struct kunwind_thread *t = &arg->thread;
+	struct kw_thread_stack stack = {};
+	struct task_struct *task;
+	long ret = -ENOMEM;
+
+	if (t->flags || t->reserved || !t->capacity || t->capacity > KW_MAX_CAPACITY)
+		return -EINVAL;
+	task = find_thread(t->pid, t->tid);
+	if (!task)
+		return -ESRCH;
+	stack.capacity = min_t(u32, t->capacity, KUNWIND_MAX_FRAMES);
+	stack.frames = kvmalloc_array(stack.capacity, sizeof(*stack.frames), GFP_KERNEL_ACCOUNT);
+	if (stack.frames)
+		ret = answer(handle, task, t, &stack, to);
+	kvfree(stack.frames);
+	put_task_struct(task);
+	return ret;
+}
