@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * With libkunwind, a program asks the kernel module kunwind for its own call stack.
+ * With libkunwind, a program asks the kernel module kunwind for its own call stack, for those
+ * of its other threads, and for those of other processes that it may trace.
  *
  * Functions that can fail return a negative errno value and leave errno alone, except
  * kunwind_backtrace_new(). See kunwind(7).
@@ -9,6 +10,7 @@
 #define LIBKUNWIND_H
 
 #include <stdint.h>
+#include <sys/types.h>
 #include <linux/kunwind.h>
 
 #ifdef __cplusplus
@@ -74,6 +76,36 @@ void kunwind_backtrace_free(struct kunwind_bt *bt);
  */
 int kunwind_backtrace(struct kunwind_handle *handle,
 		      struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace_thread() - take the stack of another thread
+ * @handle: from kunwind_open(), in this process
+ * @pidfd: the process that the thread belongs to, by pidfd_open(2); -1: this process
+ * @tid: the thread, by its number in this PID namespace, as in /proc/PID/task; 0: the
+ *	process's main thread
+ * @bt: where to put it; at most KUNWIND_MAX_FRAMES frames
+ *
+ * The thread is not stopped and gets no signal, and its system calls are not interrupted.
+ * Frame 0 is where the thread entered the kernel or was interrupted. Another process must be
+ * one that this one may trace: ptrace(2), PTRACE_MODE_READ_FSCREDS. The function is
+ * thread-safe, but not async-signal-safe.
+ *
+ * Return: the number of frames; -ESRCH if there is no such thread, if it is the kernel's, or
+ * if it exits; -EACCES or -EPERM if this process may not trace it; -EAGAIN if it kept moving
+ * between CPUs; -EBADF if @pidfd is not one; -ENOTTY if the module is older than this
+ * function; -ENOMEM; -EINVAL. After an error @bt is empty.
+ */
+int kunwind_backtrace_thread(struct kunwind_handle *handle, int pidfd, pid_t tid,
+			     struct kunwind_bt *bt);
+
+/**
+ * kunwind_backtrace_state() - where the thread of kunwind_backtrace_thread() was
+ * @bt: the backtrace
+ *
+ * Return: KUNWIND_THREAD_OFF_CPU if it waited for something, or for a CPU;
+ * KUNWIND_THREAD_ON_CPU if it was running; 0 if @bt has no stack of that function.
+ */
+uint32_t kunwind_backtrace_state(const struct kunwind_bt *bt);
 
 /**
  * kunwind_backtrace_frames() - the frames

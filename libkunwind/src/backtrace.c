@@ -9,8 +9,9 @@
 /* The frame of kunwind_backtrace() itself. */
 #define OWN_FRAMES	1
 
-static void make_empty(struct kunwind_bt *bt)
+void kunwind_make_empty(struct kunwind_bt *bt)
 {
+	bt->state = 0;
 	bt->stack.count = 0;
 	bt->stack.proven = 0;
 	bt->stack.stop = KUNWIND_STOP_NONE;
@@ -28,7 +29,7 @@ EXPORT struct kunwind_bt *kunwind_backtrace_new(uint32_t capacity)
 	if (!bt)
 		return NULL;
 	bt->stack.capacity = capacity;
-	make_empty(bt);
+	kunwind_make_empty(bt);
 	return bt;
 }
 
@@ -99,12 +100,13 @@ int kunwind_backtrace(struct kunwind_handle *handle,
 		return -EINVAL;
 
 	capacity = bt->stack.capacity;
+	bt->state = 0;
 	ret = request(handle, &bt->stack, capacity, OWN_FRAMES);
 	while (ret >= 0 && bt->stack.stop == KUNWIND_STOP_MAX_FRAMES &&
 	       bt->stack.count < capacity)
 		ret = go_on(handle, bt);
 	if (ret < 0) {
-		make_empty(bt);
+		kunwind_make_empty(bt);
 		return ret;
 	}
 	return bt->stack.count;

@@ -9,6 +9,8 @@
 #include "libkunwind.h"
 
 #define DEVICE		"/dev/kunwind"
+/* The oldest that works; kunwind_backtrace_thread() needs version 2, and says so. */
+#define OLDEST_ABI	1
 
 static int check_version(int fd)
 {
@@ -21,7 +23,7 @@ static int check_version(int fd)
 	if (ret < 0)
 		return ret;
 	/* A later module has all requests of this version, unchanged. */
-	return version.abi >= KUNWIND_ABI_VERSION ? 0 : -EPROTO;
+	return version.abi >= OLDEST_ABI ? 0 : -EPROTO;
 }
 
 static int open_device(void)

@@ -14,14 +14,28 @@ struct kunwind_handle {
 	int fd;
 };
 
-/* The kernel writes the frames after its structure, so the library need not copy them. */
+/*
+ * The kernel writes the frames after its structure, so the library need not copy them. The
+ * structures of both requests end where the frames begin. @stack is the result of both.
+ */
 struct kunwind_bt {
-	struct kunwind_stack stack;
+	union {
+		struct kunwind_thread thread;
+		struct {
+			uint32_t state;
+			uint32_t unused;
+			struct kunwind_stack stack;
+		};
+	};
 	struct kunwind_frame frames[];
 };
 
 _Static_assert(offsetof(struct kunwind_bt, frames) ==
-	       sizeof(struct kunwind_stack), "the frames follow the structure");
+	       offsetof(struct kunwind_bt, stack) + sizeof(struct kunwind_stack) &&
+	       offsetof(struct kunwind_bt, frames) == sizeof(struct kunwind_thread),
+	       "the frames follow the structures");
+
+void kunwind_make_empty(struct kunwind_bt *bt);
 
 /*
  * The function that calls this makes the system call itself, without libc's ioctl(). So

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/* Backtraces of other threads. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "libkunwind.h"
+
+/* Return: the process of @pidfd; 0 if it has ended; a negative errno. */
+static pid_t process_of(int pidfd)
+{
+	char path[64], line[128];
+	pid_t pid = -EBADF;
+	FILE *info;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	info = fopen(path, "re");
+	if (!info)
+		return -errno;
+	while (fgets(line, sizeof(line), info))
+		if (sscanf(line, "Pid: %d", &pid) == 1)
+			break;
+	fclose(info);
+	return pid == -1 ? 0 : pid;
+}
+
+/* Whether its process has not ended: until then, no other process has its number. */
+static int is_alive(int pidfd)
+{
+	return !syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) || errno != ESRCH;
+}
+
+static int take(struct kunwind_handle *handle, pid_t pid, pid_t tid, struct kunwind_bt *bt)
+{
+	struct kunwind_thread answer;
+	uint32_t capacity = bt->stack.capacity;
+	long ret;
+
+	bt->thread = (struct kunwind_thread) {
+		.size = sizeof(bt->thread),
+		.pid = pid,
+		.tid = tid ? tid : pid,
+		.capacity = capacity,
+	};
+	ret = kunwind_ioctl(handle->fd, KUNWIND_IOC_THREAD, &bt->thread);
+	answer = bt->thread;
+	bt->stack = (struct kunwind_stack) { .capacity = capacity };
+	bt->state = 0;
+	if (ret < 0)
+		return ret;
+	bt->stack.count = answer.count;
+	bt->stack.proven = answer.proven;
+	bt->stack.stop = answer.stop;
+	bt->state = answer.state;
+	return answer.count;
+}
+
+EXPORT int kunwind_backtrace_thread(struct kunwind_handle *handle, int pidfd, pid_t tid,
+				    struct kunwind_bt *bt)
+{
+	int saved_errno = errno, ret;
+	pid_t pid;
+
+	if (!handle || !bt || pidfd < -1 || tid < 0)
+		return -EINVAL;
+	pid = pidfd == -1 ? getpid() : process_of(pidfd);
+	ret = pid > 0 ? take(handle, pid, tid, bt) : pid ? pid : -ESRCH;
+	if (pidfd != -1 && ret >= 0 && !is_alive(pidfd))
+		ret = -ESRCH;
+	if (ret < 0)
+		kunwind_make_empty(bt);
+	errno = saved_errno;
+	return ret;
+}
+
+EXPORT uint32_t kunwind_backtrace_state(const struct kunwind_bt *bt)
+{
+	return bt->state;
+}
