@@ -19,7 +19,7 @@ static const struct {
 	{ "trace", kc_trace, "record system calls or events with their call stacks, then show them" },
 	{ "report", kc_report, "show a recorded trace again: as text, flame graph or timeline" },
 	{ "stop", kc_stop, "end recordings whose kunwind trace was killed" },
-	{ "stack", kc_stack, "print the stack of this command itself, to see whether kunwind works" },
+	{ "stack", kc_stack, "print the stacks of running threads, without stopping them" },
 	{ "status", kc_status, "say why there are no stacks, and what the kernel module does" },
 	{ "table", kc_table, "show the unwind table of an ELF file, or its rules at an address" },
 };

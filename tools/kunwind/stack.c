@@ -1,152 +1,476 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * kunwind stack: this program's own stack, which is all that a process without
- * privilege may see. It shows whether module, device, library and symbols work.
+ * kunwind stack: the stacks of threads that run, without stopping them. Without an argument
+ * it prints its own, which shows whether module, device, library and symbols work.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <libkunwind.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "command.h"
+#include "frames.h"
 #include "module.h"
 #include "notes.h"
 
-#define CAPACITY	128
+/* As many as the module gives for another thread. */
+#define CAPACITY	KUNWIND_MAX_FRAMES
 
-/* One line of /proc/self/maps. */
-struct mapping {
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset;
-	char path[4096];
+struct options {
+	bool all;
+	bool json;
+	bool kernel;
+	bool watch;
+	unsigned int interval;
+	const char *name;
+	/* PIDs and TIDs, as the user gave them. */
+	char **ids;
+	size_t nr_ids;
 };
 
-static bool find_mapping(uint64_t address, struct mapping *mapping)
+/*
+ * One round. Made and used by kc_stack(): what it needs, and what it has found.
+ * @shown: threads whose stack was shown
+ * @refused: processes that this user may not trace
+ * @failed: something that was asked for by its number is not there
+ */
+struct round {
+	const struct options *options;
+	struct kunwind_handle *handle;
+	struct kunwind_bt *bt;
+	struct kr_notes *notes;
+	/* Of the processes that see the same files as this one. */
+	struct kr_modules *modules;
+	json_t *processes;
+	size_t shown;
+	size_t refused;
+	bool failed;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	char line[5000];
-	FILE *maps = fopen("/proc/self/maps", "re");
+	struct options *o = state->input;
+	char *end;
+
+	switch (key) {
+	case 'a':
+		o->all = true;
+		return 0;
+	case 'j':
+		o->json = true;
+		return 0;
+	case 'k':
+		o->kernel = true;
+		return 0;
+	case 'n':
+		o->name = arg;
+		return 0;
+	case 'w':
+		o->watch = true;
+		if (!arg)
+			return 0;
+		o->interval = strtoul(arg, &end, 10);
+		if (*end || !o->interval || o->interval > 86400)
+			argp_error(state, "--watch takes seconds, 1 to 86400: %s", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (strspn(arg, "0123456789") != strlen(arg) || !atoi(arg))
+			argp_error(state, "'%s' is no PID or TID; -n takes names", arg);
+		o->ids = &state->argv[state->next - 1];
+		o->nr_ids = state->argc - state->next + 1;
+		for (size_t i = 1; i < o->nr_ids; i++)
+			if (strspn(o->ids[i], "0123456789") != strlen(o->ids[i]) || !atoi(o->ids[i]))
+				argp_error(state, "'%s' is no PID or TID", o->ids[i]);
+		state->next = state->argc;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_option takes[] = {
+	{ "all", 'a', NULL, 0, "Show all processes that you may trace", 0 },
+	{ "name", 'n', "NAME", 0, "Show the processes of that name", 0 },
+	{ "kernel", 'k', NULL, 0, "Show the kernel's part of the stack, too; needs root", 0 },
+	{ "watch", 'w', "SECONDS", OPTION_ARG_OPTIONAL,
+	  "Show the stacks again and again, every 2 seconds", 0 },
+	{ "json", 'j', NULL, 0, "Print JSON", 0 },
+	{ 0 },
+};
+
+static const struct argp argp = {
+	.options = takes,
+	.parser = parse,
+	.args_doc = "[PID|TID...]",
+	.doc = "Print the user call stacks of threads, with names. The threads are not stopped, "
+	       "and notice nothing. A PID stands for all threads of the process. Without an "
+	       "argument, print the stack of this command itself, to see whether kunwind works."
+	       "\vYou may see the processes that you may trace (ptrace(2)). The exit status is 0 "
+	       "if everything that was asked for was shown.",
+};
+
+/* The first line of /proc/PID/task/TID/WHAT. Return: @text; "" if it cannot be read. */
+static const char *read_line(pid_t pid, pid_t tid, const char *what, char *text, size_t size)
+{
+	char path[96];
+	FILE *file;
+
+	text[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, what);
+	file = fopen(path, "re");
+	if (file && fgets(text, size, file))
+		text[strcspn(text, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+/* A thread can give itself any name: keep escapes from the terminal. */
+static char *printable(char *text)
+{
+	char *c;
+
+	for (c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+	return text;
+}
+
+/* Return: the process that @id is or belongs to; 0 if there is none. */
+static pid_t process_of(pid_t id)
+{
+	char path[64], line[256];
+	pid_t pid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+static void print_kernel(pid_t pid, pid_t tid)
+{
+	char path[96], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stack", pid, tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		printf("    [kernel]  %s", line + (strncmp(line, "[<0>] ", 6) ? 0 : 6));
+	if (file)
+		fclose(file);
+}
+
+static json_t *kernel_json(pid_t pid, pid_t tid)
+{
+	json_t *json = json_array();
+	char path[96], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stack", pid, tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		json_array_append_new(json, json_string(line + (strncmp(line, "[<0>] ", 6) ? 0 : 6)));
+	}
+	if (file)
+		fclose(file);
+	return json;
+}
+
+static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *maps, json_t *threads)
+{
+	uint32_t stop = kunwind_backtrace_stop(r->bt);
+	bool on_cpu = kunwind_backtrace_state(r->bt) == KUNWIND_THREAD_ON_CPU;
+	char name[64];
+	json_t *json;
+
+	printable((char *)read_line(pid, tid, "comm", name, sizeof(name)));
+	r->shown++;
+	if (threads) {
+		json = json_object();
+		json_object_set_new(json, "tid", json_integer(tid));
+		json_object_set_new(json, "name", json_string(name));
+		json_object_set_new(json, "running", json_boolean(on_cpu));
+		if (r->options->kernel)
+			json_object_set_new(json, "kernel", kernel_json(pid, tid));
+		json_object_set_new(json, "frames", kc_frames_json(r->bt, maps));
+		json_object_set_new(json, "proven",
+				    json_integer(kunwind_backtrace_proven(r->bt)));
+		json_object_set_new(json, "stop", json_string(kunwind_stop_name(stop)));
+		json_array_append_new(threads, json);
+		return;
+	}
+	printf("  thread %d %s%s\n", tid, name, on_cpu ? ", running" : "");
+	if (r->options->kernel)
+		print_kernel(pid, tid);
+	kc_frames_print(r->bt, maps);
+	if (stop != KUNWIND_STOP_COMPLETE)
+		printf("    not complete: %s: %s\n", kunwind_stop_name(stop),
+		       kunwind_stop_text(stop));
+}
+
+/* Whether @pid sees other files than this process at the same paths. */
+static bool is_elsewhere(pid_t pid)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return !stat(path, &other) && !stat("/proc/self/ns/mnt", &own) &&
+	       (own.st_ino != other.st_ino || own.st_dev != other.st_dev);
+}
+
+/* The header of a process, before its first thread. Return: its threads in JSON, or NULL. */
+static json_t *begin_process(struct round *r, pid_t pid)
+{
+	json_t *json, *threads;
+	char name[64];
+
+	printable((char *)read_line(pid, pid, "comm", name, sizeof(name)));
+	if (!r->processes) {
+		printf("process %d %s\n", pid, name);
+		return NULL;
+	}
+	json = json_object();
+	threads = json_array();
+	json_object_set_new(json, "pid", json_integer(pid));
+	json_object_set_new(json, "name", json_string(name));
+	json_object_set_new(json, "threads", threads);
+	json_array_append_new(r->processes, json);
+	return threads;
+}
+
+/* Take and show a thread. Return: 0; a negative errno. */
+static int take_thread(struct round *r, pid_t pid, int pidfd, pid_t tid, struct kc_maps *maps,
+		       bool *begun, json_t **threads)
+{
+	int ret;
+
+	do {
+		ret = kunwind_backtrace_thread(r->handle, pidfd, tid, r->bt);
+	} while (ret == -EAGAIN);
+	if (ret < 0)
+		return ret;
+	if (!*begun)
+		*threads = begin_process(r, pid);
+	*begun = true;
+	show_thread(r, pid, tid, maps, *threads);
+	return 0;
+}
+
+/* Show @only, or all threads if it is 0. Return: 0; a negative errno if there are none. */
+static int show_process(struct round *r, pid_t pid, pid_t only)
+{
+	struct kr_modules *modules = r->modules;
+	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret = -ESRCH, each;
+	struct kc_maps *maps;
+	json_t *threads = NULL;
+	char path[64];
+	struct dirent *entry;
+	bool begun = false;
+	DIR *dir;
+
+	if (pidfd < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	if (is_elsewhere(pid))
+		modules = kr_modules_new(path, r->notes);
+	maps = kc_maps_new(pid, modules);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!maps || !dir)
+		ret = errno == EACCES || errno == EPERM ? -EPERM : -ESRCH;
+	while (maps && dir && (entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid <= 0 || (only && tid != only))
+			continue;
+		each = take_thread(r, pid, pidfd, tid, maps, &begun, &threads);
+		/* A thread that has ended meanwhile is no failure. */
+		if (!each || each == -ESRCH)
+			continue;
+		ret = each;
+		break;
+	}
+	if (dir)
+		closedir(dir);
+	kc_maps_free(maps);
+	if (modules != r->modules)
+		kr_modules_free(modules);
+	close(pidfd);
+	return begun ? 0 : ret;
+}
+
+/* Show what the user gave the number of. */
+static void show_id(struct round *r, pid_t id)
+{
+	pid_t pid = process_of(id);
+	int ret = pid ? show_process(r, pid, pid == id ? 0 : id) : -ESRCH;
+
+	if (!ret)
+		return;
+	r->failed = true;
+	switch (ret) {
+	case -ESRCH:
+		kc_error("ps -eL lists processes and threads",
+			 "there is no process or thread %d, or it is the kernel's", id);
+		break;
+	case -EPERM:
+	case -EACCES:
+		kc_error("sudo kunwind stack shows all processes",
+			 "you may not trace process %d", pid);
+		break;
+	default:
+		kc_error(NULL, "process %d: %s", pid, strerror(-ret));
+	}
+}
+
+/* Whether @pid is a process of the name: its own, or that of its file. */
+static bool has_name(pid_t pid, const char *name)
+{
+	char text[4096], path[64];
+	const char *base;
+	ssize_t length;
+
+	if (!strcmp(read_line(pid, pid, "comm", text, sizeof(text)), name))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	length = readlink(path, text, sizeof(text) - 1);
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	base = strrchr(text, '/');
+	return !strcmp(base ? base + 1 : text, name);
+}
+
+/* Show all processes, or those of a name. */
+static void show_many(struct round *r)
+{
+	const char *name = r->options->name;
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
 	bool found = false;
 
-	while (maps && !found && fgets(line, sizeof(line), maps)) {
-		mapping->path[0] = '\0';
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64
-			   " %*s %*s %4095[^\n]", &mapping->start, &mapping->end,
-			   &mapping->offset, mapping->path) >= 3)
-			found = address >= mapping->start && address < mapping->end;
+	while (dir && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+		int ret;
+
+		if (pid <= 0 || pid == getpid() || (name && !has_name(pid, name)))
+			continue;
+		found = true;
+		ret = show_process(r, pid, 0);
+		if (ret == -EPERM || ret == -EACCES)
+			r->refused++;
+		else if (ret && ret != -ESRCH)
+			kc_error(NULL, "process %d: %s", pid, strerror(-ret));
 	}
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
-/* What is mapped here is at its path, whatever its build ID. */
-static struct kr_module *module_of(struct kr_modules *modules,
-				   const struct mapping *mapping)
-{
-	struct kr_module_id id = { .path = mapping->path };
-	struct stat st;
-
-	if (!stat(mapping->path, &st)) {
-		id.dev = st.st_dev;
-		id.inode = st.st_ino;
+	if (dir)
+		closedir(dir);
+	if (name && !found) {
+		r->failed = true;
+		kc_error("pgrep -l . lists names", "there is no process %s", name);
 	}
-	return kr_module_get(modules, &id);
+	if (r->refused)
+		kc_error("sudo kunwind stack shows all processes",
+			 "%zu processes are not shown: you may not trace them", r->refused);
+	if (name && found && !r->shown)
+		r->failed = true;
 }
 
-static void print_frame(const struct kunwind_frame *at, const struct kr_frame *frame,
-			const char *path)
+static int run_round(struct round *r)
 {
-	printf("    %#" PRIx64 "  ", (uint64_t)at->address);
-	if (!frame)
-		printf("%s", path);
-	else if (frame->function[0] && !frame->inlined)
-		printf("%s+%#" PRIx64 "  %s", frame->function, frame->offset, path);
-	else if (frame->function[0])
-		printf("%s  %s", frame->function, path);
-	else
-		printf("%s+%#" PRIx64, path, frame->offset);
-	if (frame && frame->line)
-		printf("  %s:%" PRIu32, frame->file, frame->line);
-	if (frame && frame->inlined)
-		printf("  (inlined)");
-	puts(at->flags & KUNWIND_FRAME_GUESSED ? "  [guessed]" : "");
+	size_t i;
+
+	r->shown = 0;
+	r->refused = 0;
+	r->failed = false;
+	r->processes = r->options->json ? json_array() : NULL;
+	if (r->options->all || r->options->name)
+		show_many(r);
+	for (i = 0; i < r->options->nr_ids; i++)
+		show_id(r, atoi(r->options->ids[i]));
+	if (r->processes && kc_print_json(r->processes))
+		return KC_FAILED;
+	return r->failed ? KC_FAILED : 0;
 }
 
-static void add_frame(json_t *frames, const struct kunwind_frame *at,
-		      const struct kr_frame *frame, const char *path)
-{
-	json_t *json = json_object();
+/* Ctrl-C ends --watch when the round is shown. */
+static volatile sig_atomic_t is_ended;
 
-	json_object_set_new(json, "address", json_integer((json_int_t)at->address));
-	json_object_set_new(json, "interrupted",
-			    json_boolean(at->flags & KUNWIND_FRAME_INTERRUPTED));
-	json_object_set_new(json, "guessed",
-			    json_boolean(at->flags & KUNWIND_FRAME_GUESSED));
-	json_object_set_new(json, "module", json_string(path));
-	if (frame) {
-		json_object_set_new(json, "function", json_string(frame->function));
-		json_object_set_new(json, "offset",
-				    json_integer((json_int_t)frame->offset));
-		json_object_set_new(json, "file", json_string(frame->file));
-		json_object_set_new(json, "line", json_integer(frame->line));
-		json_object_set_new(json, "inlined", json_boolean(frame->inlined));
+static void end_soon(int number)
+{
+	(void)number;
+	is_ended = true;
+}
+
+static const struct sigaction ending = { .sa_handler = end_soon };
+
+static int show_others(const struct options *options, struct kunwind_handle *handle,
+		       struct kunwind_bt *bt)
+{
+	struct round r = { .options = options, .handle = handle, .bt = bt };
+	int status;
+
+	r.notes = kr_notes_new();
+	r.modules = kr_modules_new(NULL, r.notes);
+	if (options->watch) {
+		sigaction(SIGINT, &ending, NULL);
+		sigaction(SIGTERM, &ending, NULL);
 	}
-	json_array_append_new(frames, json);
-}
-
-/* @json: where frames are added, or NULL to print them. */
-static void show_frames(const struct kunwind_bt *bt, struct kr_modules *modules,
-			json_t *json)
-{
-	const struct kunwind_frame *at = kunwind_backtrace_frames(bt);
-	const struct kunwind_frame *end = at + kunwind_backtrace_count(bt);
-	uint32_t j;
-
-	for (; at < end; at++) {
-		const struct kr_place *place = NULL;
-		struct mapping mapping = { .path = "" };
-
-		if (find_mapping(at->address, &mapping))
-			place = kr_module_resolve(module_of(modules, &mapping),
-				at->address - mapping.start + mapping.offset,
-				!(at->flags & KUNWIND_FRAME_INTERRUPTED));
-		for (j = 0; j < (place ? place->count : 1); j++) {
-			const struct kr_frame *frame = place ? &place->frames[j] : NULL;
-
-			if (json)
-				add_frame(json, at, frame, mapping.path);
-			else
-				print_frame(at, frame, mapping.path);
-		}
+	status = run_round(&r);
+	while (options->watch && !is_ended && !fflush(stdout)) {
+		sleep(options->interval);
+		if (is_ended)
+			break;
+		/* Home, and clear: only on a terminal. */
+		if (isatty(STDOUT_FILENO) && !options->json)
+			fputs("\033[H\033[2J", stdout);
+		status = run_round(&r);
 	}
+	kr_modules_free(r.modules);
+	kr_notes_free(r.notes);
+	return status;
 }
 
-static int show(const struct kunwind_bt *bt, bool as_json)
+/* Its own stack. */
+static int show_own(struct kunwind_handle *handle, struct kunwind_bt *bt, bool as_json)
 {
 	struct kr_notes *notes = kr_notes_new();
 	struct kr_modules *modules = kr_modules_new(NULL, notes);
+	struct kc_maps *maps = kc_maps_new(getpid(), modules);
+	int ret = maps ? kunwind_backtrace(handle, bt) : -ENOMEM, status;
 	uint32_t stop = kunwind_backtrace_stop(bt);
-	json_t *json = as_json ? json_object() : NULL, *frames;
-	int status = stop == KUNWIND_STOP_COMPLETE ? 0 : KC_FAILED;
+	json_t *json;
 
-	if (json) {
-		frames = json_array();
-		show_frames(bt, modules, frames);
-		json_object_set_new(json, "frames", frames);
+	status = stop == KUNWIND_STOP_COMPLETE ? 0 : KC_FAILED;
+	if (ret < 0) {
+		kc_error(NULL, "cannot take the stack: %s", strerror(-ret));
+	} else if (as_json) {
+		json = json_object();
+		json_object_set_new(json, "frames", kc_frames_json(bt, maps));
 		json_object_set_new(json, "proven",
 				    json_integer(kunwind_backtrace_proven(bt)));
 		json_object_set_new(json, "stop", json_string(kunwind_stop_name(stop)));
 		status = kc_print_json(json) ?: status;
 	} else {
-		show_frames(bt, modules, NULL);
+		kc_frames_print(bt, maps);
 		printf("%" PRIu32 " frames, %" PRIu32 " of them proven; %s: %s\n",
 		       kunwind_backtrace_count(bt), kunwind_backtrace_proven(bt),
 		       kunwind_stop_name(stop), kunwind_stop_text(stop));
 	}
+	kc_maps_free(maps);
 	kr_modules_free(modules);
 	kr_notes_free(notes);
 	return status;
@@ -154,15 +478,12 @@ static int show(const struct kunwind_bt *bt, bool as_json)
 
 int kc_stack(int argc, char **argv)
 {
+	struct options options = { .interval = 2 };
 	struct kunwind_handle *handle;
 	struct kunwind_bt *bt;
 	int ret, status;
-	bool json;
 
-	json = kc_parse_json(argc, argv,
-		"Print the call stack of this command itself, with names. It comes from "
-		"/dev/kunwind, so this shows whether kunwind works."
-		"\vThe exit status is 0 if the stack is complete.");
+	kc_parse(&argp, argc, argv, 0, &options);
 	if (!kc_module_is_loaded())
 		return KC_FAILED;
 	ret = kunwind_open(&handle);
@@ -172,13 +493,15 @@ int kc_stack(int argc, char **argv)
 		return KC_FAILED;
 	}
 	bt = kunwind_backtrace_new(CAPACITY);
-	ret = bt ? kunwind_backtrace(handle, bt) : -ENOMEM;
-	if (ret < 0) {
-		kc_error(NULL, "cannot take the stack: %s", strerror(-ret));
-		status = KC_FAILED;
-	} else {
-		status = show(bt, json);
+	if (!bt) {
+		kc_error(NULL, "%s", strerror(errno));
+		kunwind_close(handle);
+		return KC_FAILED;
 	}
+	if (options.all || options.name || options.nr_ids)
+		status = show_others(&options, handle, bt);
+	else
+		status = show_own(handle, bt, options.json);
 	kunwind_backtrace_free(bt);
 	kunwind_close(handle);
 	return status;
