@@ -24,7 +24,7 @@ enum kuw_area_id {
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
 	KUW_AREA_NODES,		/* struct kuw_node */
-	KUW_AREA_SLOTS,		/* u64: nodes by hash */
+	KUW_AREA_SLOTS,		/* u16: nodes by hash */
 	KUW_AREA_ORDER,		/* struct kuw_pair: rules by use, and room to sort */
 	KUW_AREA_CODES,		/* u32: codes of rules, then of nodes */
 	KUW_AREA_ENTRIES,	/* u8: the entries of a block */

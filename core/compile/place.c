@@ -3,9 +3,6 @@
 #include "place.h"
 #include "budgets.h"
 
-/* Rows to check at once, as they are nearly always in one block. */
-#define TOGETHER	16
-
 /* Return: whether there is room for the rows of one more FDE. */
 static bool rows_room(struct kuw_place *p)
 {
@@ -26,7 +23,7 @@ int kuw_place_init(struct kuw_place *p)
 }
 
 /* Return: bytes of a row, if @left bytes of the FDE are left. Sets *@row to its last word. */
-static __always_inline u32 row_len(const u32 **row, u32 left)
+static u32 row_len(const u32 **row, u32 left)
 {
 	u32 len = kuw_found_len(*row);
 
@@ -42,39 +39,29 @@ static __always_inline u32 row_len(const u32 **row, u32 left)
  * before @stop. Their FDE ends at @end; the first row has few bytes. Return: the node, with
  * *@row and *@off after its rows; 0 if the first row stays alone, with both unchanged.
  */
-static __always_inline u32 take_run(struct kuw_runs *runs, struct kuw_tree tree,
-				    const u32 **row, u32 *off, u32 end, u32 stop)
+static u32 take_run(struct kuw_runs *runs, const u32 **row, u32 *off, u32 end, u32 stop)
 {
 	const u32 *word = *row;
 	u32 at = *off, len = row_len(&word, end - at);
+	u32 step = kuw_found_rule(word) << 16, node = 0, child;
 	/* A run is in one bucket. */
 	u32 last = min_t(u32, stop - 1, at | ((1u << KUW_BUCKET_SHIFT) - 1));
-	u64 above = 0, hash = 0, step = kuw_found_rule(word) << 16, child;
+	u64 hash = 0;
 
-	for (;;) {
-		child = kuw_runs_child(tree, above, step, &hash);
-		if (unlikely(child & ~KUW_SLOT_NODE)) {
-			above = kuw_runs_grow(runs, child, hash);
-			if (above & KUW_RUNS_FULL)
-				break;
-		} else {
-			above = child << 16;
-		}
+	while (len <= KUW_RUN_NEAR) {
+		child = kuw_runs_child(runs, node, step, &hash);
+		if (!child)
+			break;
+		node = child;
 		at += len;
-		word++;
+		*row = ++word;
+		*off = at;
 		if (at > last)
 			break;
 		step = kuw_found_step(word);
-		len = kuw_found_len(word);
-		if (len > KUW_RUN_NEAR) {
-			if (len != KUW_FOUND_LAST || end - at > KUW_RUN_NEAR)
-				break;
-			len = end - at;
-		}
+		len = row_len(&word, end - at);
 	}
-	*row = word;
-	*off = at;
-	return kuw_runs_node(above);
+	return node;
 }
 
 /*
@@ -96,8 +83,7 @@ struct state {
 };
 
 /* Put the rows of an FDE after the others. */
-static __always_inline void put_fde(struct kuw_runs *runs, struct state *p,
-				    struct kuw_tree tree, const struct kuw_pair *fde)
+static void put_fde(struct kuw_runs *runs, struct state *p, const struct kuw_pair *fde)
 {
 	const u32 *head = p->found + fde->value, *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
@@ -130,10 +116,10 @@ static __always_inline void put_fde(struct kuw_runs *runs, struct state *p,
 		word = row;
 		/* Long rows, bodies of functions, stay rows: walks look up mostly these. */
 		if (row_len(&word, end - off) <= KUW_RUN_NEAR)
-			node = take_run(runs, tree, &row, &off, end, stop);
+			node = take_run(runs, &row, &off, end, stop);
 		if (node) {
 			*p->to += kuw_row(0, node) + p->nodes;
-			tree.nodes[node].uses++;
+			runs->nodes[node].uses++;
 			rule = kuw_found_rule(row - 1);
 		} else {
 			rule = kuw_found_rule(row);
@@ -156,20 +142,14 @@ static bool other_block(const struct kuw_place *p, u64 row)
 /* Count the blocks in which rows start. */
 static void count_chunks(struct kuw_place *p, const u64 *rows, const u64 *end)
 {
-	while (rows < end) {
-		/* Rows are sorted, so the rows in between are in the same block. */
-		if (end - rows >= TOGETHER && !other_block(p, rows[TOGETHER - 1])) {
-			rows += TOGETHER;
-			continue;
-		}
+	for (; rows < end; rows++) {
 		p->nr_chunks += other_block(p, *rows);
-		p->last_off = kuw_row_off(*rows++);
+		p->last_off = kuw_row_off(*rows);
 	}
 }
 
 int kuw_place_rows(struct kuw_place *p)
 {
-	const struct kuw_tree tree = kuw_runs_tree(p->runs);
 	u64 *rows = kuw_area(p->areas, KUW_AREA_ROWS);
 	struct state s = {
 		.to = rows + p->nr_rows,
@@ -190,7 +170,7 @@ int kuw_place_rows(struct kuw_place *p)
 			      p->areas->area[KUW_AREA_ROWS].bytes / sizeof(u64) -
 			      p->found->longest);
 	for (; fde < end && s.to < enough; fde++)
-		put_fde(p->runs, &s, tree, fde);
+		put_fde(p->runs, &s, fde);
 	count_chunks(p, rows + p->nr_rows, s.to);
 	p->pos = fde - p->fdes;
 	p->nr_rows = s.to - rows;

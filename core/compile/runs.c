@@ -11,77 +11,61 @@
 #include "runs.h"
 #include "budgets.h"
 
-static struct kuw_node *nodes_of(const struct kuw_runs *r)
-{
-	return kuw_area(r->areas, KUW_AREA_NODES);
-}
-
 int kuw_runs_init(struct kuw_runs *r, u32 nr_rows)
 {
-	struct kuw_node *nodes;
 	u32 slots = 256;
 
 	r->max_nodes = min_t(u32, KUW_MAX_RUN_NODES, slots + nr_rows / 8);
 	while (slots < r->max_nodes)
 		slots *= 2;
-	if (!kuw_area_room(r->areas, KUW_AREA_NODES, (u64)r->max_nodes * sizeof(*nodes)) ||
-	    !kuw_area_room(r->areas, KUW_AREA_SLOTS, slots * sizeof(u64)))
+	if (!kuw_area_room(r->areas, KUW_AREA_NODES, (u64)r->max_nodes * sizeof(*r->nodes)) ||
+	    !kuw_area_room(r->areas, KUW_AREA_SLOTS, slots * sizeof(*r->slots)))
 		return -ENOSPC;
-	nodes = nodes_of(r);
-	memset(nodes, 0, sizeof(*nodes));
-	memset(kuw_area(r->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u64));
+	r->nodes = kuw_area(r->areas, KUW_AREA_NODES);
+	r->slots = kuw_area(r->areas, KUW_AREA_SLOTS);
+	memset(r->nodes, 0, sizeof(*r->nodes));
+	memset(r->slots, 0, slots * sizeof(*r->slots));
 	r->mask = slots - 1;
 	r->nr_nodes = 1;
 	return 0;
 }
 
-/* Return: the first node of a slot. */
-static u32 first_of(u64 slot)
+static u32 grow(struct kuw_runs *r, u64 key, u16 *slot)
 {
-	return (u16)(slot >> 32);
-}
+	struct kuw_node *node = &r->nodes[r->nr_nodes];
+	u32 parent = key >> 32;
 
-/*
- * Find or make the node with this key, which belongs to @slot. Return: 0 if none can be
- * made: there are too many nodes or rows, or too many nodes of this hash.
- */
-static u32 grow(struct kuw_runs *r, u64 key, u64 *slot)
-{
-	struct kuw_node *nodes = nodes_of(r), *node;
-	u32 i, parent = key >> 32, tries = KUW_MAX_RUN_TRIES;
-
-	for (i = first_of(*slot); i; i = nodes[i].next) {
-		if (nodes[i].key == key)
-			return i;
-		if (!--tries)
-			return 0;
-	}
-	if (r->nr_nodes == r->max_nodes)
+	if (r->nr_nodes == r->max_nodes || r->nodes[parent].depth == KUW_RUN_ROWS)
 		return 0;
-	node = &nodes[r->nr_nodes];
 	memset(node, 0, sizeof(*node));
 	node->key = key;
-	node->depth = nodes[parent].depth + 1;
-	node->span = nodes[parent].span + kuw_node_delta(node);
-	if (node->depth > KUW_RUN_ROWS)
-		return 0;
+	node->depth = r->nodes[parent].depth + 1;
+	node->span = r->nodes[parent].span + kuw_node_delta(node);
 	/* The node that was seen first is seen most: it stays the first of its slot. */
 	if (*slot) {
-		node->next = nodes[first_of(*slot)].next;
-		nodes[first_of(*slot)].next = r->nr_nodes;
+		node->next = r->nodes[*slot].next;
+		r->nodes[*slot].next = r->nr_nodes;
 	} else {
-		*slot = kuw_runs_above(parent) | (u64)r->nr_nodes << 32 | (u32)key;
+		*slot = r->nr_nodes;
 	}
 	return r->nr_nodes++;
 }
 
-u64 kuw_runs_grow(struct kuw_runs *r, u64 child, u64 hash)
+u32 kuw_runs_child(struct kuw_runs *r, u32 parent, u32 step, u64 *hash)
 {
-	u64 *slot = kuw_runs_slot(kuw_runs_tree(r), hash), want = *slot ^ child;
-	u32 parent = kuw_runs_node(want), node;
+	u64 key = (u64)parent << 32 | step;
+	u32 tries = KUW_MAX_RUN_TRIES, i;
+	u16 *slot;
 
-	node = grow(r, (u64)parent << 32 | (u32)want, slot);
-	return node ? kuw_runs_above(node) : kuw_runs_above(parent) | KUW_RUNS_FULL;
+	*hash = (*hash ^ step) * KUW_MIX;
+	slot = &r->slots[(u32)(*hash >> 32) & r->mask];
+	for (i = *slot; i; i = r->nodes[i].next) {
+		if (likely(r->nodes[i].key == key))
+			return i;
+		if (!--tries)
+			return 0;
+	}
+	return grow(r, key, slot);
 }
 
 /* Whether a run saves more than twice its bytes: it saves two for each row after the first. */
@@ -98,7 +82,7 @@ static void dissolve(struct kuw_runs *r, const struct kuw_intern *intern,
 		     struct kuw_node *node)
 {
 	struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
-	struct kuw_node *nodes = nodes_of(r);
+	struct kuw_node *nodes = r->nodes;
 	u32 uses = node->uses;
 
 	node->take = 0;
@@ -111,7 +95,7 @@ static void rank_runs(struct kuw_runs *r, const struct kuw_intern *intern,
 		      struct kuw_sort *sort, struct kuw_pair *pairs)
 {
 	struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
-	struct kuw_node *nodes = nodes_of(r), *node;
+	struct kuw_node *nodes = r->nodes, *node;
 	u32 i, n = 0;
 
 	for (i = 1; i < r->nr_nodes; i++) {
@@ -143,7 +127,7 @@ void kuw_runs_choose(struct kuw_runs *r, const struct kuw_intern *intern,
 		     struct kuw_sort *sort, struct kuw_pair *pairs)
 {
 	struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
-	struct kuw_node *nodes = nodes_of(r), *node, *parent;
+	struct kuw_node *nodes = r->nodes, *node, *parent;
 	u32 i, uses, rows = 0;
 
 	/* A single row counts for its rule, all others for one node. */
@@ -183,7 +167,7 @@ void kuw_runs_write(const struct kuw_runs *r, const struct kuw_intern *intern,
 		    struct kuw_table *table)
 {
 	const struct kuw_ruleset *rules = kuw_area(intern->areas, KUW_AREA_RULES);
-	const struct kuw_node *nodes = nodes_of(r), *node;
+	const struct kuw_node *nodes = r->nodes, *node;
 	u16 *firsts = (u16 *)((u8 *)table + table->runs_off);
 	u16 *run_rules = firsts + table->nr_runs + 1;
 	u8 *offsets = (u8 *)(run_rules + table->nr_run_rows);

@@ -54,18 +54,21 @@ static inline u16 kuw_node_rule(const struct kuw_node *node)
 /**
  * struct kuw_runs - the tree of sequences, and the runs chosen from it
  * @areas: where the tree is: KUW_AREA_NODES, KUW_AREA_SLOTS
- * @nr_nodes: how many nodes, and the root, 0
+ * @nodes: the tree
+ * @nr_nodes: how many nodes, with the root, 0
  * @nr_rows: how many rows, alone or in runs, kuw_runs_choose() has counted
  * @nr_runs: how many runs it has chosen
  * @nr_run_rows: their rows
  */
 struct kuw_runs {
 	struct kuw_areas *areas;
+	struct kuw_node *nodes;
 	u32 nr_nodes;
 	u32 nr_rows;
 	u32 nr_runs;
 	u32 nr_run_rows;
 	/* private */
+	u16 *slots;
 	u32 max_nodes;
 	u32 mask;
 };
@@ -73,62 +76,13 @@ struct kuw_runs {
 /* Make room for the tree of @nr_rows rows, and empty it. Return: 0, -ENOSPC. */
 int kuw_runs_init(struct kuw_runs *r, u32 nr_rows);
 
-/* The tree of runs; and a hash with one word for each slot: a node's key and number. */
-struct kuw_tree {
-	struct kuw_node *nodes;
-	u64 *slots;
-	u32 mask;
-};
-
-static inline struct kuw_tree kuw_runs_tree(const struct kuw_runs *r)
-{
-	return (struct kuw_tree){ .nodes = kuw_area(r->areas, KUW_AREA_NODES),
-				  .slots = kuw_area(r->areas, KUW_AREA_SLOTS),
-				  .mask = r->mask };
-}
-
-/* Return: where the node of rows with this hash may be. */
-static __always_inline u64 *kuw_runs_slot(struct kuw_tree tree, u64 hash)
-{
-	return tree.slots + ((u32)(hash >> 32) & tree.mask);
-}
-
-/* A slot has, from the highest bit: the parent's number, the node's number, and the lower
- * half of the node's key. While rows are matched, "above" has the number of the node that
- * they have reached, in the place of the parent's.
- */
-#define KUW_SLOT_NODE	(0xffffULL << 32)
-
-static inline u64 kuw_runs_above(u32 node)
-{
-	return (u64)node << 48;
-}
-
-static inline u32 kuw_runs_node(u64 above)
-{
-	return above >> 48;
-}
-
 /*
- * Match one more row after the rows that are @above. @step is its kuw_found_step(); for the
- * first row, only the rule's half. @hash is that of the rows, and not that of their node, so
- * that the next slot can be computed without waiting for a load.
- * Return: only the node's number (KUW_SLOT_NODE) if the slot has the node; if other bits are
- * set, kuw_runs_grow() must find it.
+ * Find or make the node of the rows of @parent (0: none) and one more row. @step is the row's
+ * kuw_found_step(); for the first row, only the rule's half. @hash is that of all these rows,
+ * and starts as 0. Return: 0 if no node can be made: there are too many nodes or rows, or too
+ * many nodes of this hash.
  */
-static __always_inline u64 kuw_runs_child(struct kuw_tree tree, u64 above, u64 step, u64 *hash)
-{
-	*hash = (*hash ^ step) * KUW_MIX;
-	/* No run has rule 0, so an empty slot matches no rows. */
-	return *kuw_runs_slot(tree, *hash) ^ (above | step);
-}
-
-/* Find or make the node that kuw_runs_child(), which returned @child, did not find. Return:
- * "above" for the next row; if no node can be made, "above" for this row and KUW_RUNS_FULL.
- */
-u64 kuw_runs_grow(struct kuw_runs *r, u64 child, u64 hash);
-
-#define KUW_RUNS_FULL	1ULL
+u32 kuw_runs_child(struct kuw_runs *r, u32 parent, u32 step, u64 *hash);
 
 /*
  * Choose the runs of the table. @intern's rules have counted rows that are alone, and nodes
