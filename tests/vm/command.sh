@@ -204,7 +204,8 @@ nothing_happens() {
 	((status == 1)) && grep 'the trace has no events' said
 }
 
-ok "where nothing can be written, the trace is in /tmp" prints 'the trace is in /tmp/kunwind-' sh -c 'cd /proc && "$1" trace -- true' sh "$kunwind"
+ok "where nothing can be written, the trace is in /tmp" prints 'the trace is in /tmp/kunwind-' \
+	sh -c 'cd "$2" && "$1" trace -- true' sh "$kunwind" "$TOP"
 ok "the first frame of a program has a name" first_exit
 ok "events as perf calls them" prints sched_switch "$kunwind" trace --full -e sched:sched_switch --output perfs -- sleep 0.1
 ok "page faults" prints page_fault_user "$kunwind" trace --full -e page-faults --output faults -- true
