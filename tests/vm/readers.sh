@@ -97,7 +97,8 @@ late() {
 
 # idle: a viewer that comes late sees the one stack of a program that then does nothing, although no state dump will come.
 idle() {
-	mkfifo wake && perl -e 'open my $wake, "<", "wake" or die; sleep 1000' &
+	mkfifo wake || return
+	perl -e 'open my $wake, "<", "wake" or die; sleep 1000' &
 	program=$!
 	sleep 1
 	prepare idle --live=2000000 --set-url=net://localhost && lttng start idle && sleep 10 || return
