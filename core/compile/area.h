@@ -52,14 +52,7 @@ struct kuw_areas {
 };
 
 /* Ask for an area of @bytes, in @grow. Return: false. */
-static noinline __maybe_unused bool kuw_area_grow(struct kuw_areas *a, u32 id, u64 bytes)
-{
-	bytes = max_t(u64, bytes, a->least[id]);
-	bytes = max_t(u64, bytes, 2 * a->area[id].bytes);
-	a->grow = id;
-	a->grow_bytes = max_t(u64, bytes, 1024);
-	return false;
-}
+bool kuw_area_grow(struct kuw_areas *a, u32 id, u64 bytes);
 
 /* Return: whether an area has room for @bytes; else kuw_areas.grow asks for it. */
 static inline bool kuw_area_room(struct kuw_areas *a, u32 id, u64 bytes)

@@ -73,13 +73,7 @@ static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 }
 
 /* Ask for more room. Return: -ENOSPC, -E2BIG. */
-static noinline __maybe_unused int kuw_found_grow(struct kuw_found *f)
-{
-	if (f->nr + KUW_FOUND_ROOM > KUW_MAX_ROWS)
-		return -E2BIG;
-	kuw_area_grow(f->areas, KUW_AREA_FOUND, (f->nr + KUW_FOUND_ROOM) * sizeof(u32));
-	return -ENOSPC;
-}
+int kuw_found_grow(struct kuw_found *f);
 
 /*
  * A row with @rule starts at @off: write the row before, which is now complete. For the
