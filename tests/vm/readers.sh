@@ -108,6 +108,7 @@ idle() {
 	until_there idle.text '^    '
 	local status=$?
 	kill "$program" "$viewer"
+	program=$calm
 	lttng destroy idle
 	return "$status"
 }
