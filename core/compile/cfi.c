@@ -217,7 +217,7 @@ static void remember(struct machine *m)
 		return;
 	}
 	if (!kuw_area_room(m->intern->areas, KUW_AREA_STATES,
-			      (m->nr_states + 1) * sizeof(*states))) {
+			   (m->nr_states + 1) * sizeof(*states))) {
 		fail(m, -ENOSPC);
 		return;
 	}

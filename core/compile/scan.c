@@ -66,7 +66,7 @@ static const struct kuw_segment *segment_of(struct kuw_scan *s, u64 vaddr)
  * record cannot be found; -ENOSPC; -E2BIG.
  */
 static int get_fde(struct kuw_scan *s, u32 pos, struct kuw_fde *fde,
-			    struct kuw_cie_slot **slot, u32 *next)
+		   struct kuw_cie_slot **slot, u32 *next)
 {
 	struct kuw_record record;
 	int ret;
