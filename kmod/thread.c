@@ -11,7 +11,6 @@
  *
  * No page is faulted in: a page of the stack may belong to a file server that never answers.
  */
-#include <linux/completion.h>
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
@@ -170,7 +169,8 @@ EXPORT_SYMBOL_GPL(kunwind_walk_thread);
 
 int __init kw_threads_init(void)
 {
-	wq = alloc_workqueue("kunwind-threads", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	/* Not WQ_HIGHPRI: any user can ask, and must not get the CPU before others. */
+	wq = alloc_workqueue("kunwind-threads", WQ_UNBOUND, 0);
 	return wq ? 0 : -ENOMEM;
 }
 
