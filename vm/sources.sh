@@ -12,7 +12,11 @@ source_list() {
 source_farm() {
 	local dir=$1 file
 	mkdir -p "$dir"
+	[[ ! -e $dir.list ]] || mv -- "$dir.list" "$dir.list.before"
 	source_list >"$dir.list"
+	# What is no source any more: a header would still be found.
+	[[ ! -e $dir.list.before ]] || LC_ALL=C sort -u "$dir.list.before" | LC_ALL=C comm -13 <(LC_ALL=C sort -u "$dir.list") - |
+		(cd "$dir" && xargs -r -d '\n' rm -f --)
 	while read -r file; do
 		if [[ -f $TOP_DIR/$file ]] && ! cmp -s "$TOP_DIR/$file" "$dir/$file"; then
 			mkdir -p "$(dirname "$dir/$file")"
