@@ -376,7 +376,7 @@ test_soak() {
 # test_live: in a guest that has more programs than those of the other tests.
 test_live() {
 	VM_PROGRAMS=yes
-	TEST_LIMIT=7200 test_vm long/live.sh
+	TEST_LIMIT=7200 test_vm long/live.sh long/threads.sh
 }
 
 # bpftrace_disk_make STAMP: a bpftrace that can import C, which the guest's own release does not have, and all that it needs.
