@@ -161,7 +161,7 @@ static void say_packages(const struct notes_of_kind *of, const char *sysroot)
 		kr_safe_append(line, package);
 	}
 	if (archive)
-		g_string_append(line, " (-dbgsym are in deb http://deb.debian.org/debian-debug RELEASE-debug main)");
+		g_string_append(line, " (-dbgsym are in Debian's archive debian-debug: https://wiki.debian.org/HowToGetABacktrace)");
 	if (packages->len)
 		fprintf(stderr, "%s\n", line->str);
 	g_string_free(line, TRUE);
