@@ -22,6 +22,8 @@
 
 /* As many as the module gives for another thread. */
 #define CAPACITY	KUNWIND_MAX_FRAMES
+/* How often to ask for the stack of a thread that keeps moving between CPUs. */
+#define TRIES		10
 
 struct options {
 	bool all;
@@ -116,7 +118,7 @@ static const struct argp argp = {
 };
 
 /* The first line of /proc/PID/task/TID/WHAT. Return: @text; "" if it cannot be read. */
-static const char *read_line(pid_t pid, pid_t tid, const char *what, char *text, size_t size)
+static char *read_line(pid_t pid, pid_t tid, const char *what, char *text, size_t size)
 {
 	char path[96];
 	FILE *file;
@@ -196,7 +198,7 @@ static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *m
 	char name[64];
 	json_t *json;
 
-	printable((char *)read_line(pid, tid, "comm", name, sizeof(name)));
+	printable(read_line(pid, tid, "comm", name, sizeof(name)));
 	r->shown++;
 	if (threads) {
 		json = json_object();
@@ -238,7 +240,7 @@ static json_t *begin_process(struct round *r, pid_t pid)
 	json_t *json, *threads;
 	char name[64];
 
-	printable((char *)read_line(pid, pid, "comm", name, sizeof(name)));
+	printable(read_line(pid, pid, "comm", name, sizeof(name)));
 	if (!r->processes) {
 		printf("process %d %s\n", pid, name);
 		return NULL;
@@ -256,11 +258,11 @@ static json_t *begin_process(struct round *r, pid_t pid)
 static int take_thread(struct round *r, pid_t pid, int pidfd, pid_t tid, struct kc_maps *maps,
 		       bool *begun, json_t **threads)
 {
-	int ret;
+	int ret, tries = TRIES;
 
 	do {
 		ret = kunwind_backtrace_thread(r->handle, pidfd, tid, r->bt);
-	} while (ret == -EAGAIN);
+	} while (ret == -EAGAIN && --tries);
 	if (ret < 0)
 		return ret;
 	if (!*begun)
@@ -302,7 +304,10 @@ static int show_process(struct round *r, pid_t pid, pid_t only)
 		if (!each || each == -ESRCH)
 			continue;
 		ret = each;
-		break;
+		if (each != -EAGAIN)
+			break;
+		kc_error(NULL, "thread %d keeps moving between CPUs: its stack is missing", tid);
+		r->failed = true;
 	}
 	if (dir)
 		closedir(dir);

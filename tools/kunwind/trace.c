@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -131,7 +132,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case DURATION:
 		options->recording.duration = strtol(arg, &end, 10);
-		if (*end || options->recording.duration <= 0)
+		if (*end || options->recording.duration <= 0 ||
+		    options->recording.duration > INT_MAX)
 			argp_error(state, "--duration is a number of seconds");
 		return 0;
 	case ARGP_KEY_END:
@@ -161,13 +163,19 @@ static char *default_folder(void)
 				   g_strdup(name);
 }
 
-/* LTTng would do it, and say less when it cannot. */
+/*
+ * LTTng would do it, and say less when it cannot. The trace has stacks of other users, and
+ * /tmp is anybody's: nobody else may read the folder, or have made it.
+ */
 static bool make_folder(const char *folder)
 {
-	if (!g_mkdir_with_parents(folder, 0777))
-		return true;
-	kc_error("-o DIR puts the trace elsewhere", "%s: %s", folder, strerror(errno));
-	return false;
+	char *parent = g_path_get_dirname(folder);
+	bool made = !g_mkdir_with_parents(parent, 0777) && !mkdir(folder, 0700);
+
+	if (!made)
+		kc_error("-o DIR puts the trace elsewhere", "%s: %s", folder, strerror(errno));
+	g_free(parent);
+	return made;
 }
 
 /* Return: whether a view goes to the standard output, where a command's output goes. */
