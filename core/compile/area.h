@@ -15,19 +15,18 @@
 /* Each is aligned to 8 bytes. */
 enum kuw_area_id {
 	KUW_AREA_FOUND,		/* u32: rows of FDEs, as found */
-	KUW_AREA_FDES,		/* struct kuw_pair: FDEs, as found and then by address */
-	KUW_AREA_ROWS,		/* u64: rows by address */
+	KUW_AREA_FDES,		/* struct kuw_item: FDEs, as found and then by address */
+	KUW_AREA_ENTRIES,	/* u64: rows by address, some of them together */
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */
 	KUW_AREA_MOVES,		/* struct kuw_move */
 	KUW_AREA_EXPRS,		/* the pool of expressions */
 	KUW_AREA_STATES,	/* struct kuw_cfi: remembered */
-	KUW_AREA_NODES,		/* struct kuw_node */
-	KUW_AREA_SLOTS,		/* u16: nodes by hash */
-	KUW_AREA_ORDER,		/* struct kuw_pair: rules by use, and room to sort */
-	KUW_AREA_CODES,		/* u32: codes of rules, then of nodes */
-	KUW_AREA_ENTRIES,	/* u8: the entries of a block */
+	KUW_AREA_SEQUENCES,	/* struct kuw_sequence */
+	KUW_AREA_SLOTS,		/* u16: these by hash */
+	KUW_AREA_ORDER,		/* struct kuw_item: rules by use, then sequences; room to sort */
+	KUW_AREA_CODES,		/* u32: codes of rules */
 	KUW_AREA_TABLE,		/* the table */
 	KUW_NR_AREAS
 };
@@ -57,7 +56,7 @@ bool kuw_area_grow(struct kuw_areas *a, u32 id, u64 bytes);
 /* Return: whether an area has room for @bytes; else kuw_areas.grow asks for it. */
 static inline bool kuw_area_room(struct kuw_areas *a, u32 id, u64 bytes)
 {
-	return likely(bytes <= a->area[id].bytes) || kuw_area_grow(a, id, bytes);
+	return bytes <= a->area[id].bytes || kuw_area_grow(a, id, bytes);
 }
 
 static inline void *kuw_area(const struct kuw_areas *a, u32 id)

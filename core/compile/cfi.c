@@ -61,7 +61,7 @@ static void fail(struct machine *m, int err)
 
 static s32 fit(struct machine *m, s64 off)
 {
-	if (unlikely(off != (s32)off))
+	if (off != (s32)off)
 		fail(m, -EOPNOTSUPP);
 	return off;
 }
@@ -70,7 +70,7 @@ static s32 scaled(struct machine *m, s64 factor, s64 align)
 {
 	s64 off;
 
-	if (unlikely(__builtin_mul_overflow(factor, align, &off)))
+	if (__builtin_mul_overflow(factor, align, &off))
 		fail(m, -EOPNOTSUPP);
 	return fit(m, off);
 }
@@ -81,19 +81,19 @@ static inline void end_row(struct machine *m)
 	u32 rule = 0;
 	int err;
 
-	if (unlikely(m->loc >= m->end))
+	if (m->loc >= m->end)
 		return;
 	err = kuw_intern_rule(m->intern, m->cfi.cfa, m->cfi.regs, m->cie->signal, &rule);
-	if (likely(!err))
+	if (!err)
 		err = kuw_found_add(m->found, m->loc, rule);
-	if (unlikely(err))
+	if (err)
 		fail(m, err);
 }
 
 static inline void move_to(struct machine *m, u64 loc)
 {
 	/* A CIE's program describes no location, and no program goes back. */
-	if (unlikely(!m->initial || loc < m->loc)) {
+	if (!m->initial || loc < m->loc) {
 		fail(m, -EINVAL);
 		return;
 	}
@@ -109,7 +109,7 @@ static u64 place(const struct machine *m, u64 reg)
 static void set_cfa(struct machine *m, u64 reg, s32 off)
 {
 	reg = place(m, reg);
-	if (unlikely(reg >= KUW_RA)) {
+	if (reg >= KUW_RA) {
 		fail(m, -EOPNOTSUPP);
 		return;
 	}
@@ -151,7 +151,7 @@ static void set_reg(struct machine *m, u64 reg, u64 loc)
 	if (reg >= KUW_NR_REGS)
 		return;
 	err = kuw_intern_set(m->intern, &m->cfi.regs, loc | reg << 16);
-	if (unlikely(err))
+	if (err)
 		fail(m, err);
 }
 
@@ -241,8 +241,8 @@ static u64 after(struct machine *m, u64 delta)
 {
 	u64 loc;
 
-	if (unlikely(__builtin_mul_overflow(delta, m->cie->code_align, &delta) ||
-		     __builtin_add_overflow(delta, m->loc, &loc))) {
+	if (__builtin_mul_overflow(delta, m->cie->code_align, &delta) ||
+	    __builtin_add_overflow(delta, m->loc, &loc)) {
 		fail(m, -EINVAL);
 		return m->loc;
 	}

@@ -6,7 +6,9 @@ static int begin(struct kuw_compile *c)
 {
 	c->intern.areas = &c->areas;
 	c->intern.word = c->scan.eh_frame.word;
-	c->runs.areas = &c->areas;
+	c->pairs.areas = &c->areas;
+	c->pairs.intern = &c->intern;
+	c->pairs.found = &c->scan.found;
 	return kuw_intern_init(&c->intern, c->scan.eh_frame.len);
 }
 
@@ -32,29 +34,30 @@ static int sort_fdes(struct kuw_compile *c)
 	return kuw_sort_step(&c->sort);
 }
 
+static int rank(struct kuw_compile *c)
+{
+	c->place.fdes = c->sort.items;
+	c->place.nr_fdes = c->sort.n;
+	c->pairs.fdes = c->sort.items;
+	c->pairs.nr_fdes = c->sort.n;
+	c->rank.areas = &c->areas;
+	c->rank.intern = &c->intern;
+	c->rank.pairs = &c->pairs;
+	c->rank.sort = &c->sort;
+	return kuw_rank(&c->rank);
+}
+
 static int place_init(struct kuw_compile *c)
 {
 	c->place.areas = &c->areas;
-	c->place.fdes = c->sort.pairs;
-	c->place.nr_fdes = c->sort.n;
 	c->place.found = &c->scan.found;
-	c->place.intern = &c->intern;
-	c->place.runs = &c->runs;
+	c->place.pairs = &c->pairs;
 	return kuw_place_init(&c->place);
 }
 
 static int place_rows(struct kuw_compile *c)
 {
 	return kuw_place_rows(&c->place);
-}
-
-static int rank(struct kuw_compile *c)
-{
-	c->rank.areas = &c->areas;
-	c->rank.intern = &c->intern;
-	c->rank.runs = &c->runs;
-	c->rank.sort = &c->sort;
-	return kuw_rank(&c->rank);
 }
 
 static int encode_layout(struct kuw_compile *c)
@@ -66,9 +69,9 @@ static int encode_layout(struct kuw_compile *c)
 	return kuw_encode_layout(&c->encode);
 }
 
-static int encode_blocks(struct kuw_compile *c)
+static int encode_entries(struct kuw_compile *c)
 {
-	return kuw_encode_blocks(&c->encode);
+	return kuw_encode_entries(&c->encode);
 }
 
 /* Each returns 0 when it is done, KUW_AGAIN, -ENOSPC, or an error of kuw_compile_step(). */
@@ -77,11 +80,11 @@ static int (*const phases[])(struct kuw_compile *c) = {
 	scan_records,
 	scan_header,
 	sort_fdes,
+	rank,
 	place_init,
 	place_rows,
-	rank,
 	encode_layout,
-	encode_blocks,
+	encode_entries,
 };
 
 static struct kuw_section section(const struct kuw_elf *elf, const struct kuw_range *range,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The compiler makes a table from .eh_frame. It finds every FDE and runs its CFA program
- * once (DWARF 5 6.4, LSB Core 10.6). It sorts the rows by address, and finds runs of rows
- * that occur often. It ranks rules and runs by frequency, and encodes all of it as table.h
+ * once (DWARF 5 6.4, LSB Core 10.6). It sorts FDEs by address, ranks rules by frequency, and
+ * finds pairs of rows that occur often. It puts all rows in order, and encodes them as table.h
  * says. Each phase has a struct, which says what goes in and what comes out.
  *
  * The compiler allocates nothing. It works in areas that its caller provides, and asks
@@ -42,9 +42,9 @@ struct kuw_image {
  * @intern: the distinct rules
  * @scan: the first phase; the others in their order
  * @sort: see there
- * @place: see there
- * @runs: the tree of sequences, and the runs
+ * @pairs: the pairs
  * @rank: see there
+ * @place: see there
  * @encode: see there
  */
 struct kuw_compile {
@@ -53,9 +53,9 @@ struct kuw_compile {
 	struct kuw_intern intern;
 	struct kuw_scan scan;
 	struct kuw_sort sort;
-	struct kuw_place place;
-	struct kuw_runs runs;
+	struct kuw_pairs pairs;
 	struct kuw_rank rank;
+	struct kuw_place place;
 	struct kuw_encode encode;
 };
 

@@ -1,48 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Encode rows as a table: see table.h. */
+/* Encode entries as a table: see table.h. */
 #include "encode.h"
 #include "budgets.h"
 
-/* Blocks written between two returns to the caller: about 10,000 rows of a usual file. */
-#define BATCH_BLOCKS	64
-/* A block has more than KUW_MAX_ENTRIES. */
-#define TOO_MANY	(~0u)
-
-static u32 block_of(u32 off)
+/* How many blocks the text has. */
+static u32 nr_blocks(const struct kuw_encode *en)
 {
-	return off >> KUW_BLOCK_SHIFT;
+	return ((en->place->end - 1) >> KUW_BLOCK_SHIFT) + 1;
 }
 
-/* How many buckets a block has. The last block ends where the table's text ends. */
-static u32 nr_buckets(const struct kuw_encode *en, u32 block)
-{
-	u64 left = en->place->end - ((u64)block << KUW_BLOCK_SHIFT);
-
-	return min_t(u64, KUW_BUCKETS, (left + 255) >> KUW_BUCKET_SHIFT);
-}
-
-/* Return: bytes of all chunks: for each an index, a carry and padding; 2 for each entry. */
-static u64 chunks_bytes(const struct kuw_encode *en)
-{
-	const u64 *rows = kuw_area(en->areas, KUW_AREA_ROWS);
-	u32 last = block_of(kuw_row_off(rows[en->place->nr_rows - 1]));
-
-	/* Only the last block of the text can be short, and it may have no chunk. */
-	return 2ULL * en->rank->nr_entries + (KUW_CARRY_BYTES + 1ULL) * en->place->nr_chunks +
-	       (en->place->nr_chunks - 1) * 2ULL * (KUW_BUCKETS + 1) +
-	       2ULL * (nr_buckets(en, last) + 1);
-}
-
-/*
- * Return: how many bytes a block's low bytes need; its codes need as many. Too many entries
- * are noticed only after one more run of rows, and a copy reads up to eight bytes more.
- */
-static u64 entries_bytes(const struct kuw_encode *en)
-{
-	return min_t(u32, en->rank->nr_entries, KUW_MAX_ENTRIES) +
-	       KUW_RUN_ROWS * KUW_CARRY_BYTES + sizeof(u64);
-}
-
+/* Return: where a part of the table is. */
 static u32 take(u64 *bytes, u64 more)
 {
 	u32 at = ALIGN(*bytes, 8);
@@ -51,27 +18,41 @@ static u32 take(u64 *bytes, u64 more)
 	return at;
 }
 
+/* Fill in where each part is. Return: bytes of all. */
+static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
+{
+	const struct kuw_rank *rank = en->rank;
+	u64 bytes = sizeof(*t) + (u64)t->nr_rules * sizeof(struct kuw_rule);
+
+	t->pairs_off = take(&bytes, t->nr_pairs * (u64)sizeof(u32));
+	t->saves_off = take(&bytes, (u64)rank->nr_saves * sizeof(struct kuw_saves));
+	t->locs_off = take(&bytes, (u64)rank->nr_locs * sizeof(struct kuw_loc));
+	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
+	t->expr_off = take(&bytes, t->expr_len);
+	t->blocks_off = take(&bytes, nr_blocks(en) * (u64)sizeof(struct kuw_block));
+	t->index_off = take(&bytes, (en->place->nr_blocks + 1ULL) * KUW_INDEX_WORDS * sizeof(u16));
+	t->places_off = take(&bytes, 2ULL * t->nr_places + KUW_TABLE_PAD);
+	return ALIGN(bytes, 8);
+}
+
 int kuw_encode_layout(struct kuw_encode *en)
 {
-	struct kuw_table *table;
-	u64 bytes, chunks;
-	u32 blocks_off, saves_off, locs_off, runs_off, segments_off, expr_off;
-	u32 blocks = block_of(en->place->end - 1) + 1;
+	struct kuw_table head = {
+		.base = en->scan->base,
+		.span = en->place->end,
+		.nr_rows = en->place->nr_rows,
+		.nr_rules = en->rank->intern->nr_rules,
+		.nr_pairs = en->rank->pairs->nr,
+		.nr_places = en->place->nr_places,
+		.nr_fdes = en->scan->nr_fdes,
+		.nr_bad = en->scan->nr_bad,
+		.eh_frame_len = en->scan->scanned,
+		.expr_len = en->rank->intern->exprs_len,
+		.nr_segments = en->scan->elf->nr_segments,
+		.word = en->scan->eh_frame.word,
+	}, *table;
+	u64 bytes = lay_out(en, &head);
 
-	if (!kuw_area_room(en->areas, KUW_AREA_ENTRIES, 2 * entries_bytes(en)))
-		return -ENOSPC;
-	chunks = chunks_bytes(en);
-	bytes = sizeof(*table) + (u64)en->rank->nr_ranked * sizeof(struct kuw_rule);
-	blocks_off = take(&bytes, (u64)blocks * sizeof(u32));
-	locs_off = take(&bytes, (u64)en->rank->nr_locs * sizeof(struct kuw_loc));
-	segments_off = take(&bytes, (u64)en->scan->elf->nr_segments *
-				    sizeof(struct kuw_segment));
-	saves_off = take(&bytes, (u64)en->rank->nr_saves * sizeof(struct kuw_saves));
-	runs_off = take(&bytes, (en->rank->runs->nr_runs + 1ULL) * sizeof(u16) +
-				en->rank->runs->nr_run_rows * (sizeof(u16) + sizeof(u8)));
-	expr_off = take(&bytes, en->rank->intern->exprs_len);
-	en->chunk = take(&bytes, chunks + KUW_TABLE_PAD);
-	bytes = ALIGN(bytes, 8);
 	/* Offsets in the table have 32 bits. */
 	if (bytes > S32_MAX)
 		return -E2BIG;
@@ -80,179 +61,91 @@ int kuw_encode_layout(struct kuw_encode *en)
 		en->areas->grow_bytes = bytes;
 		return -ENOSPC;
 	}
+	head.bytes = bytes;
 	en->bytes = bytes;
 	table = kuw_area(en->areas, KUW_AREA_TABLE);
-	memset(table, 0, en->chunk);
-	table->base = en->scan->base;
-	table->span = en->place->end;
-	table->word = en->scan->eh_frame.word;
-	table->bytes = bytes;
-	table->nr_rows = en->rank->runs->nr_rows;
-	table->nr_rules = en->rank->nr_ranked;
-	table->nr_runs = en->rank->runs->nr_runs;
-	table->nr_run_rows = en->rank->runs->nr_run_rows;
-	table->nr_fdes = en->scan->nr_fdes;
-	table->nr_bad = en->scan->nr_bad;
-	table->eh_frame_len = en->scan->scanned;
-	table->blocks_off = blocks_off;
-	table->saves_off = saves_off;
-	table->locs_off = locs_off;
-	table->runs_off = runs_off;
-	table->expr_off = expr_off;
-	table->expr_len = en->rank->intern->exprs_len;
-	table->segments_off = segments_off;
-	table->nr_segments = en->scan->elf->nr_segments;
-	memcpy((u8 *)table + segments_off, en->scan->elf->segments,
-	       en->scan->elf->nr_segments * sizeof(struct kuw_segment));
-	if (en->rank->intern->exprs_len)
-		memcpy((u8 *)table + expr_off, kuw_area(en->areas, KUW_AREA_EXPRS),
-		       en->rank->intern->exprs_len);
+	memset(table, 0, head.blocks_off);
+	*table = head;
+	memcpy((u8 *)table + head.pairs_off, en->rank->pairs->pair, head.nr_pairs * sizeof(u32));
+	memcpy((u8 *)table + head.segments_off, en->scan->elf->segments,
+	       head.nr_segments * sizeof(struct kuw_segment));
+	if (head.expr_len)
+		memcpy((u8 *)table + head.expr_off, kuw_area(en->areas, KUW_AREA_EXPRS),
+		       head.expr_len);
 	kuw_rank_write(en->rank, table);
-	kuw_runs_write(en->rank->runs, en->rank->intern, table);
 	return 0;
 }
 
-/* The entries of a block. put() stores them in pieces; they are copied later, in whole
- * words, as a processor stalls if it loads a word that it has just stored in pieces.
- */
-struct entries {
-	u8 *low;
-	u8 *codes;
-	u64 n;
-};
-
-static __always_inline void put(struct entries *e, u8 byte, u32 code)
-{
-	put_unaligned_le32(byte * 0x01010101u, e->low + e->n);
-	put_unaligned_le32(code, e->codes + e->n);
-	e->n += kuw_code_places(code);
-}
-
-/* Put the rows of @node, which are not one run, from @off on. Return: how many entries then. */
-static noinline u64 put_apart(const struct kuw_encode *en, struct entries e, u32 off, u32 node)
-{
-	const struct kuw_node *nodes = kuw_area(en->areas, KUW_AREA_NODES);
-	u32 path[KUW_RUN_ROWS], i, take = nodes[node].take, depth = nodes[node].depth;
-	const u32 *codes = kuw_rank_codes(en->rank);
-
-	if (take)
-		put(&e, off, kuw_rank_run_code(en->rank, nodes[node].run));
-	for (i = depth; i > take; node = kuw_node_parent(&nodes[node]))
-		path[--i] = node;
-	for (; i < depth; i++)
-		put(&e, off + nodes[path[i]].span, codes[kuw_node_rule(&nodes[path[i]])]);
-	return e.n;
-}
-
-/* Return: the rule that holds after the rows of @row. */
-static u32 rule_behind(const struct kuw_encode *en, u64 row)
-{
-	const struct kuw_node *nodes = kuw_area(en->areas, KUW_AREA_NODES);
-	u32 what = kuw_row_what(row);
-
-	if (what >= en->rank->intern->nr_rules)
-		what = kuw_node_rule(&nodes[what - en->rank->intern->nr_rules]);
-	return what;
-}
-
-/* Copy whole words: both sides have room for eight bytes more. Return: the copy's end. */
-static u8 *copy(u8 *to, const u8 *from, u64 n)
-{
-	u64 i;
-
-	for (i = 0; i < n; i += sizeof(u64))
-		put_unaligned_le64(get_unaligned_le64(from + i), to + i);
-	return to + n;
-}
-
-/* Copy @n entries from @first on; n is nearly always 8 at most. Return: the copy's end. */
-static __always_inline u8 *put_bucket(const struct entries *e, u64 first, u64 n, u8 *to)
-{
-	if (unlikely(n > sizeof(u64)))
-		return copy(copy(to, e->low + first, n), e->codes + first, n);
-	put_unaligned_le64(get_unaligned_le64(e->low + first), to);
-	put_unaligned_le64(get_unaligned_le64(e->codes + first), to + n);
-	return to + 2 * n;
-}
-
 /*
- * Write the rows that start in @block, from @first on, and before them the block's index.
- * Return: the first row of a later block, or TOO_MANY.
+ * Put the entries of a bucket: low bytes, then codes. What is written too much, the next bytes
+ * or the padding cover.
  */
-static u32 write_block(struct kuw_encode *en, struct kuw_table *table,
-		       u32 block, u32 first)
+static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
 {
-	const struct kuw_ruleset *rules = kuw_area(en->areas, KUW_AREA_RULES);
-	const u64 *rows = kuw_area(en->areas, KUW_AREA_ROWS), *row = rows + first;
-	const u64 *last = rows + en->place->nr_rows;
-	const u32 *codes = kuw_rank_codes(en->rank);
-	u32 *head = (u32 *)((u8 *)table + table->blocks_off) + block;
-	u32 bucket, buckets, chunk, off, code;
-	u32 carry = first ? rule_behind(en, rows[first - 1]) : 0;
-	struct entries e = { .low = kuw_area(en->areas, KUW_AREA_ENTRIES) };
-	u64 before = 0, end;
-	u16 ends[KUW_BUCKETS], *index;
-	u8 *out;
+	const u64 *entries = kuw_area(en->areas, KUW_AREA_ENTRIES);
+	u8 *from = places + 2 * (u64)en->at, *to = from;
+	u32 first = en->entry, end;
 
-	if (first == en->place->nr_rows || block_of(kuw_row_off(rows[first])) != block) {
-		*head = kuw_block_rule(rules[carry].rank);
-		return first;
-	}
-	e.codes = e.low + entries_bytes(en);
-	memset(ends, 0, sizeof(ends));
-	for (; row < last; row++) {
-		/* @off is now an offset in the block. */
-		off = kuw_row_off(*row) - (block << KUW_BLOCK_SHIFT);
-		bucket = off >> KUW_BUCKET_SHIFT;
-		if (bucket >= KUW_BUCKETS)
+	for (end = first; end < en->place->nr_entries; end++) {
+		if (kuw_entry_off(entries[end]) >> KUW_BUCKET_SHIFT != bucket)
 			break;
-		code = codes[kuw_row_what(*row)];
-		if (likely(code))
-			put(&e, off, code);
-		else
-			e.n = put_apart(en, e, off, kuw_row_what(*row) -
-						    en->rank->intern->nr_rules);
-		if (unlikely(e.n > KUW_MAX_ENTRIES))
-			return TOO_MANY;
-		/* The last entry of each bucket decides. */
-		ends[bucket] = e.n;
+		put_unaligned_le32((u8)entries[end] * 0x01010101u, to);
+		to += kuw_code_places(kuw_entry_code(entries[end]));
 	}
-	buckets = nr_buckets(en, block);
-	chunk = en->chunk + 2 * (buckets + 1);
-	*head = chunk;
-	index = (u16 *)((u8 *)table + chunk) - 1;
-	out = (u8 *)table + chunk;
-	/* The carry's code ends where the entries start. */
-	memset(out, 0, KUW_CARRY_BYTES);
-	out += KUW_CARRY_BYTES;
-	put_unaligned_le32(codes[carry], out - kuw_code_places(codes[carry]));
-	for (bucket = 0; bucket < buckets; bucket++) {
-		*index-- = before;
-		end = max_t(u64, before, ends[bucket]);
-		out = put_bucket(&e, before, end - before, out);
-		before = end;
+	en->entry = end;
+	en->at += to - from;
+	for (; first < end; first++) {
+		put_unaligned_le32(kuw_entry_code(entries[first]), to);
+		to += kuw_code_places(kuw_entry_code(entries[first]));
 	}
-	*index = before;
-	/* Aligning the next chunk may leave one byte: clear it. */
-	*out = 0;
-	en->chunk = ALIGN(out - (u8 *)table, 2);
-	return row - rows;
 }
 
-int kuw_encode_blocks(struct kuw_encode *en)
+/* Put the entries of a block. Return: whether there are any. */
+static bool put_block(struct kuw_encode *en, u16 *index, u8 *places)
+{
+	const u64 *entries = kuw_area(en->areas, KUW_AREA_ENTRIES);
+	u32 start = en->at, bucket;
+
+	if (en->entry == en->place->nr_entries ||
+	    kuw_entry_off(entries[en->entry]) >> KUW_BLOCK_SHIFT != en->block)
+		return false;
+	for (bucket = 0; bucket < KUW_BUCKETS; bucket++) {
+		index[bucket] = en->at - start;
+		put_bucket(en, en->block * KUW_BUCKETS + bucket, places);
+	}
+	index[bucket] = en->at - start;
+	return true;
+}
+
+/* Return: how much is written: blocks, words of the index, and entries. */
+static u32 written(const struct kuw_encode *en)
+{
+	return en->block + en->index + en->entry;
+}
+
+int kuw_encode_entries(struct kuw_encode *en)
 {
 	struct kuw_table *table = kuw_area(en->areas, KUW_AREA_TABLE);
-	u32 blocks = block_of(en->place->end - 1) + 1, budget = BATCH_BLOCKS, row;
-	u32 enough = en->row + KUW_BATCH_ROWS / KUW_RUN_ROWS;
+	struct kuw_block *blocks = (void *)((u8 *)table + table->blocks_off);
+	u16 *index = (u16 *)((u8 *)table + table->index_off), *to;
+	u8 *places = (u8 *)table + table->places_off, *end;
+	const u32 enough = written(en) + KUW_BATCH_ROWS;
 
-	for (; en->block < blocks; en->block++) {
-		if (!budget-- || en->row >= enough)
-			return KUW_AGAIN;
-		row = write_block(en, table, en->block, en->row);
-		if (row == TOO_MANY)
-			return -E2BIG;
-		en->row = row;
+	for (; en->block < nr_blocks(en) && written(en) < enough; en->block++) {
+		blocks[en->block] = (struct kuw_block){ .at = en->at };
+		to = index + en->index + KUW_INDEX_WORDS;
+		if (!put_block(en, to, places))
+			continue;
+		en->index += KUW_INDEX_WORDS;
+		blocks[en->block].index = en->index;
 	}
-	memset((u8 *)table + en->chunk, 0, table->bytes - en->chunk);
+	if (en->block < nr_blocks(en))
+		return KUW_AGAIN;
+	/* The first words of the index, and what is after each part. */
+	memset(index, 0, KUW_INDEX_WORDS * sizeof(*index));
+	to = index + en->index + KUW_INDEX_WORDS;
+	memset(to, 0, places - (u8 *)to);
+	end = places + 2 * (u64)en->at;
+	memset(end, 0, (u8 *)table + en->bytes - end);
 	return 0;
 }

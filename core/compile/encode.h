@@ -9,10 +9,10 @@
 
 /**
  * struct kuw_encode - the writing of a table
- * @areas: in: room for KUW_AREA_TABLE and KUW_AREA_ENTRIES
+ * @areas: in: room for KUW_AREA_TABLE
  * @scan: in: what the file is
- * @place: in: the rows
- * @rank: in: the codes
+ * @place: in: the entries
+ * @rank: in: the rules
  * @bytes: out: bytes of the table
  */
 struct kuw_encode {
@@ -22,15 +22,16 @@ struct kuw_encode {
 	const struct kuw_rank *rank;
 	u32 bytes;
 	/* private */
-	u32 chunk;
+	u32 entry;
 	u32 block;
-	u32 row;
+	u32 index;
+	u32 at;
 };
 
-/* Lay out the table, and write all but its blocks. Return: 0, -ENOSPC, -E2BIG. */
+/* Lay out the table, and write all but its entries. Return: 0, -ENOSPC, -E2BIG. */
 int kuw_encode_layout(struct kuw_encode *en);
 
-/* Write a batch of blocks. Return: 0, KUW_AGAIN, -E2BIG. */
-int kuw_encode_blocks(struct kuw_encode *en);
+/* Write a batch of entries. Return: 0, KUW_AGAIN. */
+int kuw_encode_entries(struct kuw_encode *en);
 
 #endif /* KUW_ENCODE_H */

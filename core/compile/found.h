@@ -52,14 +52,6 @@ static inline u32 kuw_found_rule(const u32 *row)
 	return (u16)*row;
 }
 
-/* The step from the row before @row to @row: the length of the former (if its word has it)
- * and the rule of the latter.
- */
-static inline u32 kuw_found_step(const u32 *row)
-{
-	return kuw_found_len(row - 1) | kuw_found_rule(row) << 16;
-}
-
 /* Start with the rows of an FDE that starts at @off. */
 static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 {
@@ -86,10 +78,10 @@ static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 
 	if (f->last_rule == rule)
 		return 0;
-	if (unlikely(f->nr + KUW_FOUND_ROOM > f->max))
+	if (f->nr + KUW_FOUND_ROOM > f->max)
 		return kuw_found_grow(f);
 	word = f->words + f->nr++;
-	if (unlikely(len >= KUW_FOUND_LAST)) {
+	if (len >= KUW_FOUND_LAST) {
 		word[1] = len;
 		len = KUW_FOUND_LONG;
 		f->nr++;

@@ -71,7 +71,7 @@ static bool hash_room(struct kuw_intern *in)
 {
 	u32 n = max_t(u32, in->nr_regs, in->nr_rules) + 1;
 
-	if (likely(n < 1u << in->hash_bits >> 1))
+	if (n < 1u << in->hash_bits >> 1)
 		return true;
 	if (!kuw_area_room(in->areas, KUW_AREA_HASH,
 			   max_t(u64, 4096, 4ULL * sizeof(u32) << in->hash_bits)))

@@ -25,10 +25,7 @@ struct kuw_regset {
 	bool plain;
 };
 
-/*
- * @rank: its number in the table; before it has one, 1 if a run has the rule.
- * @uses: entries of the table with it, which are its rows that are in no run.
- */
+/* @uses: how often the sample of kuw_pairs_count() has it. @rank: its number in the table. */
 struct kuw_ruleset {
 	u64 cfa;
 	u32 regs;
@@ -102,7 +99,7 @@ static inline int kuw_intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, bool
 	u32 from = regs | (u32)signal << 31;
 	struct kuw_move *move = kuw_intern_move(in, false, cfa, from);
 
-	if (unlikely(move->key != cfa || move->from != from))
+	if (move->key != cfa || move->from != from)
 		return kuw_intern_new_rule(in, cfa, from, rule);
 	*rule = move->to;
 	return 0;
@@ -116,7 +113,7 @@ static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, u64 loc)
 {
 	struct kuw_move *move = kuw_intern_move(in, true, loc, *regs);
 
-	if (unlikely(move->key != loc || move->from != *regs))
+	if (move->key != loc || move->from != *regs)
 		return kuw_intern_new_set(in, regs, loc);
 	*regs = move->to;
 	return 0;

@@ -1,25 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Put rows in the order of their addresses, FDE by FDE, and find what may be a run. */
+/* Put rows in the order of their addresses, FDE by FDE, and make pairs of them. */
 #include "place.h"
 #include "budgets.h"
 
 /* Return: whether there is room for the rows of one more FDE. */
-static bool rows_room(struct kuw_place *p)
+static bool entries_room(struct kuw_place *p)
 {
 	/* One more than its rows: put_fde() may put a row before them for a gap. */
-	return kuw_area_room(p->areas, KUW_AREA_ROWS,
-			     ((u64)p->nr_rows + p->found->longest + 1) * sizeof(u64));
+	return kuw_area_room(p->areas, KUW_AREA_ENTRIES,
+			     ((u64)p->nr_entries + p->found->longest + 1) * sizeof(u64));
 }
 
 int kuw_place_init(struct kuw_place *p)
 {
-	p->areas->least[KUW_AREA_ROWS] = p->found->nr_rows * (sizeof(u64) / 2);
-	if (!rows_room(p) || kuw_runs_init(p->runs, p->found->nr_rows + p->nr_fdes))
+	p->areas->least[KUW_AREA_ENTRIES] = p->found->nr_rows * (sizeof(u64) / 2);
+	/* The first entry: no FDE. */
+	p->nr_entries = 1;
+	p->nr_places = 1;
+	p->nr_blocks = 1;
+	if (!entries_room(p))
 		return -ENOSPC;
+	*(u64 *)kuw_area(p->areas, KUW_AREA_ENTRIES) = p->last;
 	/* A sentinel after the last FDE. */
 	p->fdes[p->nr_fdes].key = ~0u;
-	p->last_off = ~0u;
 	return 0;
+}
+
+/*
+ * The state from one FDE to the next, on the stack of kuw_place_rows().
+ * @pairs: the pairs
+ * @codes: KUW_AREA_CODES
+ * @to: the end of the entries that have been put
+ * @last: the last of them; at first entry 0, whose rule is in no pair
+ * @nr_places: how many places they take
+ * @nr_blocks: in how many blocks they start
+ * @nr_rows: how many rows they are
+ * @covered: where the previous FDE ends
+ * @rule: its last rule
+ */
+struct state {
+	const struct kuw_pairs *pairs;
+	const u32 *codes;
+	u64 *to;
+	u64 last;
+	u32 nr_places;
+	u32 nr_blocks;
+	u32 nr_rows;
+	u32 covered;
+	u32 rule;
+};
+
+/* Put a row, of @len bytes: as an entry, or into the last one. */
+static inline void put(struct state *p, u32 off, u32 rule, u32 len)
+{
+	u32 code = p->codes[rule], before = kuw_entry_code(p->last), both;
+	u32 start = kuw_entry_off(p->last);
+
+	p->nr_rows++;
+	if (len <= KUW_PAIR_NEAR && !((off ^ start) >> KUW_BUCKET_SHIFT) &&
+	    (before | code) <= U8_MAX) {
+		both = kuw_pairs_find(p->pairs, kuw_pair(before, code, off - start));
+		if (both) {
+			p->last = kuw_entry(start, both);
+			p->to[-1] = p->last;
+			return;
+		}
+	}
+	p->last = kuw_entry(off, code);
+	*p->to++ = p->last;
+	p->nr_places += kuw_code_places(code);
+	p->nr_blocks += (off ^ start) >> KUW_BLOCK_SHIFT != 0;
 }
 
 /* Return: bytes of a row, if @left bytes of the FDE are left. Sets *@row to its last word. */
@@ -27,69 +77,18 @@ static u32 row_len(const u32 **row, u32 left)
 {
 	u32 len = kuw_found_len(*row);
 
-	if (len <= KUW_RUN_NEAR)
-		return len;
 	if (len == KUW_FOUND_LAST)
 		return left;
-	return unlikely(len == KUW_FOUND_LONG) ? *++*row : len;
+	return len == KUW_FOUND_LONG ? *++*row : len;
 }
-
-/*
- * Find or make the node of the rows from *@off on, as far as they may be a run and start
- * before @stop. Their FDE ends at @end; the first row has few bytes. Return: the node, with
- * *@row and *@off after its rows; 0 if the first row stays alone, with both unchanged.
- */
-static u32 take_run(struct kuw_runs *runs, const u32 **row, u32 *off, u32 end, u32 stop)
-{
-	const u32 *word = *row;
-	u32 at = *off, len = row_len(&word, end - at);
-	u32 step = kuw_found_rule(word) << 16, node = 0, child;
-	/* A run is in one bucket. */
-	u32 last = min_t(u32, stop - 1, at | ((1u << KUW_BUCKET_SHIFT) - 1));
-	u64 hash = 0;
-
-	while (len <= KUW_RUN_NEAR) {
-		child = kuw_runs_child(runs, node, step, &hash);
-		if (!child)
-			break;
-		node = child;
-		at += len;
-		*row = ++word;
-		*off = at;
-		if (at > last)
-			break;
-		step = kuw_found_step(word);
-		len = row_len(&word, end - at);
-	}
-	return node;
-}
-
-/*
- * The state from one FDE to the next, on the stack of kuw_place_rows().
- * @to: the end of the rows that have been put
- * @found: KUW_AREA_FOUND
- * @rules: KUW_AREA_RULES
- * @nodes: kuw_row() of the number from which nodes count
- * @covered: where the previous FDE ends
- * @rule: its last rule
- */
-struct state {
-	u64 *to;
-	const u32 *found;
-	struct kuw_ruleset *rules;
-	u64 nodes;
-	u32 covered;
-	u32 rule;
-};
 
 /* Put the rows of an FDE after the others. */
-static void put_fde(struct kuw_runs *runs, struct state *p, const struct kuw_pair *fde)
+static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head,
+		    const struct kuw_ruleset *rules)
 {
-	const u32 *head = p->found + fde->value, *row = head + 1;
+	const u32 *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
-	u32 off = fde->key, end = off + *head, stop = min_t(u32, end, fde[1].key);
-	const u32 *word;
-	u32 rule = 0, node;
+	u32 off = fde->key, end = off + *head, stop = min_t(u32, end, fde[1].key), rule, len;
 
 	if (stop == off)
 		return;
@@ -99,81 +98,55 @@ static void put_fde(struct kuw_runs *runs, struct state *p, const struct kuw_pai
 	 */
 	if (p->covered < off && p->rule &&
 	    (off - p->covered >= KUW_FDE_ALIGN ||
-	     (off + p->rules[kuw_found_rule(row)].signal) % KUW_FDE_ALIGN)) {
-		*p->to++ = kuw_row(p->covered, 0);
+	     (off + rules[kuw_found_rule(row)].signal) % KUW_FDE_ALIGN)) {
+		put(p, p->covered, 0, off - p->covered);
 		p->rule = 0;
-		p->rules[0].uses++;
 	}
-	/* If the previous FDE ended with the first rule of this one, its last row goes on. */
-	if (kuw_found_rule(row) == p->rule) {
-		rule = p->rule;
-		off += row_len(&row, end - off);
-		row++;
+	for (; off < stop; row++) {
+		rule = kuw_found_rule(row);
+		len = row_len(&row, end - off);
+		/* If the previous FDE ended with the first rule of this one, its row goes on. */
+		if (rule != p->rule)
+			put(p, off, rule, len);
+		p->rule = rule;
+		off += len;
 	}
-	for (; off < stop; p->to++) {
-		*p->to = kuw_row(off, 0);
-		node = 0;
-		word = row;
-		/* Long rows, bodies of functions, stay rows: walks look up mostly these. */
-		if (row_len(&word, end - off) <= KUW_RUN_NEAR)
-			node = take_run(runs, &row, &off, end, stop);
-		if (node) {
-			*p->to += kuw_row(0, node) + p->nodes;
-			runs->nodes[node].uses++;
-			rule = kuw_found_rule(row - 1);
-		} else {
-			rule = kuw_found_rule(row);
-			*p->to += kuw_row(0, rule);
-			p->rules[rule].uses++;
-			off += row_len(&row, end - off);
-			row++;
-		}
-	}
-	p->rule = rule;
 	p->covered = stop;
-}
-
-/* Return: whether @row is in another block than the last row that was checked. */
-static bool other_block(const struct kuw_place *p, u64 row)
-{
-	return (p->last_off ^ kuw_row_off(row)) >> KUW_BLOCK_SHIFT;
-}
-
-/* Count the blocks in which rows start. */
-static void count_chunks(struct kuw_place *p, const u64 *rows, const u64 *end)
-{
-	for (; rows < end; rows++) {
-		p->nr_chunks += other_block(p, *rows);
-		p->last_off = kuw_row_off(*rows);
-	}
 }
 
 int kuw_place_rows(struct kuw_place *p)
 {
-	u64 *rows = kuw_area(p->areas, KUW_AREA_ROWS);
+	const struct kuw_ruleset *rules = kuw_area(p->areas, KUW_AREA_RULES);
+	const u32 *found = kuw_area(p->areas, KUW_AREA_FOUND);
+	u64 *entries = kuw_area(p->areas, KUW_AREA_ENTRIES);
 	struct state s = {
-		.to = rows + p->nr_rows,
-		.found = kuw_area(p->areas, KUW_AREA_FOUND),
-		.rules = kuw_area(p->areas, KUW_AREA_RULES),
-		.nodes = kuw_row(0, p->intern->nr_rules),
+		.pairs = p->pairs,
+		.codes = kuw_area(p->areas, KUW_AREA_CODES),
+		.to = entries + p->nr_entries,
+		.last = p->last,
+		.nr_places = p->nr_places,
+		.nr_blocks = p->nr_blocks,
+		.nr_rows = p->nr_rows,
 		.covered = p->end,
 		.rule = p->last_rule,
 	};
-	const struct kuw_pair *fde = p->fdes + p->pos;
-	const struct kuw_pair *end = fde + min_t(u32, p->nr_fdes - p->pos, KUW_BATCH_FDES);
-	const u64 *enough;
+	const struct kuw_item *fde = p->fdes + p->pos;
+	const struct kuw_item *end = fde + min_t(u32, p->nr_fdes - p->pos, KUW_BATCH_FDES);
+	const u32 enough = p->nr_rows + KUW_BATCH_ROWS;
+	const u64 *last;
 
-	if (!rows_room(p))
+	if (!entries_room(p))
 		return -ENOSPC;
 	/* Before here, there is room for one more FDE. */
-	enough = rows + min_t(u64, p->nr_rows + KUW_BATCH_ROWS / KUW_RUN_ROWS,
-			      p->areas->area[KUW_AREA_ROWS].bytes / sizeof(u64) -
-			      p->found->longest);
-	for (; fde < end && s.to < enough; fde++)
-		put_fde(p->runs, &s, fde);
-	count_chunks(p, rows + p->nr_rows, s.to);
+	last = entries + p->areas->area[KUW_AREA_ENTRIES].bytes / sizeof(u64) - p->found->longest;
+	for (; fde < end && s.to < last && s.nr_rows < enough; fde++)
+		put_fde(&s, fde, found + fde->value, rules);
 	p->pos = fde - p->fdes;
-	p->nr_rows = s.to - rows;
+	p->nr_entries = s.to - entries;
+	p->last = s.last;
+	p->nr_places = s.nr_places;
+	p->nr_blocks = s.nr_blocks;
+	p->nr_rows = s.nr_rows;
 	p->end = s.covered;
 	p->last_rule = s.rule;
 	return p->pos < p->nr_fdes ? KUW_AGAIN : 0;

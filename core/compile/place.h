@@ -1,59 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The third phase: put rows in the order of their addresses, and find what may be a run. */
+/* The fourth phase: put rows in the order of their addresses, and make pairs of them. */
 #ifndef KUW_PLACE_H
 #define KUW_PLACE_H
 
-#include "runs.h"
+#include "pairs.h"
 
-/*
- * KUW_AREA_ROWS has rows by address. A word is one row: its offset and the number of its
- * rule. Or it is several rows that may be a run: the offset of the first, and the number
- * of their node, counted from where the numbers of rules end.
- */
-static inline u64 kuw_row(u32 off, u32 what)
+/* KUW_AREA_ENTRIES has entries by address. A word is one: its offset, and its code. */
+static inline u64 kuw_entry(u32 off, u32 code)
 {
-	return off | (u64)what << 32;
+	return off | (u64)code << 32;
 }
 
-static inline u32 kuw_row_off(u64 row)
+static inline u32 kuw_entry_off(u64 entry)
 {
-	return row;
+	return entry;
 }
 
-static inline u32 kuw_row_what(u64 row)
+static inline u32 kuw_entry_code(u64 entry)
 {
-	return row >> 32;
+	return entry >> 32;
+}
+
+/* Return: how many bytes a code has. */
+static inline u32 kuw_code_places(u32 code)
+{
+	return 1 + (code > U8_MAX) + (code > U16_MAX);
 }
 
 /**
  * struct kuw_place - the rows of a file, by address
- * @areas: in: room for KUW_AREA_ROWS
+ * @areas: in: room for KUW_AREA_ENTRIES
  * @fdes: in: the FDEs, sorted, with room for one more
  * @nr_fdes: in: how many
  * @found: in: their rows
- * @intern: in: the rules of the rows; out: how often each is alone
- * @runs: out: the tree of sequences that may be runs
- * @nr_rows: out: how many words KUW_AREA_ROWS has
- * @nr_chunks: out: blocks in which rows start
+ * @pairs: in: the pairs
+ * @nr_rows: out: how many rows
+ * @nr_entries: out: how many entries
+ * @nr_places: out: how many places they take
+ * @nr_blocks: out: in how many blocks of text they start
  * @end: out: where the last row ends
  */
 struct kuw_place {
 	struct kuw_areas *areas;
-	struct kuw_pair *fdes;
+	struct kuw_item *fdes;
 	u32 nr_fdes;
 	const struct kuw_found *found;
-	const struct kuw_intern *intern;
-	struct kuw_runs *runs;
+	const struct kuw_pairs *pairs;
 	u32 nr_rows;
-	u32 nr_chunks;
+	u32 nr_entries;
+	u32 nr_places;
+	u32 nr_blocks;
 	u32 end;
 	/* private */
 	u32 pos;
 	u32 last_rule;
-	u32 last_off;
+	u64 last;
 };
 
-/* Make room for the first rows, and for the tree. Return: 0, -ENOSPC. */
+/* Make room for the first rows. Return: 0, -ENOSPC. */
 int kuw_place_init(struct kuw_place *p);
 
 /* Put the rows of a batch of FDEs. Return: 0, KUW_AGAIN, -ENOSPC. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Ranks and codes of rules and runs, and the rules of the table: see table.h. */
+/* Ranks and codes of rules, and the rules of the table: see table.h. */
 #include "rank.h"
 
 static const u8 saved_regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
@@ -69,49 +69,37 @@ static u32 ext_locs(const struct kuw_rank *r, const struct kuw_regset *regs)
 	return n;
 }
 
-/* How many places the code of a rule or of a run takes. */
-static u32 rule_places(u32 rank)
+/* Return: the code of a rule, its last byte highest. */
+static u32 code_of(u32 rank)
 {
-	return rank < KUW_CODE_RUN ? 1 :
-	       rank < (KUW_CODE_LONGEST - KUW_CODE_LONG) << 8 ? 2 : 3;
-}
-
-static u32 run_places(const struct kuw_rank *r, u32 run)
-{
-	return run < KUW_CODE_LONG - KUW_CODE_RUN ? 1 :
-	       r->nr_ranked + run < (KUW_CODE_LONGEST - KUW_CODE_LONG) << 8 ? 2 : 3;
+	if (rank < KUW_CODE_PAIR)
+		return rank;
+	if (rank < (KUW_CODE_LONGEST - KUW_CODE_LONG) << 8)
+		return (KUW_CODE_LONG + (rank >> 8)) << 8 | (rank & 0xff);
+	return KUW_CODE_LONGEST << 16 | rank;
 }
 
 /* Number the rules by use. Rule 0, "no FDE", keeps its number. */
-static void rank_rules(struct kuw_rank *r, struct kuw_pair *pairs)
+static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
 {
 	struct kuw_ruleset *rules = kuw_area(r->areas, KUW_AREA_RULES);
+	u32 *codes = kuw_area(r->areas, KUW_AREA_CODES);
 	u32 i, n = r->intern->nr_rules - 1;
 
-	r->nr_entries = rules[0].uses;
-	for (i = 0; i < n; i++) {
-		/* A rule that only runs have (rank 1, uses 0) needs a number, too. */
-		pairs[i].key = ~(rules[i + 1].uses * 2 + rules[i + 1].rank);
-		pairs[i].value = i + 1;
-	}
-	kuw_sort_all(r->sort, pairs, n);
-	rules[0].rank = 0;
-	for (i = 0; i < n; i++) {
-		/* The rest have no uses: their rows were taken back. */
-		if (!~pairs[i].key)
-			break;
-		rules[pairs[i].value].rank = i + 1;
-		r->nr_entries += rules[pairs[i].value].uses * rule_places(i + 1);
-	}
-	r->nr_ranked = i + 1;
+	for (i = 0; i < n; i++)
+		items[i] = (struct kuw_item){ ~rules[i + 1].uses, i + 1 };
+	kuw_sort_all(r->sort, items, n);
+	codes[0] = 0;
+	for (i = 0; i < n; i++)
+		codes[items[i].value] = code_of(i + 1);
 }
 
 static const struct kuw_ruleset *ranked(const struct kuw_rank *r, u32 rank)
 {
 	const struct kuw_ruleset *rules = kuw_area(r->areas, KUW_AREA_RULES);
-	const struct kuw_pair *pairs = kuw_area(r->areas, KUW_AREA_ORDER);
+	const struct kuw_item *items = kuw_area(r->areas, KUW_AREA_ORDER);
 
-	return rank ? &rules[pairs[rank - 1].value] : &rules[0];
+	return &rules[items[rank - 1].value];
 }
 
 static void count_rules(struct kuw_rank *r)
@@ -123,7 +111,7 @@ static void count_rules(struct kuw_rank *r)
 
 	for (i = 0; i < r->intern->nr_regs; i++)
 		sets[i].plain = plain_regs(r, &sets[i], NULL);
-	for (i = 1; i < r->nr_ranked; i++) {
+	for (i = 1; i < r->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
 		/* In the order of use, so that frequent rules get the limited saves. */
@@ -133,43 +121,6 @@ static void count_rules(struct kuw_rank *r)
 		if (!plain_rule(r, rule, regs) || regs->saves == KUW_NO_SAVES)
 			r->nr_locs += ext_locs(r, regs);
 	}
-}
-
-/* @number is that of a rule, or that of a run plus the number of rules. */
-static u32 long_code(u32 number)
-{
-	if (rule_places(max_t(u32, number, KUW_CODE_RUN)) == 2)
-		return 2 << 24 | (KUW_CODE_LONG + (number >> 8)) << 8 | (number & 0xff);
-	return 3 << 24 | KUW_CODE_LONGEST << 16 | number;
-}
-
-static u32 rule_code(u32 rank)
-{
-	return rank < KUW_CODE_RUN ? 1 << 24 | rank : long_code(rank);
-}
-
-u32 kuw_rank_run_code(const struct kuw_rank *r, u32 run)
-{
-	return run < KUW_CODE_LONG - KUW_CODE_RUN ?
-	       1 << 24 | (KUW_CODE_RUN + run) : long_code(r->nr_ranked + run);
-}
-
-static void write_codes(const struct kuw_rank *r)
-{
-	const struct kuw_ruleset *rules = kuw_area(r->areas, KUW_AREA_RULES);
-	const struct kuw_node *nodes = kuw_area(r->areas, KUW_AREA_NODES);
-	u32 *codes = kuw_area(r->areas, KUW_AREA_CODES), i;
-
-	for (i = 0; i < r->intern->nr_rules; i++)
-		codes[i] = rule_code(rules[i].rank);
-	codes += r->intern->nr_rules;
-	for (i = 0; i < r->runs->nr_nodes; i++)
-		if (nodes[i].take == nodes[i].depth)
-			codes[i] = kuw_rank_run_code(r, nodes[i].run);
-		else if (nodes[i].depth == 1)
-			codes[i] = rule_code(rules[kuw_node_rule(&nodes[i])].rank);
-		else
-			codes[i] = 0;
 }
 
 static void write_ext(const struct kuw_rank *r, const struct kuw_ruleset *rule,
@@ -199,7 +150,7 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 	u32 i, kind, nr_locs = 0;
 
 	table->rules[0].bits = KUW_KIND_NONE;
-	for (i = 1; i < r->nr_ranked; i++) {
+	for (i = 1; i < r->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
 		if (plain_rule(r, rule, regs) && regs->saves != KUW_NO_SAVES) {
@@ -222,18 +173,19 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 
 int kuw_rank(struct kuw_rank *r)
 {
-	const struct kuw_node *nodes = kuw_area(r->areas, KUW_AREA_NODES);
-	u32 most = max_t(u32, r->runs->nr_nodes, r->intern->nr_rules), i;
+	/* Sequences are sorted after the rules, whose order stays. Both need twice the room. */
+	const u64 items = 2ULL * (r->intern->nr_rules + KUW_SAMPLE_ROWS);
+	struct kuw_item *order;
 
-	if (!kuw_area_room(r->areas, KUW_AREA_ORDER, 2ULL * most * sizeof(struct kuw_pair)) ||
-	    !kuw_area_room(r->areas, KUW_AREA_CODES, 2ULL * most * sizeof(u32)))
+	if (!kuw_area_room(r->areas, KUW_AREA_ORDER, items * sizeof(*order)) ||
+	    !kuw_area_room(r->areas, KUW_AREA_CODES, r->intern->nr_rules * (u64)sizeof(u32)) ||
+	    kuw_pairs_init(r->pairs))
 		return -ENOSPC;
-	kuw_runs_choose(r->runs, r->intern, r->sort, kuw_area(r->areas, KUW_AREA_ORDER));
-	rank_rules(r, kuw_area(r->areas, KUW_AREA_ORDER));
+	order = kuw_area(r->areas, KUW_AREA_ORDER);
+	kuw_pairs_count(r->pairs);
+	rank_rules(r, order);
 	count_rules(r);
-	for (i = 1; i < r->runs->nr_nodes; i++)
-		if (nodes[i].take == nodes[i].depth)
-			r->nr_entries += nodes[i].uses * run_places(r, nodes[i].run);
-	write_codes(r);
+	kuw_pairs_choose(r->pairs, kuw_area(r->areas, KUW_AREA_CODES), r->sort,
+			 order + r->intern->nr_rules);
 	return 0;
 }

@@ -31,7 +31,7 @@ static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
 {
 	struct kuw_cie_slot *slot = s->slots + (pos >> 2) % KUW_CIE_SLOTS;
 
-	if (unlikely(slot->pos != pos))
+	if (slot->pos != pos)
 		read_cie(s, slot, pos);
 	return slot;
 }
@@ -50,7 +50,7 @@ static const struct kuw_segment *segment_of(struct kuw_scan *s, u64 vaddr)
 {
 	const struct kuw_segment *seg = s->segment;
 
-	if (likely(has(seg, vaddr)))
+	if (has(seg, vaddr))
 		return seg;
 	for (seg = s->elf->segments; seg < s->elf->segments + s->elf->nr_segments; seg++)
 		if (has(seg, vaddr)) {
@@ -105,7 +105,7 @@ static int clip_fde(struct kuw_scan *s, struct kuw_fde *fde)
 static int fdes_room(struct kuw_scan *s)
 {
 	/* Twice as many: sorting needs the second half. */
-	const u64 bytes = 2 * sizeof(struct kuw_pair);
+	const u64 bytes = 2 * sizeof(struct kuw_item);
 
 	if (s->nr_fdes == KUW_MAX_FDES)
 		return -E2BIG;
@@ -118,7 +118,7 @@ static int add_fde(struct kuw_scan *s, const struct kuw_fde *fde,
 {
 	const struct kuw_cfi_run run = run_of(s);
 	u32 off = fde->start - s->base;
-	struct kuw_pair *fdes;
+	struct kuw_item *fdes;
 	int ret = fdes_room(s);
 
 	if (ret)
@@ -130,7 +130,7 @@ static int add_fde(struct kuw_scan *s, const struct kuw_fde *fde,
 		return ret;
 	}
 	fdes = kuw_area(s->areas, KUW_AREA_FDES);
-	fdes[s->nr_fdes++] = (struct kuw_pair){ off, kuw_found_end(&s->found, fde->len) };
+	fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, fde->len) };
 	return 0;
 }
 
@@ -141,9 +141,9 @@ static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 	struct kuw_fde fde;
 	int ret = get_fde(s, pos, &fde, &slot, next);
 
-	if (likely(!ret))
+	if (!ret)
 		ret = clip_fde(s, &fde);
-	if (likely(!ret))
+	if (!ret)
 		ret = add_fde(s, &fde, slot);
 	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
 		s->nr_bad++;
@@ -169,7 +169,7 @@ static int scan_records(struct kuw_scan *s, u32 *pos, u32 end, u32 budget)
 
 	for (at = *pos; at < end; at = next) {
 		ret = batch_done(s, budget--) ? KUW_AGAIN : scan_one(s, at, &next);
-		if (unlikely(ret))
+		if (ret)
 			break;
 	}
 	*pos = at;

@@ -8,10 +8,10 @@
 #include "area.h"
 #include "budgets.h"
 
-/* Up to this many pairs, smaller digits and more passes are faster. */
+/* Up to this many items, smaller digits and more passes are faster. */
 #define FEW	4096
 
-/* What a batch does to its pairs. */
+/* What a batch does to its items. */
 enum step {
 	LOOK,	/* whether they are sorted, and which bits of their keys differ */
 	COUNT,	/* how many have each value of the digit */
@@ -19,7 +19,7 @@ enum step {
 	BACK,	/* copy the result to where it belongs */
 };
 
-/* Bits of a digit, for @n pairs. */
+/* Bits of a digit, for @n items. */
 static u32 bits_of(u32 n)
 {
 	return n <= FEW ? 8 : KUW_RADIX_BITS;
@@ -27,15 +27,15 @@ static u32 bits_of(u32 n)
 
 static void look(struct kuw_sort *s, u32 end)
 {
-	const struct kuw_pair *pair = s->pairs + s->pos, *last = s->pairs + end;
+	const struct kuw_item *item = s->items + s->pos, *last = s->items + end;
 
-	for (; pair < last; pair++) {
-		s->differ |= pair->key ^ s->pairs->key;
-		s->unsorted |= pair > s->pairs && pair->key < pair[-1].key;
+	for (; item < last; item++) {
+		s->differ |= item->key ^ s->items->key;
+		s->unsorted |= item > s->items && item->key < item[-1].key;
 	}
 }
 
-/* Turn the counts into the place of the first pair of each value. */
+/* Turn the counts into the place of the first item of each value. */
 static void sum(struct kuw_sort *s)
 {
 	u32 i, before = 0, here;
@@ -56,7 +56,7 @@ static enum step next_digit(struct kuw_sort *s)
 	return COUNT;
 }
 
-/* All pairs have had a step. Return: 0 if it was the last one, else KUW_AGAIN. */
+/* All items have had a step. Return: 0 if it was the last one, else KUW_AGAIN. */
 static int next_step(struct kuw_sort *s)
 {
 	s->pos = 0;
@@ -81,9 +81,9 @@ static int next_step(struct kuw_sort *s)
 
 int kuw_sort_step(struct kuw_sort *s)
 {
-	const struct kuw_pair *from = s->odd ? s->pairs + s->n : s->pairs;
-	struct kuw_pair *to = s->odd ? s->pairs : s->pairs + s->n;
-	u32 end = s->pos + min_t(u32, s->n - s->pos, KUW_BATCH_PAIRS), i;
+	const struct kuw_item *from = s->odd ? s->items + s->n : s->items;
+	struct kuw_item *to = s->odd ? s->items : s->items + s->n;
+	u32 end = s->pos + min_t(u32, s->n - s->pos, KUW_BATCH_ITEMS), i;
 	u32 mask = (1u << bits_of(s->n)) - 1, *histogram = s->histogram;
 
 	switch (s->step) {
@@ -106,16 +106,16 @@ int kuw_sort_step(struct kuw_sort *s)
 	return end < s->n ? KUW_AGAIN : next_step(s);
 }
 
-void kuw_sort_begin(struct kuw_sort *s, struct kuw_pair *pairs, u32 n)
+void kuw_sort_begin(struct kuw_sort *s, struct kuw_item *items, u32 n)
 {
 	memset(s, 0, offsetof(struct kuw_sort, histogram));
-	s->pairs = pairs;
+	s->items = items;
 	s->n = n;
 }
 
-void kuw_sort_all(struct kuw_sort *s, struct kuw_pair *pairs, u32 n)
+void kuw_sort_all(struct kuw_sort *s, struct kuw_item *items, u32 n)
 {
-	kuw_sort_begin(s, pairs, n);
+	kuw_sort_begin(s, items, n);
 	while (kuw_sort_step(s))
 		;
 }

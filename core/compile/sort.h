@@ -6,7 +6,7 @@
 #include "kunwind_port.h"
 
 /* What radix sort moves. */
-struct kuw_pair {
+struct kuw_item {
 	u32 key;
 	u32 value;
 };
@@ -15,11 +15,11 @@ struct kuw_pair {
 
 /**
  * struct kuw_sort - a sort
- * @pairs: in and out: the pairs, with room for as many after them
+ * @items: in and out: the items, with room for as many after them
  * @n: in: how many
  */
 struct kuw_sort {
-	struct kuw_pair *pairs;
+	struct kuw_item *items;
 	u32 n;
 	/* private */
 	u32 step;
@@ -31,13 +31,13 @@ struct kuw_sort {
 	u32 histogram[1u << KUW_RADIX_BITS];
 };
 
-/* Start to sort @n pairs by key. */
-void kuw_sort_begin(struct kuw_sort *s, struct kuw_pair *pairs, u32 n);
+/* Start to sort @n items by key. */
+void kuw_sort_begin(struct kuw_sort *s, struct kuw_item *items, u32 n);
 
 /* Sort a batch. Return: KUW_AGAIN; 0 when all are sorted. Equal keys keep their order. */
 int kuw_sort_step(struct kuw_sort *s);
 
-/* The same at once, for at most 65,535 pairs. */
-void kuw_sort_all(struct kuw_sort *s, struct kuw_pair *pairs, u32 n);
+/* The same at once, for at most 65,535 items. */
+void kuw_sort_all(struct kuw_sort *s, struct kuw_item *items, u32 n);
 
 #endif /* KUW_SORT_H */

@@ -26,7 +26,7 @@ static inline struct kuw_cur kuw_cur_from(const u8 *bytes, u32 len, u32 pos)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
 
-	if (unlikely(pos > len))
+	if (pos > len)
 		c = (struct kuw_cur){ .p = c.end, .end = c.end, .bad = true };
 	else
 		c.p += pos;
@@ -59,7 +59,7 @@ static inline bool kuw_good(const struct kuw_cur *c)
 /* Let the range end after @len more bytes. Return: whether there are as many. */
 static inline bool kuw_cut(struct kuw_cur *c, u64 len)
 {
-	if (unlikely(len > kuw_left(c))) {
+	if (len > kuw_left(c)) {
 		kuw_fail(c);
 		return false;
 	}
@@ -79,7 +79,7 @@ static inline bool kuw_go(struct kuw_cur *c, const u8 *first, s64 by)
 /* Go past @n bytes. Return: whether there are as many. */
 static inline bool kuw_have(struct kuw_cur *c, u64 n)
 {
-	if (unlikely(n > kuw_left(c))) {
+	if (n > kuw_left(c)) {
 		kuw_fail(c);
 		return false;
 	}
@@ -95,7 +95,7 @@ static inline const u8 *kuw_bytes(struct kuw_cur *c, u64 n)
 
 static inline u8 kuw_u8(struct kuw_cur *c)
 {
-	if (unlikely(c->p == c->end)) {
+	if (c->p == c->end) {
 		c->bad = true;
 		return 0;
 	}
@@ -126,7 +126,7 @@ static inline u64 kuw_uleb(struct kuw_cur *c)
 	struct kuw_cur copy;
 	u64 value;
 
-	if (likely(c->p != c->end && *c->p < 0x80))
+	if (c->p != c->end && *c->p < 0x80)
 		return *c->p++;
 	/* Pass the address of a copy, so that the compiler keeps *c in registers. */
 	copy = *c;
@@ -137,7 +137,7 @@ static inline u64 kuw_uleb(struct kuw_cur *c)
 
 static inline s64 kuw_sleb(struct kuw_cur *c)
 {
-	if (likely(c->p != c->end && *c->p < 0x80))
+	if (c->p != c->end && *c->p < 0x80)
 		return (s64)((u64)*c->p++ << 57) >> 57;
 	return kuw_sleb_long(c);
 }

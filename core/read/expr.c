@@ -278,7 +278,7 @@ bool kuw_read_user(u64 addr, u64 size, u64 *value)
 /* A value of 32 bits as it is kept: see binary(). */
 static u64 canonical(u64 value, u32 word)
 {
-	return likely(word == KUW_WORD) ? value : (u64)(s64)(s32)value;
+	return word == KUW_WORD ? value : (u64)(s64)(s32)value;
 }
 
 /* Signed, as DW_OP_div; the smallest number is its own negative. */

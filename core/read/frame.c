@@ -73,7 +73,7 @@ int kuw_read_record(const struct kuw_section *section, u32 pos,
 		return 0;
 	}
 	/* The extended length; the CIE ID stays 4 bytes (LSB Core 10.6.1). */
-	if (unlikely(word == 0xffffffff))
+	if (word == 0xffffffff)
 		len = kuw_u64(&c);
 	if (!kuw_good(&c) || !kuw_cut(&c, len))
 		return -EINVAL;
@@ -196,7 +196,7 @@ int kuw_parse_fde(const struct kuw_section *section, const struct kuw_record *re
 	else
 		fde->len = read_format(&c, cie->enc, section);
 	/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
-	if (unlikely(section->word != KUW_WORD)) {
+	if (section->word != KUW_WORD) {
 		fde->start = (u32)fde->start;
 		fde->len = (u32)fde->len;
 	}

@@ -47,7 +47,7 @@ static inline struct kuw_cur kuw_section_cur(const struct kuw_section *section, 
 /* Return: the place (KUW_RBX and so on) of a register number in the section. */
 static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
 {
-	return likely(section->word == KUW_WORD) ? reg : kuw_i386_reg(reg);
+	return section->word == KUW_WORD ? reg : kuw_i386_reg(reg);
 }
 
 /**

@@ -2,30 +2,24 @@
 /* Look-ups in a table, except the common case of the walk, which is inline in table.h. */
 #include "table.h"
 
-struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
-				u32 n, u32 count, u8 byte)
+struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off)
 {
-	const u16 *firsts = kuw_table_at(table, table->runs_off);
-	const u16 *rules = firsts + table->nr_runs + 1;
-	const u8 *offsets = (const u8 *)(rules + table->nr_run_rows);
-	const u8 *code = low + (count ? n + count : 0) - 1;
-	u32 number, past, i;
+	const struct kuw_look look = kuw_table_look(table);
+	const struct kuw_hit hit = kuw_look_up(&look, off);
+	const u32 *pairs = kuw_table_at(table, table->pairs_off), *pair;
+	/* If the entry started in an earlier bucket, its last row holds. */
+	const u32 past = hit.low ? (u8)off - *hit.low : U8_MAX;
+	u32 code = *hit.code;
 
-	if (*code < KUW_CODE_LONG)
-		number = table->nr_rules + *code - KUW_CODE_RUN;
-	else if (*code < KUW_CODE_LONGEST)
-		number = (*code - KUW_CODE_LONG) << 8 | code[-1];
-	else
-		number = code[-1] << 8 | code[-2];
-	if (number < table->nr_rules)
-		return table->rules[number];
-	number -= table->nr_rules;
-	/* If the run started in an earlier bucket, its last row holds. */
-	past = count ? byte - low[count - 1] : 255;
-	/* The first row's offset is 0. */
-	for (i = firsts[number + 1] - 1; offsets[i] > past; i--)
-		;
-	return table->rules[rules[i]];
+	if (code == KUW_CODE_LONGEST)
+		return table->rules[hit.code[-1] << 8 | hit.code[-2]];
+	if (code >= KUW_CODE_LONG)
+		return table->rules[(code - KUW_CODE_LONG) << 8 | hit.code[-1]];
+	while (code >= KUW_CODE_PAIR) {
+		pair = &pairs[code - KUW_CODE_PAIR];
+		code = (u8)(past >= *pair >> 16 ? *pair >> 8 : *pair);
+	}
+	return table->rules[code];
 }
 
 static void expand_saves(const struct kuw_saves *saves, s32 word,

@@ -3,31 +3,30 @@
  * The unwind table of one file: immutable, position-independent, one block.
  *
  * Addresses in it are offsets from @base. A row starts at an offset and holds until the
- * next one. Text is cut into blocks of 32 KiB, and these into buckets of 256 bytes. So a
- * look-up reads two indexes, and counts bytes:
+ * next one. An entry is a row, or several. Text is cut into blocks of 16 KiB, and these into
+ * buckets of 256 bytes, so that of an entry's offset one byte has to be kept:
  *
- *	blocks[offset >> 15]	where the block's chunk is; or, if no row starts in the
- *				block, the rule that holds: see kuw_block_rule()
- *	chunk:	u16 index[]		entries of the block before each bucket, and of the
- *				whole block. It ends where the chunk starts, and is
- *				read backwards, as the last block has fewer buckets
- *		u8 carry[3]		the code of the rule that holds at its start
- *		per bucket of n entries:
- *			u8 low[n]	low bytes of the entries' offsets, ascending
- *			u8 code[n]	their codes
+ *	blocks[]	of each block: how many entries start before it, and its first u16 of
+ *	u16 index[]	of each block: how many of its entries start before each of its buckets,
+ *			and before its end. Blocks in which no entry starts share the first one
+ *	per bucket of n entries:
+ *		u8 low[n]	low bytes of the entries' offsets, ascending
+ *		u8 code[n]	their codes
  *
- * An entry is a row or a run. A run is several rows that follow each other closely, as in a
- * prologue or an epilogue. The file has the same distances and rules in many places. Only the
- * first row of a run has an offset of its own. A run starts and ends in one bucket, and its
- * last row holds until the next entry.
+ * So a look-up reads where the entries of the bucket are, and counts those that start at or
+ * before the offset. The first entry is at offset 0, with the rule "no FDE", so there is one.
  *
- * A code is a number by frequency. Below KUW_CODE_RUN it is that of a rule, below
- * KUW_CODE_LONG that of a run. All other numbers have more bytes. There, runs count from
- * where rules end. The code's own byte comes last. The entry takes as many places as the code
- * has bytes, with its low byte in each. So the bytes before a bucket are always the code that
- * holds if no entry of the bucket starts at or before the offset.
+ * A code is a number by frequency. Below KUW_CODE_PAIR it is that of a rule, below
+ * KUW_CODE_LONG that of a pair. All other rules have codes of two or three bytes, of which the
+ * last one comes last. Such an entry takes as many places, with its low byte in each. So the
+ * byte before a bucket is the end of the code that holds there, until the bucket's first entry.
  *
- * The table ends with at least 8 bytes of padding: look-ups read 8 at a time.
+ * A pair is a code, the code of a rule, and a distance: the rows of the first, and after so
+ * many bytes a row of the rule. The first may be a pair. A file has the same rows at the same
+ * distances in many places, as in prologues and epilogues. All rows of a pair start in one
+ * bucket, and its last row holds until the next entry.
+ *
+ * Look-ups read 8 bytes at a time, so there are as many after the last entry.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
@@ -36,13 +35,16 @@
 #include "elf.h"
 #include "rule.h"
 
-#define KUW_BLOCK_SHIFT		15
 #define KUW_BUCKET_SHIFT	8
+/* The entries of a block have at most three places for each byte of text: 16 bits count them. */
+#define KUW_BLOCK_SHIFT		14
 #define KUW_BUCKETS		(1u << (KUW_BLOCK_SHIFT - KUW_BUCKET_SHIFT))
-#define KUW_CARRY_BYTES		3
-#define KUW_CODE_RUN		160
+/* Words of the index for a block. */
+#define KUW_INDEX_WORDS		(KUW_BUCKETS + 1)
+#define KUW_CODE_PAIR		128
 #define KUW_CODE_LONG		224	/* the byte before it is the number's lowest */
 #define KUW_CODE_LONGEST	255	/* two bytes before it are the number */
+#define KUW_MAX_PAIRS		(KUW_CODE_LONG - KUW_CODE_PAIR)
 #define KUW_TABLE_PAD		8
 
 /* How a rule's CFA is found. */
@@ -117,6 +119,12 @@ static inline struct kuw_rule kuw_rule_plain(u32 kind, u32 cfa, u32 saves, s32 r
 	return (struct kuw_rule){ kind | cfa << 3 | saves << 19 | (u32)rbp << 27 };
 }
 
+/* A block: its first place, and its first word of the index. */
+struct kuw_block {
+	u32 at;
+	u32 index;
+};
+
 #define KUW_MAX_SAVES		256
 
 /* Where the callee-saved registers are: words from the CFA, 0 if unchanged. */
@@ -137,10 +145,13 @@ struct kuw_ext {
 	struct kuw_loc locs[];
 };
 
-/* A block's word is a byte offset into the table, which is even; or a rule, made odd. */
-static inline u32 kuw_block_rule(u32 rule)
+/*
+ * Return: a pair as the table has it: the code of its first rows, that of its last row's rule,
+ * and the bytes from its first row to that.
+ */
+static inline u32 kuw_pair(u8 before, u8 rule, u8 distance)
 {
-	return rule << 1 | 1;
+	return before | rule << 8 | distance << 16;
 }
 
 /**
@@ -150,22 +161,22 @@ static inline u32 kuw_block_rule(u32 rule)
  * @bytes: of the whole table
  * @nr_rows: rows
  * @nr_rules: rules
- * @nr_runs: runs
- * @nr_run_rows: rows of all runs
+ * @nr_pairs: pairs
+ * @nr_places: places of entries
  * @nr_fdes: FDEs that it was compiled from
  * @nr_bad: records that were left out: damaged, or not expressible in a table
  * @eh_frame_len: bytes of .eh_frame
- * @blocks_off: u32[], see kuw_block_rule()
+ * @blocks_off: struct kuw_block[], see above
+ * @index_off: u16[], see above
+ * @places_off: u8[2 * @nr_places], the entries: see above
+ * @pairs_off: u32[@nr_pairs], see kuw_pair()
  * @saves_off: struct kuw_saves[]
  * @locs_off: struct kuw_loc[], which hold the struct kuw_ext
- * @runs_off: u16 first[nr_runs + 1], of the rows that follow: u16 rule[nr_run_rows],
- *	u8 offset[nr_run_rows] from the run's first row
  * @expr_off: the pool of expressions
  * @expr_len: its bytes
  * @nr_segments: executable segments
  * @segments_off: struct kuw_segment[]
  * @word: bytes of a word: 8, or 4 in a file for i386
- * @reserved: 0
  * @rules: by rank
  */
 struct kuw_table {
@@ -174,21 +185,22 @@ struct kuw_table {
 	u32 bytes;
 	u32 nr_rows;
 	u32 nr_rules;
-	u32 nr_runs;
-	u32 nr_run_rows;
+	u32 nr_pairs;
+	u32 nr_places;
 	u32 nr_fdes;
 	u32 nr_bad;
 	u32 eh_frame_len;
 	u32 blocks_off;
+	u32 index_off;
+	u32 places_off;
+	u32 pairs_off;
 	u32 saves_off;
 	u32 locs_off;
-	u32 runs_off;
 	u32 expr_off;
 	u32 expr_len;
 	u32 nr_segments;
 	u32 segments_off;
 	u32 word;
-	u32 reserved;
 	struct kuw_rule rules[];
 };
 
@@ -217,71 +229,67 @@ static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
 	       0x80 * ones;
 }
 
-/* How many of the @n ascending bytes at @low are at most @byte. */
-static __always_inline u32 kuw_count_le(const u8 *low, u32 n, u8 byte)
+/* The parts of a table in which look-ups search. */
+struct kuw_look {
+	const struct kuw_table *table;
+	const struct kuw_block *blocks;
+	const u16 *index;
+	const u8 *places;
+};
+
+static inline struct kuw_look kuw_table_look(const struct kuw_table *table)
 {
-	u64 above = kuw_bytes_above(get_unaligned_le64(low), byte);
-	u32 count = 0;
-
-	for (;;) {
-		/* A stop bit after the last byte, so that the count ends there. */
-		if (n - count < 8)
-			above |= 1ULL << (8 * (n - count) + 7);
-		if (likely(above))
-			return count + __builtin_ctzll(above) / 8;
-		count += 8;
-		above = kuw_bytes_above(get_unaligned_le64(low + count), byte);
-	}
+	return (struct kuw_look){
+		.table = table,
+		.blocks = kuw_table_at(table, table->blocks_off),
+		.index = kuw_table_at(table, table->index_off),
+		.places = kuw_table_at(table, table->places_off),
+	};
 }
-
-static inline const u32 *kuw_table_blocks(const struct kuw_table *table)
-{
-	return kuw_table_at(table, table->blocks_off);
-}
-
-/*
- * The rule of an entry whose code is not a rule's own byte. The entry is the @count-th of the
- * @n entries of the bucket at @low; if @count is 0, it is the one before the bucket. @byte is
- * the low byte of the offset.
- */
-struct kuw_rule kuw_table_coded(const struct kuw_table *table, const u8 *low,
-				u32 n, u32 count, u8 byte);
 
 /**
- * kuw_table_look() - the rule that holds at an offset
+ * struct kuw_hit - what a look-up found
+ * @code: where the code ends that holds
+ * @low: the low byte of its entry's offset, or NULL if the entry starts in an earlier bucket
+ */
+struct kuw_hit {
+	const u8 *code;
+	const u8 *low;
+};
+
+/* Find the code that holds at an offset. */
+static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u32 off)
+{
+	const struct kuw_block *block = &look->blocks[off >> KUW_BLOCK_SHIFT];
+	const u16 *index = look->index + block->index + (off >> KUW_BUCKET_SHIFT) % KUW_BUCKETS;
+	const u8 *lows = look->places + 2 * (u64)(block->at + index[0]);
+	u64 above;
+	u32 n = index[1] - index[0], count = 0;
+
+	for (;;) {
+		above = kuw_bytes_above(get_unaligned_le64(lows + count), off);
+		/* A stop bit after the last low byte, so that the count ends there. */
+		if (n - count < 8)
+			above |= 0x80ULL << 8 * (n - count);
+		if (likely(above))
+			break;
+		count += 8;
+	}
+	count += __builtin_ctzll(above) / 8;
+	return (struct kuw_hit){
+		.code = lows + (count ? n + count : 0) - 1,
+		.low = count ? lows + count - 1 : NULL,
+	};
+}
+
+/**
+ * kuw_table_find() - the rule that holds at an offset
  * @table: the table
- * @blocks: kuw_table_blocks() of it
  * @off: offset from its base, below its span
  *
  * Return: the rule; if no FDE covers the offset, rule 0, which is KUW_KIND_NONE.
  */
-static __always_inline struct kuw_rule
-kuw_table_look(const struct kuw_table *table, const u32 *blocks, u32 off)
-{
-	u32 bucket = (off >> KUW_BUCKET_SHIFT) & (KUW_BUCKETS - 1);
-	u32 block = blocks[off >> KUW_BLOCK_SHIFT];
-	u32 before, n, count, code;
-	const u16 *index;
-	const u8 *low;
-
-	if (unlikely(block & 1))
-		return table->rules[block >> 1];
-	low = kuw_table_at(table, block);
-	index = (const u16 *)low - 1 - bucket;
-	before = index[0];
-	n = index[-1] - before;
-	low += KUW_CARRY_BYTES + 2 * before;
-	count = kuw_count_le(low, n, off);
-	code = low[(int)(count ? n + count : 0) - 1];
-	if (unlikely(code >= KUW_CODE_RUN))
-		return kuw_table_coded(table, low, n, count, off);
-	return table->rules[code];
-}
-
-static inline struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off)
-{
-	return kuw_table_look(table, kuw_table_blocks(table), off);
-}
+struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off);
 
 /**
  * kuw_table_rules() - everything that the table knows about an address
@@ -289,7 +297,7 @@ static inline struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 
  * @vaddr: file address
  * @rules: the answer
  *
- * For tests and tools; the walk uses kuw_table_look().
+ * For tests and tools.
  */
 void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		     struct kuw_rules *rules);

@@ -85,16 +85,15 @@ static void finish(u32 stop, struct kuw_result *result)
 }
 
 /*
- * The table of the mapping that the loop is in: the @len addresses from @lo on that it covers,
- * and @text, the address of its offset 0. The last address of a mapping is left out: the return
- * address after it is in the next mapping, which may be the trampoline of uretprobes.
+ * The mapping that the loop is in: the @len addresses from @lo on that its table @look covers,
+ * and @text, the address of the table's offset 0. The last address of a mapping is left out:
+ * the return address after it is in the next mapping, which may be the trampoline of uretprobes.
  */
 struct cover {
 	u64 lo;
 	u64 len;
 	u64 text;
-	const struct kuw_table *table;
-	const u32 *blocks;
+	struct kuw_look look;
 };
 
 /*
@@ -125,24 +124,28 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct cover *in)
 	in->len = 0;
 	if (!m || m->kind != KUW_MAPPING_TABLE || m->table->word != KUW_WORD)
 		return false;
-	in->table = m->table;
-	in->blocks = kuw_table_blocks(in->table);
-	in->text = m->bias + in->table->base;
+	in->look = kuw_table_look(m->table);
+	in->text = m->bias + m->table->base;
 	/* The mapping may be after the last row, or before the first. */
-	if (pc - in->text >= in->table->span)
+	if (pc - in->text >= m->table->span)
 		return false;
 	/* @pc is in the mapping and in the text, so both differences below are positive. */
 	in->lo = (s64)(m->start - in->text) > 0 ? m->start : in->text;
-	in->len = min_t(u64, m->end - in->lo, in->text + in->table->span - in->lo) - 1;
+	in->len = min_t(u64, m->end - in->lo, in->text + m->table->span - in->lo) - 1;
 	return pc - in->lo < in->len;
 }
 
-/* Return: @rule, which the table has for @pc, if the loop can apply it; else KUW_KIND_NONE. */
-static noinline struct kuw_rule checked(struct fast *w, u64 pc, struct kuw_rule rule)
+/* The same as look_up(), for all addresses. */
+static noinline struct kuw_rule look_closer(struct fast *w, u64 pc)
 {
 	const struct kuw_rule none = { KUW_KIND_NONE };
+	struct cover *in = &w->in;
+	struct kuw_rule rule;
 	int called;
 
+	if (pc - in->lo >= in->len && !find_cover(w->map, pc, in))
+		return none;
+	rule = kuw_table_find(in->look.table, pc - in->text);
 	if (!kuw_rule_is_plain(rule))
 		return kuw_rule_kind(rule) == KUW_KIND_END ? rule : none;
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
@@ -151,18 +154,23 @@ static noinline struct kuw_rule checked(struct fast *w, u64 pc, struct kuw_rule 
 	return called == 1 ? rule : none;
 }
 
-/* Return: the rule at @pc, or KUW_KIND_NONE if the loop cannot apply it. */
+/*
+ * Return: the rule at @pc, or KUW_KIND_NONE if the loop cannot apply it. Nearly always this
+ * calls no function, and so saves no register.
+ */
 static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
 {
-	struct cover *in = &w->in;
+	const struct cover *in = &w->in;
 	struct kuw_rule rule;
+	u32 code;
 
-	if (unlikely(pc - in->lo >= in->len) && !find_cover(w->map, pc, in))
-		return (struct kuw_rule){ KUW_KIND_NONE };
-	rule = kuw_table_look(in->table, in->blocks, pc - in->text);
-	if (kuw_rule_is_plain(rule) && (pc + 1) % KUW_FDE_ALIGN)
-		return rule;
-	return checked(w, pc, rule);
+	if (unlikely(pc - in->lo >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
+		return look_closer(w, pc);
+	code = *kuw_look_up(&in->look, pc - in->text).code;
+	if (unlikely(code >= KUW_CODE_PAIR))
+		return look_closer(w, pc);
+	rule = in->look.table->rules[code];
+	return likely(kuw_rule_is_plain(rule)) ? rule : look_closer(w, pc);
 }
 
 /*

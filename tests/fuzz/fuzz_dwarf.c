@@ -3,7 +3,7 @@
  * Tables next to libdwarf, where an input of some bytes is a file of up to 2,000
  * FDEs, for x86-64 or i386: bytes are templates of functions, which are repeated
  * in rounds with other operands, as compilers do it. Small programs alone make no
- * runs, no codes of two bytes, and no area grow in the middle of an FDE.
+ * pairs, no codes of two bytes, and no area grow in the middle of an FDE.
  *
  * All that is made is valid, so that whatever core/ leaves out is a mistake.
  * Not made is what libdwarf (20210528) gets wrong or refuses:
@@ -31,9 +31,6 @@
 #define MAX_PROGRAM	10000
 /* For libdwarf each row costs the program before it: the sum of their squares. */
 #define MAX_COST	200000000ULL
-/* Of one block, which has no place for more, if each has a code of three bytes. */
-#define MAX_ROWS	(KUW_MAX_ENTRIES / 3)
-#define MAX_BLOCKS	((TEXT_LEN >> KUW_BLOCK_SHIFT) + 1)
 
 /*
  * What machines differ in.
@@ -72,12 +69,11 @@ static const struct machine i386 = {
 	.data_aligns = { -4, -4, -4, -8, -1, 4, 1, 3 },
 };
 
-/* The input, what an operand with its high bit set changes with, and rows by block. */
+/* The input, and what an operand with its high bit set changes with. */
 struct input {
 	const u8 *p;
 	const u8 *end;
 	u32 round;
-	u32 rows[MAX_BLOCKS];
 	u64 cost;
 };
 
@@ -101,7 +97,6 @@ struct program {
 	bool expr;
 	bool states[MAX_STATES];
 	u32 nr_states;
-	u32 nr_rows;
 	u32 loc;
 };
 
@@ -117,7 +112,6 @@ static void advance(struct program *p, u32 delta)
 	if (p->loc + scaled > 0x4000)
 		return;
 	p->loc += scaled;
-	p->nr_rows++;
 	if (delta < 0x40) {
 		put(p, (u8)(DW_CFA_advance_loc | delta));
 	} else if (delta < 0x100) {
@@ -421,22 +415,6 @@ static void make_cies(struct buf *eh, const struct machine *m,
 	buf_free(&p.b);
 }
 
-/* Return: whether there is room for @n rows from @addr on, of @len bytes of text. */
-static bool take_rows(struct input *in, u64 addr, u64 len, u32 n)
-{
-	u64 block = (addr - BUILD_TEXT) >> KUW_BLOCK_SHIFT, i;
-	u64 last = (addr + len - 1 - BUILD_TEXT) >> KUW_BLOCK_SHIFT;
-
-	if (addr + len > BUILD_TEXT + TEXT_LEN)
-		return false;
-	for (i = block; i <= last; i++)
-		if (in->rows[i] + n > MAX_ROWS)
-			return false;
-	for (i = block; i <= last; i++)
-		in->rows[i] += n;
-	return true;
-}
-
 /* One function by the template at @in, which is then behind it. */
 static bool make_fde(struct buf *eh, const struct machine *m,
 		     const struct cie_spec *cies, const u32 *at, u32 nr_cies,
@@ -452,8 +430,7 @@ static bool make_fde(struct buf *eh, const struct machine *m,
 		some_ops(&p, in);
 	/* The last row may be cut off, or last for long. */
 	len = p.loc + (tail & 0x40 ? tail * 8 : tail & 15) + 1;
-	/* One behind each advance, one before all, and before that a gap. */
-	fits = take_rows(in, *addr, len, p.nr_rows + 2);
+	fits = *addr + len <= BUILD_TEXT + TEXT_LEN;
 	if (fits)
 		build_fde(eh, &cies[cie], at[cie], *addr, len,
 			  (struct prog){ p.b.bytes, p.b.len });

@@ -148,7 +148,7 @@ static void test_dense(void **state)
 	compile();
 	for (i = 0; i < 2000; i++)
 		assert_int_equal(cfa_at(i), 8 + 8 * (i % 700));
-	assert_true(table.table->nr_rules > KUW_CODE_RUN);
+	assert_true(table.table->nr_rules > KUW_CODE_PAIR);
 }
 
 /* One FDE with a row at each byte, no two of @n with the same rule. */
@@ -179,11 +179,17 @@ static void test_longest(void **state)
 		assert_int_equal(cfa_at(i), 8 + 8 * i);
 }
 
-/* More entries in a block than its index can count: no table, and no damage. */
-static void test_too_dense(void **state)
+/* As many places in each of some blocks as there can be. */
+static void test_densest(void **state)
 {
-	build_distinct(1u << KUW_BLOCK_SHIFT);
-	assert_int_equal(synth_compile(&table, &eh), -E2BIG);
+	const u32 n = 3 << KUW_BLOCK_SHIFT;
+	u32 i;
+
+	build_distinct(n);
+	compile();
+	assert_true(table.table->nr_places > 5 << KUW_BLOCK_SHIFT);
+	for (i = 0; i < n; i++)
+		assert_int_equal(cfa_at(i), 8 + 8 * i);
 }
 
 /* An advance by nothing begins no row, however many there are at an address. */
@@ -266,9 +272,9 @@ static int cfa_in_function(u32 at, u32 regs, u32 room)
 
 /*
  * The same prologues and epilogues over and over, at every distance from a
- * bucket's end; the rarer ones after the first have numbers that need two bytes.
+ * bucket's end.
  */
-static void check_runs(u32 kinds, u32 rooms)
+static void check_pairs(u32 kinds, u32 rooms)
 {
 	const u32 n = BUILD_TEXT_LEN / 67;
 	u32 cie = build_cie(&eh, &usual), i, at;
@@ -283,23 +289,24 @@ static void check_runs(u32 kinds, u32 rooms)
 							 1 + i % rooms));
 }
 
-static void test_runs(void **state)
+static void test_pairs(void **state)
 {
-	check_runs(8, 3);
-	assert_true(table.table->nr_runs > 8);
+	check_pairs(8, 3);
+	assert_in_range(table.table->nr_pairs, 8, KUW_MAX_PAIRS - 1);
 	/* Two bytes an entry, and most rows have none. */
 	assert_true(table.bytes < 2 * table.table->nr_rows);
 }
 
-static void test_many_runs(void **state)
+/* More than there are codes for. */
+static void test_many_pairs(void **state)
 {
-	check_runs(64, 5);
-	assert_true(table.table->nr_runs > KUW_CODE_LONG - KUW_CODE_RUN);
-	assert_true(table.table->nr_rules > KUW_CODE_RUN);
+	check_pairs(64, 5);
+	assert_int_equal(table.table->nr_pairs, KUW_MAX_PAIRS);
+	assert_true(table.table->nr_rules > KUW_CODE_PAIR);
 }
 
-/* Every register's rule too is right in each row of a run. */
-static void test_run_registers(void **state)
+/* Every register's rule too is right in each row of a pair. */
+static void test_pair_registers(void **state)
 {
 	u32 cie = build_cie(&eh, &usual), i;
 	struct kuw_rules rules;
@@ -307,7 +314,7 @@ static void test_run_registers(void **state)
 	for (i = 0; i < 100; i++)
 		put_function(cie, i * 80, 0x30, 2);
 	compile();
-	assert_true(table.table->nr_runs > 0);
+	assert_true(table.table->nr_pairs > 0);
 	for (i = 0; i < 100; i++) {
 		rules = synth_rules(&table, i * 80);
 		assert_int_equal(rules.reg[KUW_RBP].how, KUW_SAME);
@@ -572,25 +579,25 @@ static void test_no_memory(void **state)
 }
 
 /*
- * More pairs of rows than are looked at that have one hash, as core/compile/runs.h has it:
- * those that are too many are no runs, and no mistake either.
+ * More sequences of rows than are looked at that have one hash, as core/compile/pairs.c has it:
+ * those that are too many are no pairs, and no mistake either.
  */
-static void test_run_collisions(void **state)
+static void test_collisions(void **state)
 {
 	/* How many slots there are for so many rows. */
 	const u32 slots = 1024, nr_rules = 64, uses = 10;
-	u32 pairs[KUW_MAX_RUN_TRIES + 8][3], n = 0, cie, delta, a, b, i;
+	u32 pairs[KUW_MAX_SEQUENCE_TRIES + 8][3], n = 0, cie, delta, a, b, i;
 	const u32 nr_pairs = ARRAY_SIZE(pairs);
 	struct buf p = { 0 };
 
-	for (i = 0; n < nr_pairs && i < nr_rules * nr_rules * KUW_RUN_NEAR; i++) {
-		u64 hash;
+	for (i = 0; n < nr_pairs && i < nr_rules * nr_rules * KUW_PAIR_NEAR; i++) {
+		u64 key;
 
 		a = i % nr_rules + 1;
 		b = i / nr_rules % nr_rules + 1;
 		delta = i / nr_rules / nr_rules + 1;
-		hash = ((u64)(a << 16) * KUW_MIX ^ (b << 16 | delta)) * KUW_MIX;
-		if (a == b || (hash >> 32) % slots)
+		key = (u64)a << 32 | b << 8 | delta;
+		if (a == b || (key * KUW_MIX >> 32) % slots)
 			continue;
 		pairs[n][0] = delta;
 		pairs[n][1] = a;
@@ -599,7 +606,7 @@ static void test_run_collisions(void **state)
 	assert_int_equal(n, nr_pairs);
 	drop(NULL);
 	cie = build_cie(&eh, &usual);
-	/* Rules have the numbers of their first rows; rows as long are in no run. */
+	/* Rules have the numbers of their first rows; rows as long are in no pair. */
 	for (i = 1; i <= nr_rules; i++)
 		buf_put(&p, (const u8[]){ DW_CFA_def_cfa_offset, (u8)i,
 			DW_CFA_advance_loc | 32 }, 3);
@@ -619,7 +626,7 @@ static void test_run_collisions(void **state)
 	}
 	compile();
 	/* Each of them would be one. */
-	assert_in_range(table.table->nr_runs, KUW_MAX_RUN_TRIES / 2, nr_pairs - 1);
+	assert_in_range(table.table->nr_pairs, KUW_MAX_SEQUENCE_TRIES / 2, nr_pairs - 1);
 	for (i = 0; i < uses * nr_pairs; i++) {
 		const u32 *pair = pairs[i % nr_pairs], at = 0x1000 + i * 0x40;
 
@@ -642,11 +649,11 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_blocks),
 	TEST(test_dense),
 	TEST(test_longest),
-	TEST(test_too_dense),
+	TEST(test_densest),
 	TEST(test_standstill),
-	TEST(test_runs),
-	TEST(test_many_runs),
-	TEST(test_run_registers),
+	TEST(test_pairs),
+	TEST(test_many_pairs),
+	TEST(test_pair_registers),
 	TEST(test_overlap),
 	TEST(test_outside),
 	TEST(test_terminator),
@@ -657,7 +664,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_cut),
 	TEST(test_flips),
 	TEST(test_no_memory),
-	TEST(test_run_collisions),
+	TEST(test_collisions),
 };
 
 TEST_MAIN(tests)

@@ -226,7 +226,7 @@ static void show_table(const struct host_table *t, json_t *json)
 		json_object_set_new(json, "rows", json_integer(table->nr_rows));
 		json_object_set_new(json, "fdes", json_integer(table->nr_fdes));
 		json_object_set_new(json, "rules", json_integer(table->nr_rules));
-		json_object_set_new(json, "runs", json_integer(table->nr_runs));
+		json_object_set_new(json, "pairs", json_integer(table->nr_pairs));
 		json_object_set_new(json, "bad", json_integer(table->nr_bad));
 		json_object_set_new(json, "base",
 				    json_integer((json_int_t)table->base));
@@ -239,11 +239,11 @@ static void show_table(const struct host_table *t, json_t *json)
 	       "table      %u bytes, %.1f %% of .eh_frame\n"
 	       "rows       %u, %.1f bytes each\n"
 	       "rules      %u\n"
-	       "runs       %u\n", (uint64_t)table->base,
+	       "pairs      %u\n", (uint64_t)table->base,
 	       (uint64_t)(table->base + table->span), table->eh_frame_len,
 	       table->nr_fdes, table->bytes, percent, table->nr_rows,
 	       table->nr_rows ? (double)table->bytes / table->nr_rows : 0,
-	       table->nr_rules, table->nr_runs);
+	       table->nr_rules, table->nr_pairs);
 	if (table->nr_bad)
 		printf("left out   %u records, damaged or not representable\n",
 		       table->nr_bad);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The choice of pairs. Compilers write the same prologues and epilogues over and over, so a few
+ * dozen sequences of rows make up more than half of the rows of a file.
+ *
+ * A sequence is a pair of the sequence before its last row, and that row. So whoever has a
+ * sequence has also all that it starts with, and each of these is seen as often or more often.
+ * The most frequent sequences, as many as there are codes, are thus complete.
+ */
+#include "pairs.h"
+#include "budgets.h"
+
+/* A pair takes four bytes of the table, and saves two for each use. */
+#define LEAST_USES	4
+
+int kuw_pairs_init(struct kuw_pairs *p)
+{
+	u32 slots = 256, most = min_t(u32, p->found->nr_rows, KUW_SAMPLE_ROWS);
+
+	/* Half of them stay empty. */
+	while (slots < most / 2)
+		slots *= 2;
+	if (!kuw_area_room(p->areas, KUW_AREA_SEQUENCES,
+			   slots / 2 * sizeof(struct kuw_sequence)) ||
+	    !kuw_area_room(p->areas, KUW_AREA_SLOTS, slots * sizeof(u16)))
+		return -ENOSPC;
+	memset(kuw_area(p->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
+	p->mask = slots - 1;
+	return 0;
+}
+
+/* Count a sequence. Return: its number from KUW_MAX_RULES + 1 on; 0 if there is no room. */
+static u32 count(struct kuw_pairs *p, u32 before, u32 rule, u32 distance)
+{
+	struct kuw_sequence *sequences = kuw_area(p->areas, KUW_AREA_SEQUENCES), *s;
+	u64 key = (u64)before << 32 | rule << 8 | distance;
+	u16 *slots = kuw_area(p->areas, KUW_AREA_SLOTS);
+	u32 at = key * KUW_MIX >> 32 & p->mask, tries;
+
+	for (tries = 0; tries < KUW_MAX_SEQUENCE_TRIES; tries++, at = (at + 1) & p->mask) {
+		if (!slots[at]) {
+			if (p->nr_sequences == p->mask / 2)
+				return 0;
+			sequences[p->nr_sequences] = (struct kuw_sequence){ .key = key };
+			slots[at] = ++p->nr_sequences;
+		}
+		s = &sequences[slots[at] - 1];
+		if (s->key == key) {
+			s->uses++;
+			return KUW_MAX_RULES + slots[at];
+		}
+	}
+	return 0;
+}
+
+/* Count the rows of an FDE, @most of them. Return: how many. */
+static u32 count_fde(struct kuw_pairs *p, const u32 *row, u32 most)
+{
+	struct kuw_ruleset *rules = kuw_area(p->intern->areas, KUW_AREA_RULES);
+	u32 len = 0, distance = 0, before = 0, rule, n = 0;
+
+	while (len != KUW_FOUND_LAST && n < most) {
+		rule = kuw_found_rule(row);
+		rules[rule].uses++;
+		distance += len;
+		len = kuw_found_len(row);
+		if (len > KUW_PAIR_NEAR || distance >= 1u << KUW_BUCKET_SHIFT)
+			before = 0;
+		else if (before)
+			before = count(p, before, rule, distance);
+		if (!before) {
+			before = len > KUW_PAIR_NEAR ? 0 : rule;
+			distance = 0;
+		}
+		row += 1 + (len == KUW_FOUND_LONG);
+		n++;
+	}
+	return n;
+}
+
+void kuw_pairs_count(struct kuw_pairs *p)
+{
+	const u32 *found = kuw_area(p->found->areas, KUW_AREA_FOUND);
+	u32 step = p->found->nr_rows / KUW_SAMPLE_ROWS + 1, i, rows = 0;
+
+	for (i = 0; i < p->nr_fdes && rows < KUW_SAMPLE_ROWS; i += step)
+		rows += count_fde(p, found + p->fdes[i].value + 1, KUW_SAMPLE_ROWS - rows);
+}
+
+/* Make a sequence a pair, if all of its rules have codes of one byte. */
+static void choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sequence *s)
+{
+	const struct kuw_sequence *sequences = kuw_area(p->areas, KUW_AREA_SEQUENCES);
+	u32 before = s->key >> 32, rule = codes[(u16)(s->key >> 8)], pair, at;
+
+	/* What was counted later has a greater number, so it is never met before its start. */
+	before = before > KUW_MAX_RULES ? sequences[before - KUW_MAX_RULES - 1].code :
+					  codes[before];
+	if (!before || before > U8_MAX || rule > U8_MAX)
+		return;
+	pair = kuw_pair(before, rule, s->key);
+	for (at = kuw_pair_slot(pair); p->slots[at]; at = (at + 1) % KUW_PAIR_SLOTS)
+		;
+	s->code = KUW_CODE_PAIR + p->nr;
+	p->pair[p->nr++] = pair;
+	p->slots[at] = p->nr;
+}
+
+void kuw_pairs_choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sort *sort,
+		      struct kuw_item *items)
+{
+	struct kuw_sequence *sequences = kuw_area(p->areas, KUW_AREA_SEQUENCES);
+	u32 i, n = 0;
+
+	for (i = 0; i < p->nr_sequences; i++)
+		if (sequences[i].uses >= LEAST_USES)
+			items[n++] = (struct kuw_item){ ~sequences[i].uses, i };
+	/* Of as many uses, the first counted stays first. */
+	kuw_sort_all(sort, items, n);
+	for (i = 0; i < n && p->nr < KUW_MAX_PAIRS; i++)
+		choose(p, codes, &sequences[items[i].value]);
+}

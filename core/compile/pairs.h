@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Pairs: sequences of rows that a file has in many places. table.h says how they are stored. */
+#ifndef KUW_PAIRS_H
+#define KUW_PAIRS_H
+
+#include "found.h"
+#include "intern.h"
+#include "sort.h"
+#include "table.h"
+
+/*
+ * The most bytes of a row of a pair. Longer ones, which are bodies of functions, stay entries:
+ * walks look up mostly these.
+ */
+#define KUW_PAIR_NEAR	15
+
+/* Slots of the hash of pairs. Most stay empty, so a search ends soon. */
+#define KUW_PAIR_SLOTS	512
+
+/**
+ * struct kuw_sequence - a sequence of rows, and how often the sample has it
+ * @key: the sequence without its last row (the number of a rule, or KUW_MAX_RULES + 1 and the
+ *	number of a sequence); the last row's rule; its distance from the first row
+ * @uses: how often
+ * @code: its code if it is a pair, else 0
+ */
+struct kuw_sequence {
+	u64 key;
+	u32 uses;
+	u32 code;
+};
+
+/**
+ * struct kuw_pairs - the choice of pairs
+ * @areas: in: room for KUW_AREA_SEQUENCES and KUW_AREA_SLOTS
+ * @intern: in: the rules; out: how often the sample has them
+ * @found: in: rows
+ * @fdes: in: where FDEs are in @found
+ * @nr_fdes: in: how many
+ * @nr: out: how many pairs
+ * @pair: out: as in struct kuw_table
+ */
+struct kuw_pairs {
+	struct kuw_areas *areas;
+	const struct kuw_intern *intern;
+	const struct kuw_found *found;
+	const struct kuw_item *fdes;
+	u32 nr_fdes;
+	u32 nr;
+	u32 pair[KUW_MAX_PAIRS];
+	/* private */
+	u32 nr_sequences;
+	u32 mask;
+	u8 slots[KUW_PAIR_SLOTS];
+};
+
+/* Make room. Return: 0, -ENOSPC. */
+int kuw_pairs_init(struct kuw_pairs *p);
+
+/* Count the rules, and the sequences of rows that are close together, in a sample. */
+void kuw_pairs_count(struct kuw_pairs *p);
+
+/* Choose pairs. @codes are those of rules. @sort and @items are for sorting sequences. */
+void kuw_pairs_choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sort *sort,
+		      struct kuw_item *items);
+
+/* The place in @slots where a search for a pair starts. */
+static inline u32 kuw_pair_slot(u32 pair)
+{
+	return pair * 0x9e3779b1u / (~0u / KUW_PAIR_SLOTS + 1);
+}
+
+/* Return: the code of a pair, or 0 if it was not chosen. */
+static inline u32 kuw_pairs_find(const struct kuw_pairs *p, u32 pair)
+{
+	u32 at = kuw_pair_slot(pair);
+
+	for (; p->slots[at]; at = (at + 1) % KUW_PAIR_SLOTS)
+		if (p->pair[p->slots[at] - 1] == pair)
+			return KUW_CODE_PAIR + p->slots[at] - 1;
+	return 0;
+}
+
+#endif /* KUW_PAIRS_H */
