@@ -29,12 +29,15 @@
 #define NR_SLOTS	24
 #define AREA		(16 * PAGE)
 #define USER_END	0x7ffffffff000ull
+/* Far from where the kernel puts a mapping that names no address. */
+#define AREAS_BEGIN	0x10000000000ull
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* Shared by all threads, and taken from one another all the time. */
 static int files[NR_SLOTS];
 static char *areas[NR_SLOTS];
+static uint64_t nr_places;
 static int sockets[2];
 
 static const char *library, *folder;
@@ -82,6 +85,15 @@ static void put_file(struct task *t, int fd)
 	old = __atomic_exchange_n(&files[draw(t, NR_SLOTS)], fd, __ATOMIC_ACQ_REL);
 	if (old >= 0)
 		close(old);
+}
+
+/*
+ * An address that nobody has had: a thread that changes an area after another
+ * one unmapped it must hit nothing, not a library or a stack.
+ */
+static char *new_place(void)
+{
+	return (char *)AREAS_BEGIN + AREA * __atomic_fetch_add(&nr_places, 1, __ATOMIC_RELAXED);
 }
 
 static void put_area(struct task *t, char *area)
@@ -225,7 +237,7 @@ static void op_other_calls(struct task *t)
 	n += lseek(p.fd, 5, SEEK_SET);
 	n += fcntl(p.fd, F_SETFL, draw(t, 2) ? O_NONBLOCK : 0);
 	if (n > 100)
-		put_area(t, mmap(NULL, AREA, PROT_READ, MAP_SHARED, p.fd, 0));
+		put_area(t, mmap(new_place(), AREA, PROT_READ, MAP_SHARED, p.fd, 0));
 }
 
 static void op_map(struct task *t)
@@ -245,7 +257,7 @@ static void op_map(struct task *t)
 	}
 	if (!draw(t, 6))
 		flags |= MAP_ANONYMOUS;
-	at = mmap(at, AREA, prots[draw(t, LENGTH(prots))], flags,
+	at = mmap(at ?: new_place(), AREA, prots[draw(t, LENGTH(prots))], flags,
 		  flags & MAP_ANONYMOUS ? -1 : fd, PAGE * (off_t)draw(t, 4));
 	put_area(t, at);
 	if (fd >= 0)
@@ -274,12 +286,9 @@ static void op_move(struct task *t)
 
 	if (!old)
 		return;
-	at = mmap(NULL, AREA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED)
-		return;
+	at = new_place();
 	if (mremap(old, AREA, AREA, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at) {
 		munmap(old, AREA);
-		munmap(at, AREA);
 		return;
 	}
 	put_area(t, at);
