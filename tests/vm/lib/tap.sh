@@ -7,9 +7,9 @@
 tap_number=0
 tap_failed=0
 
-# ok NAME COMMAND...: one test; what the command says is shown if it fails.
+# ok NAME COMMAND...: one test; what the command says is shown if it fails. A slow one tells its time.
 ok() {
-	local name=$1 status=0
+	local name=$1 status=0 start=$SECONDS
 	shift
 	tap_number=$((tap_number + 1))
 	"$@" >"$SCRATCH/tap.said" 2>&1 </dev/null || status=$?
@@ -21,6 +21,7 @@ ok() {
 		head -n 40 "$SCRATCH/tap.said" | sed 's/^/# /'
 		tap_failed=$((tap_failed + 1))
 	fi
+	((SECONDS - start < 5)) || echo "# took $((SECONDS - start)) s"
 }
 
 # skip NAME REASON
