@@ -85,17 +85,29 @@ finish() {
 	printf '%s\n' "$3" >"$2.stamp"
 }
 
-# in_root COMMAND...: runs it in a chroot of the guest's root, with /proc, and each DIR:PLACE of VM_BINDS mounted there.
-# The mounts live in a mount namespace of their own and end with the command.
-in_root() {
+# apart DIR COMMAND...: runs it in a mount namespace of its own: what it mounts in DIR goes with it, also when it is killed.
+apart() {
 	unshare --mount --propagation unchanged -- bash -euc '
+		# Where / is no mount, in a chroot, only what is below DIR can be kept private.
+		mount --make-rprivate / 2>/dev/null || {
+			mount --bind "$1" "$1"
+			mount --make-rprivate "$1"
+		}
+		shift
+		exec "$@"
+	' apart "$@"
+}
+
+# mmdebstrap ARGUMENT...: Debian's, apart. In root mode it mounts /proc and /sys where rm -rf will pass later.
+mmdebstrap() {
+	apart "$CACHE_DIR" mmdebstrap "$@"
+}
+
+# in_root COMMAND...: runs it in a chroot of the guest's root, with /proc, and each DIR:PLACE of VM_BINDS mounted there.
+in_root() {
+	apart "$VM_ROOT" bash -euc '
 		root=$1 binds=$2
 		shift 2
-		# Where / is no mount, in a chroot, only what is below the root can be kept private.
-		mount --make-rprivate / 2>/dev/null || {
-			mount --bind "$root" "$root"
-			mount --make-rprivate "$root"
-		}
 		mount -t proc proc "$root/proc"
 		mount --bind /dev "$root/dev"
 		mount -t tmpfs tmpfs "$root/tmp"
