@@ -265,6 +265,11 @@ main() {
 	[[ $job != package || -z $NATIVE ]] || die 125 "package builds in a root of its own" "use ./run.sh package, without --native"
 	[[ -z $BENCH_QUICK || $job == bench ]] || die 125 "--quick goes with bench" "./run.sh --help tells the options"
 	[[ $job == trace || -z ${TRACE_RECORD[*]}${TRACE_VIEW[*]} ]] || die 125 "${TRACE_RECORD[0]-${TRACE_VIEW[0]-}} goes with trace"
+	STEP_PLAN=(root lttng-modules initrd image module)
+	case $job in
+	'') STEP_PLAN+=(subjects tools demo) ;;
+	trace | exec | shell) STEP_PLAN+=(tools) ;;
+	esac
 	prepare "$job" "${words[@]:0:1}"
 	case $job in
 	'')

@@ -271,7 +271,7 @@ root_ready() {
 	stamp=$(digest "$VM_SUITE" "${VM_STOCK_KERNEL[*]} ${VM_PACKAGES[*]}" "$(declare -f root_make)")
 	is_made "$VM_STOCK_ROOT" "$stamp" || {
 		forget_root "$VM_STOCK"
-		VM_ROOT=$VM_STOCK_ROOT step "${VM_STOCK_ROOT##*/}" "making the guest's root from Debian $VM_SUITE's packages (about 2 min)" root_make "$stamp"
+		VM_ROOT=$VM_STOCK_ROOT step "${VM_STOCK_ROOT##*/}" "making the guest's root from Debian $VM_SUITE's packages" root_make "$stamp"
 		[[ $(stat -c %u -- "$TOP_DIR") == 0 ]] || say "    its files are root's, as in the guest; to remove it: sudo rm -rf $VM_STOCK_ROOT"
 	}
 	if [[ $VM_DEBUG ]]; then
@@ -285,7 +285,7 @@ root_ready() {
 		stamp=$(digest "$stamp" "${VM_KERNEL[*]}" "$VM_KERNEL_SUITE" "$VM_LTTNG_SUITE" "$VM_NO_9P" "$(declare -f root_copy root_install share_make lttng_fetch flavour_root_make)")
 		is_made "$VM_ROOT" "$stamp" || {
 			forget_root "$KERNEL_NAME"
-			step "root-$KERNEL_NAME" "putting kernel $KERNEL_NAME into a copy of the guest's root (about 2 min)" flavour_root_make "$stamp"
+			step "root-$KERNEL_NAME" "putting kernel $KERNEL_NAME into a copy of the guest's root" flavour_root_make "$stamp"
 		}
 	fi
 	KERNEL_RELEASE=$(basename "$(echo "$VM_ROOT"/lib/modules/*)")
@@ -293,7 +293,7 @@ root_ready() {
 
 	stamp=$(digest "$stamp" "$KERNEL_RELEASE" "$TOP_DIR/lttng-integration/fix-lttng-modules" "$(declare -f lttng_make)")
 	is_made "$LTTNG_DIR" "$stamp" || step "lttng-modules-$KERNEL_NAME" \
-		"building lttng-modules for kernel $KERNEL_RELEASE (about 2 min)" lttng_make "$stamp"
+		"building lttng-modules for kernel $KERNEL_RELEASE" lttng_make "$stamp"
 
 	each=$(digest "$stamp" "$TOP_DIR/vm/initrd-init" "$(declare -f initrd_make)")
 	is_made "$VM_INITRD" "$each" || step "initrd-$KERNEL_NAME" \
@@ -310,5 +310,5 @@ root_ready() {
 
 	stamp=$(digest "$stamp" "$(declare -f image_make)")
 	is_made "$VM_IMAGE" "$stamp" || step "image-$KERNEL_NAME" \
-		"making the guest's disk image (about 15 s)" image_make "$stamp"
+		"making the guest's disk image" image_make "$stamp"
 }

@@ -12,13 +12,60 @@ die() {
 	exit "$1"
 }
 
-# watch LOG: on a terminal, what a step does and for how long, in a line that is written over.
+# Seconds that steps take on an idle machine with two CPUs.
+declare -A STEP_SECONDS=([root]=180 [lttng-modules]=100 [initrd]=3 [image]=15 [module]=50 [subjects]=10 [tools]=60 [demo]=45)
+# The steps that the job may need, in their order.
+STEP_PLAN=()
+# What the steps of this run should have taken until now, and what they took: how fast this machine is.
+STEP_EXPECTED=0
+STEP_TOOK=0
+
+# step_kind NAME: without the kernel's name.
+step_kind() {
+	echo "${1%%-[0-9]*}"
+}
+
+# step_left KIND SECONDS: how many are left to the end of the plan, when that step has taken so many.
+step_left() {
+	local each later='' left
+	((left = STEP_SECONDS[$1] - $2, left > $2 / 10 || (left = $2 / 10 + 1)))
+	for each in "${STEP_PLAN[@]}"; do
+		# What was done before need not be done again, except if it is made of a new root.
+		if [[ $later ]] && { [[ $1 == root || $each == demo ]] || ! compgen -G "$BUILD_DIR/log/setup-$each*" >/dev/null; }; then
+			((left += STEP_SECONDS[$each]))
+		fi
+		[[ $each != "$1" ]] || later=yes
+	done
+	# One step says little about the speed.
+	echo $((left * (STEP_TOOK + 20) / (STEP_EXPECTED + 20)))
+}
+
+# in_words SECONDS
+in_words() {
+	if (($1 >= 90)); then
+		echo "$((($1 + 30) / 60)) min"
+	else
+		echo "$((($1 + 9) / 10 * 10)) s"
+	fi
+}
+
+# columns: of the terminal; some, as serial lines, tell none.
+columns() {
+	local size
+	size=$(stty size <&2 2>/dev/null) || size=
+	size=${size##* }
+	echo $((size > 20 ? size : 80))
+}
+
+# watch KIND LOG: on a terminal, what a step does, for how long, and the time left, in a line that is written over.
 watch() {
-	local start=$SECONDS columns line
+	local kind=$1 start=$SECONDS columns line
+	shift
 	[[ -t 2 ]] || return 0
-	columns=$(stty size <&2 2>/dev/null | cut -d' ' -f2) || columns=80
+	columns=$(columns)
 	while sleep 1; do
 		line=$(tail -c 400 "$1" | tr '\r' '\n' | tr -cd '[:print:]\n' | tail -n 1)
+		[[ -z ${STEP_SECONDS[$kind]-} ]] || line="about $(in_words "$(step_left "$kind" $((SECONDS - start)))") left  $line"
 		line="    $((SECONDS - start)) s  $line"
 		printf '\r\033[K%s' "${line:0:$((columns - 1))}" >&2
 	done
@@ -28,16 +75,19 @@ watch() {
 # Sets STEP_STATUS to 1 and shows the log's end if it fails. Never call it in a condition: errexit is off then in all of the
 # function, background or not, and a failed build would count as done.
 run_step() {
-	local text=$2 log=$BUILD_DIR/log/setup-$1.log start=$SECONDS watch
+	local kind text=$2 log=$BUILD_DIR/log/setup-$1.log start=$SECONDS watch expected
+	kind=$(step_kind "$1")
+	expected=${STEP_SECONDS[$kind]-0}
 	shift 2
 	mkdir -p "$BUILD_DIR/log"
+	((expected < 10)) || text+=" (about $(in_words "$expected"))"
 	say "$text ..."
 	# A process group of its own, because bash lets background jobs ignore SIGINT otherwise and Ctrl-C must end all of it.
 	set -m
 	"$@" </dev/null >"$log" 2>&1 &
 	RUN_CHILD=$!
 	set +m
-	watch "$log" &
+	watch "$kind" "$log" &
 	watch=$!
 	STEP_STATUS=0
 	wait "$RUN_CHILD" || STEP_STATUS=1
@@ -50,6 +100,7 @@ run_step() {
 		say "failed: $text" "the whole output is in $log"
 	else
 		say "    done in $((SECONDS - start)) s"
+		((STEP_EXPECTED += expected, STEP_TOOK += expected ? SECONDS - start : 0, 1))
 	fi
 }
 
@@ -61,12 +112,17 @@ step() {
 
 # digest FILE-OR-TEXT...: one name for the contents of all files and the texts given.
 digest() {
-	local each
-	for each in "$@"; do
-		if [[ -f $each ]]; then
-			cat -- "$each"
-		else
+	local each files=()
+	{
+		for each in "$@"; do
+			if [[ -f $each ]]; then
+				files+=("$each")
+				continue
+			fi
+			((${#files[@]} == 0)) || cat -- "${files[@]}"
+			files=()
 			printf '%s\n' "$each"
-		fi
-	done | sha256sum | cut -c1-16
+		done
+		((${#files[@]} == 0)) || cat -- "${files[@]}"
+	} | sha256sum | cut -c1-16
 }

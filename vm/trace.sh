@@ -44,7 +44,7 @@ tools_ready() {
 	stamp=$(tools_stamp)
 	mkdir -p "$built"
 	[[ -e $built/tools.stamp && $(<"$built/tools.stamp") == "$stamp" ]] ||
-		step "tools-$KERNEL_NAME" "building the command kunwind (about 1 min)" tools_build "$stamp"
+		step "tools-$KERNEL_NAME" "building the command kunwind" tools_build "$stamp"
 	# shellcheck disable=SC2034
 	VM_TOOLS=$built/source
 }
@@ -58,13 +58,13 @@ tools_plugin() {
 	echo "$(built_folder)/source/babeltrace/.libs"
 }
 
-# reader FOLDER OPTION...: kunwind report, where the traced programs' files are: those of this repository, too.
+# reader FOLDER OPTION...: kunwind report, where the traced programs' files are: those of this repository, too. READER_LINES: how long a summary is.
 reader() {
-	local folder=$1 built env=() binds each
+	local folder=$1 built env=(${READER_LINES:+"LINES=$READER_LINES"}) binds each
 	shift
 	built=$(built_folder)
 	if [[ $NATIVE ]]; then
-		BABELTRACE_PLUGIN_PATH=$(tools_plugin) "$(tools_path)/kunwind" report "$@" "$folder"
+		env "${env[@]}" BABELTRACE_PLUGIN_PATH="$(tools_plugin)" "$(tools_path)/kunwind" report "$@" "$folder"
 		return
 	fi
 	binds=("$TOP_DIR:$TOP_DIR" "$folder:/mnt" "$built:$built")

@@ -16,19 +16,14 @@ main_record() {
 
 # main_raw FOLDER: the field itself, as babeltrace2 prints it.
 main_raw() {
-	reader "$1/ls" --raw 2>/dev/null | awk '/syscall_entry_getdents64/ && !n++' | fold -s -w 110 | sed '2,$s/^/  /'
+	reader "$1/ls" --raw 2>/dev/null | awk '/syscall_entry_getdents64/ && !n++' | fold -s -w $(($(columns) - 2)) | sed '2,$s/^/  /'
 }
 
-# main_calls FOLDER: three calls with their stacks: one of the demo, the deepest, and two of ls.
+# main_calls FOLDER: three calls with their stacks: of the demo, in a function that libc calls and in a signal handler, and of ls.
 main_calls() {
-	reader "$1/demo" --full --color=never 2>/dev/null | awk '
-		function done() { if (n > most) { most = n; best = stack } n = 0 }
-		/^[^ ]/ { done(); stack = $0; next }
-		{ stack = stack "\n" $0; n++ }
-		END { done(); print best }'
-	reader "$1/ls" --full --color=never --filter='^(getdents64|statx|write)$' 2>/dev/null | awk '
-		/^[^ ]/ { name = $3; sub(/\(.*/, "", name); shown = !seen[name]++ && calls++ < 2 }
-		shown'
+	local once='/^[^ ]/ { shown = !seen[substr($3, 1, index($3, "("))]++ } shown'
+	reader "$1/demo" --full --color=never --filter='^(getpgrp|getsid)$' 2>/dev/null | awk "$once"
+	reader "$1/ls" --full --color=never --filter='^getdents64$' 2>/dev/null | awk "$once"
 }
 
 # main_said: says what is in a file, line by line.
@@ -46,14 +41,14 @@ main_job() {
 	mkdir -p "$folder"
 	subjects_ready
 	tools_ready
-	run_step demo "tracing a demo program and ls, and running perf, in a virtual machine (about 40 s)" main_record "$folder"
+	run_step demo "tracing a demo program and ls, and running perf, in a virtual machine" main_record "$folder"
 	((STEP_STATUS == 0)) || return 125
 	say 'what LTTng records, in the field callstack_user_unwind:'
 	main_raw "$folder"
 	say 'the same with names: a program of ours, and /bin/ls, which is stripped:'
 	main_calls "$folder"
-	say 'kunwind trace -- ls -l /'
-	reader "$folder/ls" --summary 2>/dev/null
+	say "what 'kunwind trace -- ls -l /' shows on a terminal:"
+	READER_LINES=25 reader "$folder/ls" --summary 2>/dev/null
 	reader "$folder/ls" --flame - >"$folder/ls.html" 2>/dev/null
 	if [[ -s $folder/perf.html ]]; then
 		mv -- "$folder/perf.html" "$BUILD_DIR/perf.html"

@@ -11,12 +11,16 @@ subjects_make() {
 		"$(built_folder):/mnt") in_root make -C /usr/src/subjects OUT=/mnt UAPI=/usr/src/uapi
 }
 
+subjects_stamp() {
+	digest "$([[ $NATIVE ]] || cat "$VM_STOCK_ROOT.stamp")" "$TOP_DIR"/tests/subjects/*.* "$TOP_DIR"/include/uapi/linux/*
+}
+
 # subjects_ready: the programs of tests/subjects are there, and not older than their sources.
 subjects_ready() {
 	local stamp built
 	built=$(built_folder)
 	mkdir -p "$built"
-	stamp=$(digest "$([[ $NATIVE ]] || cat "$VM_STOCK_ROOT.stamp")" "$TOP_DIR"/tests/subjects/*.* "$TOP_DIR"/include/uapi/linux/*)
+	stamp=$(subjects_stamp)
 	[[ -e $built/subjects.stamp && $(<"$built/subjects.stamp") == "$stamp" ]] || {
 		step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" subjects_make
 		printf '%s\n' "$stamp" >"$built/subjects.stamp"

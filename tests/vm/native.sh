@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # run.sh --native, where it may load modules: it asks first, traces with the kernel it runs on, and removes what it loaded.
 #
-# The modules and the command are those of this guest: to build them here would take minutes.
+# The modules, the command and the demo are those of this guest: to build them here would take minutes.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -17,19 +17,21 @@ prepare() {
 	# shellcheck disable=SC2034
 	(
 		TOP_DIR=$copy BUILD_DIR=$copy/build CACHE_DIR=$copy/build/cache VM_MORE_MODULES=()
-		for each in say module native sources trace; do
+		for each in vm/{say,module,native,sources,trace} tests/jobs/subjects; do
 			# shellcheck source=/dev/null
-			. "$copy/vm/$each.sh"
+			. "$copy/$each.sh"
 		done
 		native_select
 		mkdir -p "$LTTNG_DIR" "$MODULE_DIR/src/lttng-integration"
 		native_lttng_stamp >"$LTTNG_DIR.stamp"
 		native_module_stamp >"$MODULE_DIR/stamp"
-			cp "$(modinfo -n kunwind)" "$MODULE_DIR/src/" &&
+		cp "$(modinfo -n kunwind)" "$MODULE_DIR/src/" &&
 			cp "$(modinfo -n kunwind-lttng)" "$MODULE_DIR/src/lttng-integration/" || exit
 		NATIVE=yes
-		mkdir -p "$(built_folder)"
-		cp -r "$BUILT/source" "$(built_folder)/" && tools_stamp >"$(built_folder)/tools.stamp"
+		mkdir -p "$(built_folder)/source"/{tools/kunwind,babeltrace}
+		cp "$BUILT/demo" "$(built_folder)/" && subjects_stamp >"$(built_folder)/subjects.stamp" &&
+			cp "$BUILT/source/tools/kunwind/kunwind" "$(built_folder)/source/tools/kunwind/" &&
+			cp -r "$BUILT/source/babeltrace/.libs" "$(built_folder)/source/babeltrace/" && tools_stamp >"$(built_folder)/tools.stamp"
 	)
 }
 

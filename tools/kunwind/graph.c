@@ -9,6 +9,7 @@
 #include <glib.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -312,6 +313,7 @@ static const struct {
 static void set_screen(bt_value *params, const struct kc_view *view)
 {
 	char rows[16] = "50", columns[16] = "0";
+	const char *lines = getenv("LINES");
 	struct winsize size;
 
 	if (view->form != KC_SUMMARY && view->form != KC_TOP)
@@ -322,6 +324,8 @@ static void set_screen(bt_value *params, const struct kc_view *view)
 		g_snprintf(rows, sizeof(rows), "%d", size.ws_row);
 		g_snprintf(columns, sizeof(columns), "%d", size.ws_col);
 	}
+	if (lines && atoi(lines) > 0)
+		g_snprintf(rows, sizeof(rows), "%d", atoi(lines));
 	set_string(params, "rows", rows);
 	set_string(params, "columns", columns);
 }
