@@ -428,6 +428,7 @@ test_smp() {
 # test_kernels: a trace, an attach, perf, a short storm and unloading, with each of Debian's kernels; and a table of what came of it.
 test_kernels() {
 	local tests=(trace-ls.sh attach.sh perf.sh storms.sh modules.sh) results
+	mkdir -p -- "$BUILD_DIR/log"
 	results=$(mktemp "$BUILD_DIR/log/results-kernels-XXXXXX")
 	for kernel in "${KERNELS[@]}"; do
 		say "kernel $kernel"
