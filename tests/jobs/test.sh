@@ -337,11 +337,46 @@ rust_make() {
 	rustc -O -g -o "$(built_folder)/calls-rust" "$TOP_DIR/tests/subjects/calls.rs"
 }
 
+# all_named TEXT PROGRAM: each frame of that program has a name and a line, _start has a name.
+all_named() {
+	awk -v program="$2" '
+		index($0, program "!0x") || index($0, program "+0x") { print; bad++ }
+		$2 == program && /^    _start/ { begin++ }
+		$2 == program && !/^    _start/ { if ($3 ~ /:[0-9]+$/) n++; else { print; bad++ } }
+		END { print n + 0 " frames with lines, " begin + 0 " of _start, " bad + 0 " without"; exit !(n >= 20 && begin && !bad) }' "$1" >&2
+}
+
+# own_programs FOLDER: what run.sh shows of a program of the user's own, as the compiler left it, and stripped: $BUILD_DIR/own/stripped.
+# Then a debuginfod server, which only here is one, has what was stripped.
+own_programs() {
+	local own=$BUILD_DIR/own id port='' server status=0
+	reader "$1" --full >"$own/text"
+	all_named "$own/text" calls || status=1
+	grep -q 'stripped!0x' "$own/text" || { say "the stripped program has names already"; status=1; }
+	id=$(readelf -nW "$own/stripped" | sed -n 's/.*Build ID: //p')
+	rm -rf -- "$BUILD_DIR/debuginfod/$id"
+	install -D "$(built_folder)/calls" "$own/served/buildid/$id/debuginfo"
+	python3 -u -m http.server --bind 127.0.0.1 --directory "$own/served" 0 >"$own/log" 2>&1 &
+	server=$!
+	for _ in {1..50}; do
+		port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$own/log")
+		[[ ! $port ]] || break
+		sleep 0.1
+	done
+	DEBUGINFOD_URLS=http://127.0.0.1:$port reader "$1" --full >"$own/text"
+	all_named "$own/text" stripped || status=1
+	kill "$server"
+	wait "$server" || true
+	grep "GET /buildid/$id/debuginfo.* 200" "$own/log" >&2 || status=1
+	return "$status"
+}
+
 # test_names: the names of the stacks of eight programs, recorded in a guest, next to gdb's, which reads the guest's files here: found by
-# their paths, found by their build IDs, and not found; with the trace of another guest. Then stacks and names of six programs next to gdb's own, in a guest.
+# their paths, found by their build IDs, and not found; with the trace of another guest. Then a user's own programs; then stacks and names of six programs next to gdb's own, in a guest.
 test_names() {
 	local host=$BUILD_DIR/test-host reader=$TOP_DIR/tests/reader folder ids tools
 	setup
+	tools_ready
 	host_tools names babeltrace || return 0
 	if [[ ! -e $host/babeltrace/.libs/babeltrace-plugin-kunwind.so ]]; then
 		failed "names: built without the plugin of babeltrace2"
@@ -362,6 +397,12 @@ test_names() {
 	rm -rf -- "$ids"
 	trace_run "$folder-2" bash -c 'ls -lR /usr/share/doc/bash >/dev/null'
 	counted "two machines read together" "${tools[@]}" "$reader/check-machines" "$folder" "$folder-2" "$VM_ROOT"
+	run_step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" subjects_make
+	mkdir -p "$BUILD_DIR/own"
+	strip -o "$BUILD_DIR/own/stripped" "$(built_folder)/calls"
+	# shellcheck disable=SC2016
+	trace_run "$folder-own" sh -c '"$1" && "$2"' sh "$(built_folder)/calls" "$BUILD_DIR/own/stripped"
+	counted "the names of a user's own programs" own_programs "$folder-own"
 	run_step "rust-$KERNEL_NAME" "building a program in Rust" rust_make
 	((STEP_STATUS == 0)) || failed "names: the program in Rust cannot be built"
 	TEST_LIMIT=3600 test_vm long/bt.sh
