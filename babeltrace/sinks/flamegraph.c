@@ -374,7 +374,7 @@ static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 	add_notes(graph, so_far);
 	graph->profile->nr_threads = g_hash_table_size(graph->threads);
 	text = text_of(graph);
-	done = kr_sink_write(sink, text);
+	done = kr_output_write(&sink->output, text);
 	g_string_free(text, TRUE);
 	return done;
 }

@@ -380,7 +380,7 @@ static bool write_picture(struct kr_sink *sink, enum kr_so_far so_far)
 
 	if (so_far != KR_SOME)
 		end_picture(perfetto, so_far);
-	return kr_sink_write(sink, perfetto->out);
+	return kr_output_write(&sink->output, perfetto->out);
 }
 
 static void free_perfetto(struct kr_sink *sink)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The methods of babeltrace2 that are the same in all sinks. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +31,7 @@ static struct kr_sink *sink_of(bt_self_component_sink *self)
 static void free_sink(struct kr_sink *sink)
 {
 	bt_message_iterator_put_ref(sink->upstream);
-	if (sink->fd > STDERR_FILENO)
-		close(sink->fd);
+	kr_output_drop(&sink->output);
 	if (sink->filter)
 		g_regex_unref(sink->filter);
 	sink->ops->free(sink);
@@ -43,14 +41,11 @@ static bool open_file(struct kr_sink *sink, const bt_value *params)
 {
 	const bt_value *path = bt_value_map_borrow_entry_value_const(params, "path");
 
-	sink->fd = path ? open(bt_value_string_get(path),
-			       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) :
-			  STDOUT_FILENO;
-	if (sink->fd < 0)
-		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
-			component(sink), "kunwind: %s: %s",
-			bt_value_string_get(path), strerror(errno));
-	return sink->fd >= 0;
+	if (kr_output_begin(&sink->output, path ? bt_value_string_get(path) : NULL))
+		return true;
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
+		"kunwind: %s: %s", bt_value_string_get(path), strerror(errno));
+	return false;
 }
 
 bt_component_class_initialize_method_status kr_sink_init(
@@ -75,24 +70,6 @@ bt_component_class_initialize_method_status kr_sink_init(
 	}
 	bt_self_component_set_data(component(sink), sink);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-bool kr_sink_write(struct kr_sink *sink, GString *text)
-{
-	gsize done = 0;
-	ssize_t n;
-
-	while (done < text->len) {
-		n = write(sink->fd, text->str + done, text->len - done);
-		/* Ctrl-C is babeltrace2's to handle; what was begun is finished. */
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		done += n;
-	}
-	g_string_truncate(text, 0);
-	return true;
 }
 
 int kr_sink_choice(struct kr_sink *sink, const bt_value *params, const char *name,
@@ -183,7 +160,7 @@ const struct kr_colors *kr_sink_colors(const struct kr_sink *sink, int choice)
 	const char *term = getenv("TERM");
 
 	return kr_colors(choice == KR_COLOR_ALWAYS ||
-			 (choice == KR_COLOR_AUTO && isatty(sink->fd) &&
+			 (choice == KR_COLOR_AUTO && isatty(sink->output.fd) &&
 			  !getenv("NO_COLOR") && g_strcmp0(term, "dumb")));
 }
 
@@ -198,7 +175,8 @@ bt_component_class_sink_graph_is_configured_method_status kr_sink_configured(
 
 static bool write_out(struct kr_sink *sink, enum kr_so_far so_far)
 {
-	if (sink->ops->write(sink, so_far)) {
+	if (sink->ops->write(sink, so_far) &&
+	    (so_far == KR_SOME || kr_output_end(&sink->output))) {
 		sink->done = so_far != KR_SOME;
 		return true;
 	}

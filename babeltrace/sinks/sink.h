@@ -6,6 +6,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
 #include <stdbool.h>
+#include "output.h"
 
 enum kr_so_far {
 	/* More will come. */
@@ -42,7 +43,7 @@ struct kr_sink_ops {
  * @self: the component
  * @upstream: where messages come from
  * @filter: events that do not match are left out; or NULL
- * @fd: where it writes
+ * @output: where it writes
  * @done: it has written all
  */
 struct kr_sink {
@@ -50,7 +51,7 @@ struct kr_sink {
 	bt_self_component_sink *self;
 	bt_message_iterator *upstream;
 	GRegex *filter;
-	int fd;
+	struct kr_output output;
 	bool done;
 };
 
@@ -71,9 +72,6 @@ bt_component_class_initialize_method_status kr_sink_init(
 	bt_self_component_sink *self, const bt_value *params,
 	const char *const *names,
 	bool (*own_params)(struct kr_sink *sink, const bt_value *params));
-
-/* Write the text and empty it. Return: false, with errno, if that cannot be. */
-bool kr_sink_write(struct kr_sink *sink, GString *text);
 
 /**
  * kr_sink_choice() - a parameter that is one of some words

@@ -264,7 +264,7 @@ static bool write_text(struct kr_sink *sink, enum kr_so_far so_far)
 
 	if (so_far != KR_SOME)
 		end_calls(text);
-	return kr_sink_write(sink, text->out);
+	return kr_output_write(&sink->output, text->out);
 }
 
 static void free_text(struct kr_sink *sink)

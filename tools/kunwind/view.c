@@ -110,8 +110,12 @@ bool kc_view_possible(const struct kc_view *view)
 		err = 0;
 	else if (g_file_test(view->path, G_FILE_TEST_IS_DIR))
 		err = EISDIR;
-	else if (access(view->path, W_OK) &&
-		 (errno != ENOENT || access(folder, W_OK | X_OK)))
+	else if (access(view->path, W_OK) && errno != ENOENT)
+		err = errno;
+	/* A file is written under another name first; a pipe or a device is not. */
+	else if ((access(view->path, F_OK) ||
+		  g_file_test(view->path, G_FILE_TEST_IS_REGULAR)) &&
+		 access(folder, W_OK | X_OK))
 		err = errno;
 	if (err)
 		kc_error(NULL, "%s: %s", view->path, strerror(err));

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Where a sink writes: the standard output, or a file. A file is complete or it is not there:
+ * until then the text goes to a file of another name beside it, which only its owner may
+ * read, as stacks of all processes are in it. A pipe or a device is written as it is.
+ */
+#ifndef KR_OUTPUT_H
+#define KR_OUTPUT_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+/**
+ * struct kr_output - where something is written
+ * @fd: the file
+ * @path: what it is called at the end; NULL: as now
+ * @partial: what it is called until then; NULL: likewise
+ */
+struct kr_output {
+	int fd;
+	char *path;
+	char *partial;
+};
+
+/* @path: NULL is the standard output. Return: false, with errno, if it cannot be written. */
+bool kr_output_begin(struct kr_output *output, const char *path);
+
+/* Write the text and empty it. Return: likewise. */
+bool kr_output_write(const struct kr_output *output, GString *text);
+
+/* All is written. Return: likewise. */
+bool kr_output_end(struct kr_output *output);
+
+/* Nothing more is written: what was not ended is removed. Ended or zeroed ones may be dropped. */
+void kr_output_drop(struct kr_output *output);
+
+#endif /* KR_OUTPUT_H */
