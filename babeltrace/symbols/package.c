@@ -1,39 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * dpkg lists the files of each package in a file of /var/lib/dpkg/info. Debian has the
- * symbols of PACKAGE in PACKAGE-dbgsym; those of glibc are in libc6-dbg.
+ * dpkg-query knows the package of a file. Debian has the symbols of PACKAGE in
+ * PACKAGE-dbgsym; those of glibc are in libc6-dbg.
  */
 #include <string.h>
 #include "package.h"
 
-#define LISTS	"/var/lib/dpkg/info"
+/* What a file's name must not have: dpkg-query takes it for a pattern. */
+#define PATTERN	"*?[]\\"
 
-/* A package of before /lib was a link lists its files there. */
-static gboolean is_listed(GHashTable *paths, const char *line)
+static void search_for(GPtrArray *command, const char *path)
 {
-	char *merged;
-	gboolean listed = g_hash_table_contains(paths, line);
-
-	if (listed || !g_str_has_prefix(line, "/lib"))
-		return listed;
-	merged = g_strconcat("/usr", line, NULL);
-	listed = g_hash_table_contains(paths, merged);
-	g_free(merged);
-	return listed;
+	if (*path != '/' || strpbrk(path, PATTERN))
+		return;
+	g_ptr_array_add(command, g_strdup(path));
+	/* A package of before /lib was a link lists its files there. */
+	if (g_str_has_prefix(path, "/usr/"))
+		g_ptr_array_add(command, g_strdup(path + strlen("/usr")));
 }
 
-static gboolean has_one(char *text, GHashTable *paths)
+/* What dpkg-query --search says of @paths: lines, or NULL. */
+static char *ask(const char *sysroot, GHashTable *paths)
 {
-	char *line, *next;
+	GPtrArray *command = g_ptr_array_new_with_free_func(g_free);
+	char **environment = g_environ_setenv(g_get_environ(), "LC_ALL", "C", TRUE);
+	char *said = NULL;
+	GHashTableIter iter;
+	gpointer path;
 
-	for (line = text; *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		if (is_listed(paths, line))
-			return TRUE;
+	g_ptr_array_add(command, g_strdup("dpkg-query"));
+	g_ptr_array_add(command, g_strconcat("--root=", sysroot ?: "/", NULL));
+	g_ptr_array_add(command, g_strdup("--search"));
+	g_hash_table_iter_init(&iter, paths);
+	while (g_hash_table_iter_next(&iter, &path, NULL))
+		search_for(command, path);
+	g_ptr_array_add(command, NULL);
+	g_spawn_sync(NULL, (char **)command->pdata, environment,
+		     G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+		     &said, NULL, NULL, NULL);
+	g_strfreev(environment);
+	g_ptr_array_unref(command);
+	return said;
+}
+
+/* A line is "libc6:amd64, libc6:i386: /usr/lib/...", or tells of a diversion. */
+static void add_packages(GPtrArray *symbols, const char *line)
+{
+	const char *end = strstr(line, ": /");
+	char **names, **name;
+	char *packages, *symbol;
+
+	if (!end || g_str_has_prefix(line, "diversion by ") ||
+	    g_str_has_prefix(line, "local diversion "))
+		return;
+	packages = g_strndup(line, end - line);
+	names = g_strsplit(packages, ", ", -1);
+	for (name = names; *name; name++) {
+		(*name)[strcspn(*name, ":")] = '\0';
+		symbol = g_strconcat(*name, strcmp(*name, "libc6") ? "-dbgsym" : "-dbg", NULL);
+		if (g_ptr_array_find_with_equal_func(symbols, symbol, g_str_equal, NULL))
+			g_free(symbol);
+		else
+			g_ptr_array_add(symbols, symbol);
 	}
-	return FALSE;
+	g_strfreev(names);
+	g_free(packages);
 }
 
 static gint compare(gconstpointer a, gconstpointer b)
@@ -43,33 +74,14 @@ static gint compare(gconstpointer a, gconstpointer b)
 
 GPtrArray *kr_packages_of_symbols(const char *sysroot, GHashTable *paths)
 {
-	char *folder = g_strconcat(sysroot ?: "", LISTS, NULL), *path, *text;
 	GPtrArray *packages = g_ptr_array_new_with_free_func(g_free);
-	GDir *dir = g_dir_open(folder, 0, NULL);
-	const char *name;
-	gsize length;
+	char *said = ask(sysroot, paths);
+	char **lines = g_strsplit(said ?: "", "\n", -1), **line;
 
-	while (dir && (name = g_dir_read_name(dir))) {
-		if (!g_str_has_suffix(name, ".list"))
-			continue;
-		path = g_build_filename(folder, name, NULL);
-		if (g_file_get_contents(path, &text, NULL, NULL)) {
-			/* "libc6:amd64.list" */
-			length = strcspn(name, ":");
-			if (!name[length])
-				length = strlen(name) - strlen(".list");
-			if (has_one(text, paths))
-				g_ptr_array_add(packages, g_strdup_printf("%.*s%s",
-					(int)length, name,
-					!strncmp(name, "libc6", length) ? "-dbg" :
-									  "-dbgsym"));
-			g_free(text);
-		}
-		g_free(path);
-	}
-	if (dir)
-		g_dir_close(dir);
-	g_free(folder);
+	for (line = lines; *line; line++)
+		add_packages(packages, *line);
 	g_ptr_array_sort(packages, compare);
+	g_strfreev(lines);
+	g_free(said);
 	return packages;
 }
