@@ -60,20 +60,6 @@ void kr_debug_fini(struct kr_debug *debug)
 	debug->module = NULL;
 }
 
-struct kr_place *kr_place_new(uint32_t count)
-{
-	struct kr_place *place = g_malloc0(sizeof(*place) +
-					   count * sizeof(place->frames[0]));
-	uint32_t i;
-
-	place->count = count;
-	for (i = 0; i < count; i++) {
-		place->frames[i].function = "";
-		place->frames[i].file = "";
-	}
-	return place;
-}
-
 /* A name that is put together. */
 struct demangled {
 	GString *text;

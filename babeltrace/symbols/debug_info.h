@@ -21,9 +21,6 @@ struct kr_debug {
 
 void kr_debug_fini(struct kr_debug *debug);
 
-/* Return: a place of @count frames that say nothing; the caller frees it. */
-struct kr_place *kr_place_new(uint32_t count);
-
 /**
  * kr_debug_look() - what is at an address
  * @debug: the file

@@ -1,230 +1,165 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Finding the file that was traced: by its path, then by its build ID. */
-#include <elfutils/libdwelf.h>
+/* Where the file that was traced can be: at its path, then under its build ID. */
+#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <glib.h>
-#include <linux/openat2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #ifdef HAVE_LIBDEBUGINFOD
 #include <elfutils/debuginfod.h>
 #endif
 #include "elf_file.h"
+#include "files.h"
 
-#define DELETED	" (deleted)"
+#define DELETED		" (deleted)"
+#define VDSO		"[vdso]"
+#define DEBUG_FOLDER	"/usr/lib/debug"
 
-/* Without opening it. An absolute link in a sysroot leads into it. */
-static int find_below(const char *sysroot, const char *path)
+/* What is no path: debuginfod's servers. */
+#define SERVERS		"debuginfod"
+
+/* "/usr/lib/debug/.build-id/12/34abcd" */
+static char *by_build_id(const char *folder, const uint8_t *id, size_t length,
+			 const char *end)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT,
-	};
-	int root, fd;
+	GString *name = g_string_new(folder);
+	size_t i;
 
-	if (!sysroot)
-		return open(path, O_PATH | O_CLOEXEC);
-	root = open(sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -1;
-	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	close(root);
-	return fd;
+	g_string_append_printf(name, "/%02x/", id[0]);
+	for (i = 1; i < length; i++)
+		g_string_append_printf(name, "%02x", id[i]);
+	g_string_append(name, end);
+	return g_string_free(name, FALSE);
 }
 
-/*
- * A path is as the traced process saw it, below its own root, and here it may be that of
- * a device, of which some do things when they are opened: only files are.
- */
-static int open_below(const char *sysroot, const char *path)
+GPtrArray *kr_elf_file_places(const struct kr_module_id *id)
 {
-	int found = find_below(sysroot, path), fd = -1;
-	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
-	struct stat st;
+	GPtrArray *places = g_ptr_array_new_with_free_func(g_free);
 
-	if (found < 0)
-		return -1;
-	if (!fstat(found, &st) && S_ISREG(st.st_mode)) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-		fd = open(link, O_RDONLY | O_CLOEXEC);
-	}
-	close(found);
-	return fd;
-}
-
-enum match {
-	MATCHES,
-	DIFFERS,
-	SAME_INODE,
-	OTHER_INODE,
-	NO_ELF,
-};
-
-static enum match match(int fd, const struct kr_module_id *id)
-{
-	enum match result = NO_ELF;
-	const void *found;
-	struct stat st;
-	ssize_t len;
-	Elf *elf;
-
-	if (fstat(fd, &st))
-		return NO_ELF;
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF) {
-		len = dwelf_elf_gnu_build_id(elf, &found);
-		if (id->build_id_len)
-			result = len == (ssize_t)id->build_id_len &&
-				 !memcmp(found, id->build_id, len) ?
-				 MATCHES : DIFFERS;
-		else
-			result = st.st_dev == id->dev && st.st_ino == id->inode ?
-				 SAME_INODE : OTHER_INODE;
-	}
-	elf_end(elf);
-	return result;
-}
-
-/*
- * @why is the best reason so far; it gets better when a file is there.
- * Without a build ID only the user's word, a sysroot, makes a name enough.
- */
-static int try(const char *sysroot, const char *name,
-	       const struct kr_module_id *id, char **path, enum kr_note *why)
-{
-	int fd = open_below(sysroot, name);
-
-	if (fd < 0) {
-		if (*why == KR_NO_FILE && errno != ENOENT && errno != ENOTDIR)
-			*why = KR_UNREADABLE;
-		return -1;
-	}
-	switch (match(fd, id)) {
-	case OTHER_INODE:
-		*why = KR_UNPROVEN;
-		if (!sysroot)
-			break;
-		/* fallthrough */
-	case SAME_INODE:
-		*why = KR_UNCHECKED;
-		/* fallthrough */
-	case MATCHES:
-		*path = g_strconcat(sysroot ? sysroot : "", name, NULL);
-		return fd;
-	case DIFFERS:
-		*why = KR_OTHER_FILE;
-		break;
-	case NO_ELF:
-		*why = KR_UNREADABLE;
-		break;
-	}
-	close(fd);
-	return -1;
-}
-
-/* The file itself, where distributions put links to it. */
-static int try_build_id(const char *sysroot, const struct kr_module_id *id,
-			char **path, enum kr_note *why)
-{
-	static const char *const dirs[] = {
-		"/usr/lib/debug/.build-id", "/usr/lib/.build-id",
-	};
-	GString *name = g_string_new(NULL);
-	int fd = -1;
-	size_t i, j;
-
-	for (i = 0; i < G_N_ELEMENTS(dirs) && fd < 0; i++) {
-		g_string_printf(name, "%s/%02x/", dirs[i], id->build_id[0]);
-		for (j = 1; j < id->build_id_len; j++)
-			g_string_append_printf(name, "%02x", id->build_id[j]);
-		fd = try(sysroot, name->str, id, path, why);
-	}
-	g_string_free(name, TRUE);
-	return fd;
+	if (id->path[0] == '/')
+		g_ptr_array_add(places, g_strdup(id->path));
+	if (id->path[0] == '/' && g_str_has_suffix(id->path, DELETED))
+		g_ptr_array_add(places, g_strndup(id->path,
+			strlen(id->path) - strlen(DELETED)));
+	if (!id->build_id_len)
+		return places;
+	if (!strcmp(id->path, VDSO))
+		g_ptr_array_add(places, g_strdup(VDSO));
+	/* The file itself, where distributions put links to it. */
+	g_ptr_array_add(places, by_build_id(DEBUG_FOLDER "/.build-id", id->build_id,
+					    id->build_id_len, ""));
+	g_ptr_array_add(places, by_build_id("/usr/lib/.build-id", id->build_id,
+					    id->build_id_len, ""));
+	g_ptr_array_add(places, g_strdup(SERVERS));
+	return places;
 }
 
 /* The vDSO is in no file; ours may be the traced one, which its build ID says. */
-static int try_own_vdso(const struct kr_module_id *id, char **path)
+static int open_own_vdso(void)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *header = (const void *)image;
 	size_t size;
 	int fd;
 
-	if (!image || !id->build_id_len)
+	if (!image)
 		return -1;
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	/* Section headers are its last part. */
 	size = header->e_shoff + (size_t)header->e_shentsize * header->e_shnum;
-	if (write(fd, image, size) == (ssize_t)size && match(fd, id) == MATCHES) {
-		*path = g_strdup(id->path);
+	if (write(fd, image, size) == (ssize_t)size)
 		return fd;
-	}
 	close(fd);
 	return -1;
 }
 
-static int try_debuginfod(const struct kr_module_id *id, char **path)
+static int ask_servers(const uint8_t *id, size_t length, bool debug)
 {
+	int fd = -1;
 #ifdef HAVE_LIBDEBUGINFOD
 	const char *urls = getenv("DEBUGINFOD_URLS");
-	debuginfod_client *client;
-	char *found = NULL;
-	int fd = -1;
+	debuginfod_client *client = urls && *urls && length ? debuginfod_begin() : NULL;
 
-	if (!urls || !*urls)
-		return -1;
-	client = debuginfod_begin();
 	if (!client)
 		return -1;
-	fd = debuginfod_find_executable(client, id->build_id, id->build_id_len,
-					&found);
+	fd = debug ? debuginfod_find_debuginfo(client, id, (int)length, NULL) :
+		     debuginfod_find_executable(client, id, (int)length, NULL);
 	debuginfod_end(client);
-	if (fd >= 0 && match(fd, id) != MATCHES) {
-		close(fd);
-		fd = -1;
-	}
-	if (fd >= 0)
-		*path = g_strdup(found);
-	free(found);
-	return fd < 0 ? -1 : fd;
 #else
 	(void)id;
-	(void)path;
-	return -1;
+	(void)length;
+	(void)debug;
 #endif
+	return fd < 0 ? -1 : fd;
 }
 
-int kr_elf_file_open(const char *sysroot, const struct kr_module_id *id,
-		     char **path, enum kr_note *why)
+int kr_elf_file_open(const char *sysroot, const struct kr_module_id *id, const char *place,
+		     bool *unreadable)
 {
-	char *undeleted;
-	int fd = -1;
+	int fd;
 
-	*why = KR_NO_FILE;
-	if (id->path[0] == '/') {
-		fd = try(sysroot, id->path, id, path, why);
-		if (fd < 0 && g_str_has_suffix(id->path, DELETED)) {
-			undeleted = g_strndup(id->path,
-					      strlen(id->path) - strlen(DELETED));
-			fd = try(sysroot, undeleted, id, path, why);
-			g_free(undeleted);
-		}
-	} else if (!strcmp(id->path, "[vdso]")) {
-		fd = try_own_vdso(id, path);
-	}
-	if (fd < 0 && id->build_id_len)
-		fd = try_build_id(sysroot, id, path, why);
-	if (fd < 0 && id->build_id_len)
-		fd = try_debuginfod(id, path);
+	*unreadable = false;
+	if (!strcmp(place, VDSO))
+		return open_own_vdso();
+	if (!strcmp(place, SERVERS))
+		return ask_servers(id->build_id, id->build_id_len, false);
+	fd = kr_file_open(sysroot, place);
+	*unreadable = fd < 0 && errno != ENOENT && errno != ENOTDIR;
+	return fd;
+}
+
+static void add_beside(GPtrArray *places, const char *path, const char *name)
+{
+	char *folder = g_path_get_dirname(path);
+
+	g_ptr_array_add(places, g_build_filename(folder, name, NULL));
+	g_ptr_array_add(places, g_build_filename(folder, ".debug", name, NULL));
+	g_ptr_array_add(places, g_build_filename(DEBUG_FOLDER, folder, name, NULL));
+	g_free(folder);
+}
+
+/*
+ * The order is libdwfl's. A name is that of .gnu_debuglink, or of .gnu_debugaltlink, which
+ * is relative to the file that has it: Debian's begins with "../" in the build ID's folder.
+ */
+static GPtrArray *debug_places(const char *path, const char *name, const uint8_t *id,
+			       size_t length)
+{
+	GPtrArray *places = g_ptr_array_new_with_free_func(g_free);
+
+	if (length > 1)
+		g_ptr_array_add(places, by_build_id(DEBUG_FOLDER "/.build-id", id, length,
+						    ".debug"));
+	if (name[0] == '/')
+		g_ptr_array_add(places, g_strdup(name));
+	else if (name[0] && path && path[0] == '/')
+		add_beside(places, path, name);
+	if (strchr(name, '/') && name[0] != '/')
+		g_ptr_array_add(places, g_build_filename(DEBUG_FOLDER "/.build-id/00", name,
+							 NULL));
+	return places;
+}
+
+int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *name,
+			   const uint8_t *id, size_t length, unsigned int nth, bool *more)
+{
+	GPtrArray *places = debug_places(path, name, id, length);
+	/* This machine's debug information is of the same file if its build ID is. */
+	bool here = sysroot && length > 1;
+	int fd;
+
+	*more = nth < places->len + here;
+	if (nth < places->len)
+		fd = kr_file_open(sysroot, g_ptr_array_index(places, nth));
+	else if (*more)
+		fd = kr_file_open(NULL, g_ptr_array_index(places, 0));
+	else
+		fd = ask_servers(id, length, true);
+	g_ptr_array_unref(places);
 	return fd;
 }

@@ -2,11 +2,11 @@
 /* /proc/kallsyms: a line a symbol: address, type, name, and [module] if any. */
 #include <errno.h>
 #include <glib.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "count_before.h"
+#include "files.h"
 #include "kernel.h"
+#include "reader_budgets.h"
 
 struct kr_kernel {
 	GArray *symbols;
@@ -39,20 +39,18 @@ static void read_line(struct kr_kernel *kernel, char *line)
 
 struct kr_kernel *kr_kernel_read(const char *path)
 {
-	FILE *file = fopen(path, "re");
+	char *text = kr_file_read(NULL, path, KR_KALLSYMS_BYTES, NULL);
 	struct kr_kernel *kernel;
-	char *line = NULL;
-	size_t size = 0;
+	char *line, *save;
 
-	if (!file)
+	if (!text)
 		return NULL;
 	kernel = g_new0(struct kr_kernel, 1);
 	kernel->symbols = g_array_new(FALSE, FALSE, sizeof(struct kr_kernel_symbol));
 	kernel->strings = g_string_chunk_new(1 << 16);
-	while (getline(&line, &size, file) > 0)
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		read_line(kernel, line);
-	free(line);
-	fclose(file);
+	g_free(text);
 	g_array_sort(kernel->symbols, compare);
 	if (!kernel->symbols->len) {
 		kr_kernel_free(kernel);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The files that a trace's code is from, and what is at an address of one.
- * elfutils reads them and finds their symbols: in the file itself, its
- * .gnu_debugdata, behind its .gnu_debuglink, below /usr/lib/debug, or, if
+ * elfutils reads them, in a process of its own (keeper.h), and finds their symbols: in the
+ * file itself, its .gnu_debugdata, behind its .gnu_debuglink, below /usr/lib/debug, or, if
  * DEBUGINFOD_URLS is set, with debuginfod.
  *
  * Every answer is kept: a trace has few addresses, many times each.
@@ -51,6 +51,9 @@ struct kr_place {
 	struct kr_frame frames[];
 };
 
+/* Return: a place of @count frames that say nothing; the caller frees it. */
+struct kr_place *kr_place_new(uint32_t count);
+
 /**
  * struct kr_module_id - what the trace says of a file
  * @path: as the process saw it
@@ -69,6 +72,12 @@ struct kr_module_id {
 
 /* @sysroot: where the traced machine's files are, or NULL for this one's. */
 struct kr_modules *kr_modules_new(const char *sysroot, struct kr_notes *notes);
+
+/*
+ * Start the process that reads files, which the first question does otherwise: a process
+ * forks best while it is small and has no other threads. Return: false and errno.
+ */
+bool kr_modules_start(struct kr_modules *modules);
 void kr_modules_free(struct kr_modules *modules);
 
 /* Return: the file, the same one for the same path and build ID. */

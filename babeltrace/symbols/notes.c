@@ -67,6 +67,11 @@ static const struct {
 		"files have no build ID",
 		"the names come from the file with that path and inode, or with that path in the sysroot",
 	},
+	[KR_STOPPED] = {
+		"file is left out: reading it took too long or too much memory, or failed badly",
+		"files are left out: reading them took too long or too much memory, or failed badly",
+		"addresses are shown as file+offset, so the result is incomplete",
+	},
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",
 		"files have no symbols for some of their addresses",

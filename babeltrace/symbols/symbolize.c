@@ -19,10 +19,20 @@
 #include "symbolize.h"
 #include "traced_space.h"
 
+/**
+ * struct component - the filter
+ * @self: itself
+ * @sysroot: where files are, or NULL
+ * @kernel: symbols, or NULL
+ * @modules: the files of all traces
+ * @notes: what is missing
+ */
 struct component {
 	bt_self_component_filter *self;
 	char *sysroot;
 	struct kr_kernel *kernel;
+	struct kr_modules *modules;
+	struct kr_notes *notes;
 };
 
 /* Messages that wait for a state dump; it mostly comes within milliseconds. */
@@ -38,8 +48,6 @@ struct component {
  * @upstream: where messages come from
  * @mirror: what its own refer to
  * @histories: struct kr_history by bt_trace
- * @modules: the files of all traces
- * @notes: what is missing
  * @resolver: of the stack at hand
  * @maps: how many events of kunwind there were
  * @queue: bt_message
@@ -56,8 +64,6 @@ struct iterator {
 	bt_message_iterator *upstream;
 	struct kr_mirror *mirror;
 	GHashTable *histories;
-	struct kr_modules *modules;
-	struct kr_notes *notes;
 	struct kr_resolver resolver;
 	uint64_t maps;
 	GPtrArray *queue;
@@ -134,7 +140,7 @@ static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
 		class = kr_mirror_event_class(it->mirror,
 					      bt_event_borrow_class_const(event));
 		if (class && class->maps == KR_MAPS_MAP && kr_maps_are_of(event, space))
-			kr_maps_apply(class->maps, event, history->spaces, it->modules);
+			kr_maps_apply(class->maps, event, history->spaces, it->component->modules);
 	}
 }
 
@@ -157,7 +163,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 	to = bt_message_event_borrow_event(out);
 	resolver->spaces = history_of(it, from)->spaces;
 	if (class->maps) {
-		kr_maps_apply(class->maps, from, resolver->spaces, it->modules);
+		kr_maps_apply(class->maps, from, resolver->spaces, it->component->modules);
 		it->maps++;
 	}
 	context = &class->stream_class->context;
@@ -184,7 +190,7 @@ static const bt_message *handle(struct iterator *it, const bt_message *in)
 	if (bt_message_get_type(in) == BT_MESSAGE_TYPE_EVENT)
 		return handle_event(it, in);
 	if (kr_loss_of_message(in, &loss))
-		kr_note_many(it->notes, loss.packets ? KR_LOST_PACKETS : KR_LOST,
+		kr_note_many(it->component->notes, loss.packets ? KR_LOST_PACKETS : KR_LOST,
 			     loss.count ?: 1);
 	return kr_message_copy(it->mirror, it->self, in);
 }
@@ -192,14 +198,14 @@ static const bt_message *handle(struct iterator *it, const bt_message *in)
 static void say_notes(struct iterator *it)
 {
 	if (it->resolver.stacks && !it->maps) {
-		kr_notes_forget(it->notes, KR_NO_SPACE);
-		kr_notes_forget(it->notes, KR_UNTOLD);
-		kr_note_many(it->notes, KR_NO_MAPS, it->resolver.stacks);
+		kr_notes_forget(it->component->notes, KR_NO_SPACE);
+		kr_notes_forget(it->component->notes, KR_UNTOLD);
+		kr_note_many(it->component->notes, KR_NO_MAPS, it->resolver.stacks);
 	}
 	if (bt_component_get_logging_level(bt_self_component_as_component(
 			bt_self_component_filter_as_self_component(
 				it->component->self))) <= BT_LOGGING_LEVEL_WARNING)
-		kr_notes_say(it->notes, it->component->sysroot);
+		kr_notes_say(it->component->notes, it->component->sysroot);
 	it->resolver.stacks = 0;
 	it->maps = 0;
 }
@@ -257,7 +263,7 @@ static void notice(struct iterator *it, const bt_message *message)
 	if (!class)
 		return;
 	it->awaiting -= history->awaited;
-	kr_history_notice(history, message, class, it->modules, it->live);
+	kr_history_notice(history, message, class, it->component->modules, it->live);
 	it->awaiting += history->awaited;
 }
 
@@ -367,8 +373,6 @@ static void free_iterator(struct iterator *it)
 	g_hash_table_destroy(it->histories);
 	kr_mirror_free(it->mirror);
 	bt_message_iterator_put_ref(it->upstream);
-	kr_modules_free(it->modules);
-	kr_notes_free(it->notes);
 	g_free(it);
 }
 
@@ -399,10 +403,8 @@ bt_message_iterator_class_initialize_method_status kr_symbolize_init_iterator(
 	it->queue = g_ptr_array_new();
 	it->histories = g_hash_table_new_full(NULL, NULL, NULL,
 					      (GDestroyNotify)kr_history_free);
-	it->notes = kr_notes_new();
-	it->modules = kr_modules_new(component->sysroot, it->notes);
 	it->resolver.kernel = component->kernel;
-	it->resolver.notes = it->notes;
+	it->resolver.notes = it->component->notes;
 	bt_self_message_iterator_configuration_set_can_seek_forward(config,
 		bt_message_iterator_can_seek_forward(upstream));
 	bt_self_message_iterator_set_data(self, it);
@@ -442,6 +444,9 @@ static void free_component(struct component *component)
 {
 	if (component->kernel)
 		kr_kernel_free(component->kernel);
+	if (component->modules)
+		kr_modules_free(component->modules);
+	kr_notes_free(component->notes);
 	g_free(component->sysroot);
 	g_free(component);
 }
@@ -474,6 +479,7 @@ static bool read_params(struct component *component, const bt_value *params,
 				"kunwind: kallsyms: %s: %s", path,
 				errno == ENODATA ?
 				"it has no addresses: have root copy /proc/kallsyms" :
+				errno == EINVAL ? "it is no copy: no regular file" :
 				strerror(errno));
 			return false;
 		}
@@ -502,7 +508,16 @@ bt_component_class_initialize_method_status kr_symbolize_init(
 		return status;
 	component = g_new0(struct component, 1);
 	component->self = self_filter;
+	component->notes = kr_notes_new();
 	if (!read_params(component, params, self)) {
+		free_component(component);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	component->modules = kr_modules_new(component->sysroot, component->notes);
+	/* Before a trace is read: while this process is small, and mostly has no other threads. */
+	if (!kr_modules_start(component->modules)) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self,
+			"kunwind: no process can be started: %s", strerror(errno));
 		free_component(component);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}

@@ -48,9 +48,9 @@ host_check() {
 	make -k -j"$(nproc)" check || true
 }
 
-# host_sum: counts the results that automake left.
+# host_sum [DIR]: counts the results that automake left.
 host_sum() {
-	local kind name found=0
+	local kind name found=0 dir=${1-$BUILD_DIR/test-host}
 	while read -r kind name; do
 		found=1
 		case $kind in
@@ -58,9 +58,9 @@ host_sum() {
 		SKIP) skipped "$name" ;;
 		*) failed "$name" ;;
 		esac
-	done < <("$TOP_DIR/tests/jobs/automake-results" "$BUILD_DIR/test-host")
+	done < <("$TOP_DIR/tests/jobs/automake-results" "$dir")
 	((found)) || failed "host tests: no results"
-	say "what the host tests said is in $BUILD_DIR/log/setup-host-check.log, and in *.log next to each in $BUILD_DIR/test-host"
+	say "what the host tests said is in $BUILD_DIR/log/setup-host-check.log, and in *.log next to each in $dir"
 }
 
 test_host() {
@@ -72,6 +72,23 @@ test_host() {
 	run_step host-check "running the host tests" host_check
 	((STEP_STATUS == 0)) || failed "the host tests cannot be run"
 	host_sum
+}
+
+# A limit of memory is one without sanitizers only: their shadow takes 16 TB.
+hostile_check() {
+	local folder
+	host_configure "$BUILD_DIR/test-plain"
+	for folder in libkunwind babeltrace tools/kunwind; do
+		make -j"$(nproc)" -C "$folder"
+	done
+	find . -name '*.trs' -delete
+	make -C tests/reader check TESTS=hostile.test || true
+}
+
+test_hostile_traces() {
+	run_step host-check "reading hostile traces" hostile_check
+	((STEP_STATUS == 0)) || failed "hostile traces cannot be read"
+	host_sum "$BUILD_DIR/test-plain"
 }
 
 # What runs in the guest is built natively, with the guest's compiler: its own is slow.
@@ -537,14 +554,14 @@ test_check() {
 			die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		fi
 		;;
-	host | kernels | package | live | perf | names | nmi | peers | smp | all)
+	host | hostile-traces | kernels | package | live | perf | names | nmi | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, vm, kernels, package, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, hostile-traces, vm, kernels, package, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|vm|kernels|package|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
+# test_job [host|hostile-traces|vm|kernels|package|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -552,6 +569,7 @@ test_job() {
 	TEST_RUNNING=yes
 	case $what in
 	host) test_host ;;
+	hostile-traces) test_hostile_traces ;;
 	vm) test_vm "$@" ;;
 	kernels) test_kernels ;;
 	package) test_package ;;

@@ -17,6 +17,7 @@
 #include "folders.h"
 #include "pager.h"
 #include "progress.h"
+#include "safe.h"
 #include "salvage.h"
 #include "view.h"
 
@@ -72,6 +73,16 @@ static void restore_signals(const struct sigaction before[NR_ENDING])
 	close(nowhere);
 }
 
+/* It has names that the owner of the trace chose. */
+static void say_cause(const char *message)
+{
+	GString *line = g_string_new("  ");
+
+	kr_safe_append(line, message);
+	fprintf(stderr, "%s\n", line->str);
+	g_string_free(line, TRUE);
+}
+
 /* What babeltrace2 has to say about a failure; but not where in its library. */
 static void say_error(const char *what)
 {
@@ -84,7 +95,7 @@ static void say_error(const char *what)
 
 		if (!i || bt_error_cause_get_actor_type(cause) !=
 				  BT_ERROR_CAUSE_ACTOR_TYPE_UNKNOWN)
-			fprintf(stderr, "  %s\n", bt_error_cause_get_message(cause));
+			say_cause(bt_error_cause_get_message(cause));
 	}
 	if (error)
 		bt_error_release(error);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "command.h"
+#include "files.h"
+#include "reader_budgets.h"
+#include "safe.h"
 #include "salvage.h"
 
 #define TMPDIR_HINT	"TMPDIR says where there is room"
@@ -39,14 +43,54 @@ struct index_record {
 	uint64_t packet_bits;
 };
 
+/**
+ * struct file - a file of a trace's folder
+ * @name: its name
+ * @size: its length
+ * @usable: how many bytes of it can be read
+ * @hidden: babeltrace2 must not open what has its name, or its index
+ */
+struct file {
+	char *name;
+	uint64_t size;
+	uint64_t usable;
+	bool hidden;
+};
+
+/* The owner of the trace chose the path: keep escapes from the terminal. */
+static void warn(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void warn(const char *path, const char *format, ...)
+{
+	GString *line = g_string_new("kunwind: warning: ");
+	va_list args;
+
+	kr_safe_append(line, path);
+	g_string_append(line, ": ");
+	va_start(args, format);
+	g_string_append_vprintf(line, format, args);
+	va_end(args);
+	fprintf(stderr, "%s\n", line->str);
+	g_string_free(line, TRUE);
+}
+
+static const char *reason(int err)
+{
+	return err == EINVAL ? "it is no regular file" : strerror(err);
+}
+
 /* Return: the index of a stream's file, for g_free(); NULL if there is none. */
-static char *read_index(const char *folder, const char *name, gsize *len,
+static char *read_index(const char *folder, struct file *file, gsize *len,
 			gsize *record_len)
 {
-	char *path = g_strdup_printf("%s/index/%s.idx", folder, name), *index = NULL;
+	char *path = g_strdup_printf("%s/index/%s.idx", folder, file->name);
+	char *index = kr_file_read(NULL, path, KR_INDEX_BYTES, len);
 	struct index_header header = { 0 };
 
-	if (g_file_get_contents(path, &index, len, NULL) && *len >= sizeof(header))
+	if (!index && errno != ENOENT && errno != ENOTDIR) {
+		warn(path, "%s: it is left out", reason(errno));
+		file->hidden = true;
+	}
+	if (index && *len >= sizeof(header))
 		memcpy(&header, index, sizeof(header));
 	g_free(path);
 	*record_len = GUINT32_FROM_BE(header.record_len);
@@ -58,24 +102,23 @@ static char *read_index(const char *folder, const char *name, gsize *len,
 }
 
 /*
- * Return: how many bytes of a file are whole packets; @size if that is not known.
+ * Return: how many bytes of a file are whole packets; all if that is not known.
  * @lost: how many more packets there were
  */
-static uint64_t whole_bytes(const char *folder, const char *name, uint64_t size,
-			    uint64_t *lost)
+static uint64_t whole_bytes(const char *folder, struct file *file, uint64_t *lost)
 {
 	gsize len, record_len, at;
-	char *index = read_index(folder, name, &len, &record_len);
+	char *index = read_index(folder, file, &len, &record_len);
 	struct index_record record;
 	uint64_t end = 0, bytes;
 
 	if (!index)
-		return size;
+		return file->size;
 	for (at = sizeof(struct index_header); at + record_len <= len;
 	     at += record_len) {
 		memcpy(&record, index + at, sizeof(record));
 		bytes = GUINT64_FROM_BE(record.packet_bits) / 8;
-		if (GUINT64_FROM_BE(record.offset) != end || bytes > size - end)
+		if (GUINT64_FROM_BE(record.offset) != end || bytes > file->size - end)
 			break;
 		end += bytes;
 	}
@@ -84,34 +127,40 @@ static uint64_t whole_bytes(const char *folder, const char *name, uint64_t size,
 	return end;
 }
 
-/* Return: how many bytes of a stream's file can be read. What is missing was said. */
-static uint64_t usable_bytes(const char *folder, const char *name, uint64_t size)
+/* Look at a stream's file. What is missing was said. */
+static void look_at(const char *folder, const char *path, struct file *file)
 {
-	char *path = g_build_filename(folder, name, NULL);
-	uint64_t whole, lost = 0;
+	int fd = kr_file_open(NULL, path);
+	uint64_t lost = 0;
+	struct stat st;
 
-	if (access(path, R_OK)) {
-		fprintf(stderr, "kunwind: warning: %s: %s: its events are missing\n",
-			path, strerror(errno));
-		whole = 0;
-	} else {
-		whole = whole_bytes(folder, name, size, &lost);
-		if (lost)
-			fprintf(stderr, "kunwind: warning: %s: the last %" PRIu64 " of its packets are not whole: their events are missing\n",
-				path, lost);
-		else if (whole < size)
-			fprintf(stderr, "kunwind: warning: %s: its last %" PRIu64 " bytes are no whole packet: their events are missing\n",
-				path, size - whole);
+	if (fd < 0 || fstat(fd, &st)) {
+		warn(path, "%s: its events are missing", reason(errno));
+		file->hidden = true;
+		return;
 	}
-	g_free(path);
-	return whole;
+	close(fd);
+	file->size = (uint64_t)st.st_size;
+	if (!strcmp(file->name, "metadata")) {
+		file->usable = file->size;
+		return;
+	}
+	file->usable = whole_bytes(folder, file, &lost);
+	if (lost)
+		warn(path,
+		     "the last %" PRIu64 " of its packets are not whole: their events are missing",
+		     lost);
+	else if (file->usable < file->size)
+		warn(path,
+		     "its last %" PRIu64 " bytes are no whole packet: their events are missing",
+		     file->size - file->usable);
 }
 
 /* Return: whether all of it was copied; errno is 0 if the file has become shorter. */
 static bool copy(const char *from, const char *to, uint64_t bytes,
 		 const volatile sig_atomic_t *stop)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int in = kr_file_open(NULL, from);
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	ssize_t done = 1;
 
@@ -136,7 +185,7 @@ static bool provide(const char *folder, const char *name, uint64_t usable,
 	char *to = g_build_filename(copies, name, NULL);
 	bool done = true;
 
-	if (usable == size)
+	if (usable && usable == size)
 		done = !symlink(from, to);
 	else if (usable)
 		done = copy(from, to, usable, stop);
@@ -147,12 +196,6 @@ static bool provide(const char *folder, const char *name, uint64_t usable,
 	g_free(from);
 	return done;
 }
-
-struct file {
-	char *name;
-	uint64_t size;
-	uint64_t usable;
-};
 
 static void free_file(gpointer data)
 {
@@ -171,15 +214,11 @@ static GPtrArray *look(const char *folder)
 	while (dir && (name = g_dir_read_name(dir))) {
 		char *path = g_build_filename(folder, name, NULL);
 		struct file *file;
-		struct stat st;
 
-		if (!stat(path, &st) && S_ISREG(st.st_mode)) {
+		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
 			file = g_new0(struct file, 1);
 			file->name = g_strdup(name);
-			file->size = (uint64_t)st.st_size;
-			file->usable = strcmp(name, "metadata") ?
-				       usable_bytes(folder, name, file->size) :
-				       file->size;
+			look_at(folder, path, file);
 			g_ptr_array_add(files, file);
 		}
 		g_free(path);
@@ -200,7 +239,7 @@ char *kc_salvage(const char *folder, const volatile sig_atomic_t *stop)
 	for (i = 0; i < files->len; i++) {
 		const struct file *file = g_ptr_array_index(files, i);
 
-		good = good && file->usable == file->size;
+		good = good && file->usable == file->size && !file->hidden;
 	}
 	if (!good)
 		copies = g_dir_make_tmp("kunwind-XXXXXX", &err);

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Opening files for the symbolizer, and measuring what each costs. */
+#include <fcntl.h>
+#include <glib.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "elf_file.h"
+#include "keeper.h"
+#include "module.h"
+#include "notes.h"
+#include "reader_budgets.h"
+#include "symbolizer.h"
+#include "wire.h"
+
+#define NS_PER_S	UINT64_C(1000000000)
+#define NS_PER_MS	UINT64_C(1000000)
+
+/* How often processor time is looked at while the symbolizer works. */
+#define LOOK_MS		100
+
+/* How long a message that has begun may take. */
+#define PATIENCE_S	10
+
+/**
+ * struct cost - what was spent, and on how much
+ * @ns: processor time
+ * @bytes: of files
+ */
+struct cost {
+	uint64_t ns;
+	uint64_t bytes;
+};
+
+/**
+ * struct file - a file of the trace
+ * @why: what to note of it; KR_NR_NOTES: nothing
+ * @out: it is not here, or is left out
+ * @path: where it was found, below the sysroot
+ * @generation: the symbolizer that has it; 0: none
+ * @cost: its own
+ */
+struct file {
+	enum kr_note why;
+	bool out;
+	char *path;
+	unsigned int generation;
+	struct cost cost;
+};
+
+/**
+ * struct kr_keeper - the symbolizer, seen from the reader
+ * @sysroot: where files are, or NULL
+ * @pid: its process; 0: none runs
+ * @socket: its socket
+ * @clock: its processor time
+ * @generation: how many there were
+ * @files: struct file by number
+ * @cost: of all
+ * @charged: whose cost its processor time is
+ * @busy: that time when it was looked at last
+ * @since: when that was
+ */
+struct kr_keeper {
+	char *sysroot;
+	pid_t pid;
+	int socket;
+	clockid_t clock;
+	unsigned int generation;
+	GHashTable *files;
+	struct cost cost;
+	struct file *charged;
+	uint64_t busy;
+	uint64_t since;
+};
+
+/* What is asked for. */
+struct ask {
+	uint32_t number;
+	const struct kr_module_id *id;
+	uint64_t offset;
+	gboolean call;
+};
+
+static void free_file(gpointer data)
+{
+	struct file *file = data;
+
+	g_free(file->path);
+	g_free(file);
+}
+
+static uint64_t time_of(clockid_t clock)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/* Who waits for the end of a pipe, as a pager does, must not wait for this process. */
+static void close_others(int keep)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)dup2(nothing, STDIN_FILENO);
+	(void)dup2(nothing, STDOUT_FILENO);
+	if (keep > STDERR_FILENO + 1)
+		(void)close_range(STDERR_FILENO + 1, (unsigned int)keep - 1, 0);
+	(void)close_range((unsigned int)keep + 1, ~0U, 0);
+}
+
+static void survive(int number)
+{
+	(void)number;
+}
+
+/* Ctrl-C is for the reader, which finishes what it has begun. A second one ends both. */
+static void set_signals(void)
+{
+	static const int ending[] = { SIGHUP, SIGINT, SIGTERM };
+	const struct sigaction once = {
+		.sa_handler = survive, .sa_flags = SA_RESETHAND | SA_RESTART,
+	};
+	struct sigaction before;
+	sigset_t none;
+	size_t i;
+
+	for (i = 1; i < NSIG; i++)
+		if (!sigaction((int)i, NULL, &before) && before.sa_handler != SIG_IGN)
+			signal((int)i, SIG_DFL);
+	for (i = 0; i < G_N_ELEMENTS(ending); i++)
+		if (!sigaction(ending[i], NULL, &before) && before.sa_handler != SIG_IGN)
+			sigaction(ending[i], &once, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void run(int socket, bool of_main_thread)
+{
+	/* That signal comes when the thread ends: that of others may be before the reader's. */
+	if (of_main_thread)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	set_signals();
+	close_others(socket);
+	kr_symbolizer_run(socket);
+}
+
+bool kr_keeper_start(struct kr_keeper *keeper)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	bool of_main_thread = gettid() == getpid();
+	int ends[2];
+	pid_t pid;
+
+	if (keeper->pid)
+		return true;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return false;
+	pid = fork();
+	if (!pid)
+		run(ends[1], of_main_thread);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return false;
+	}
+	(void)clock_getcpuclockid(pid, &keeper->clock);
+	(void)setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	(void)setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	keeper->pid = pid;
+	keeper->socket = ends[0];
+	keeper->generation++;
+	keeper->charged = NULL;
+	keeper->busy = 0;
+	return true;
+}
+
+/* The host of a plugin may have waited for it: then there is nothing to wait for. */
+static void stop_symbolizer(struct kr_keeper *keeper)
+{
+	if (!keeper->pid)
+		return;
+	close(keeper->socket);
+	if (!waitpid(keeper->pid, NULL, WNOHANG))
+		kill(keeper->pid, SIGKILL);
+	while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	keeper->pid = 0;
+}
+
+/* Charge what the symbolizer's work has cost to the file that it was for. */
+static void settle(struct kr_keeper *keeper)
+{
+	uint64_t busy = time_of(keeper->clock);
+
+	if (keeper->charged && busy > keeper->busy) {
+		keeper->charged->cost.ns += busy - keeper->busy;
+		keeper->cost.ns += busy - keeper->busy;
+	}
+	keeper->busy = busy;
+	keeper->since = time_of(CLOCK_MONOTONIC);
+}
+
+/* Who works for a file that is not the one of before, or for long, is looked at. */
+static void charge(struct kr_keeper *keeper, struct file *file)
+{
+	if (keeper->charged != file ||
+	    time_of(CLOCK_MONOTONIC) - keeper->since > LOOK_MS * NS_PER_MS)
+		settle(keeper);
+	keeper->charged = file;
+}
+
+static bool exceeds(const struct cost *cost, uint64_t free)
+{
+	return cost->ns > free + cost->bytes * KR_FILE_NS_PER_BYTE;
+}
+
+static bool is_spent(const struct kr_keeper *keeper, const struct file *file)
+{
+	return exceeds(&file->cost, KR_FILE_NS) || exceeds(&keeper->cost, KR_TRACE_NS);
+}
+
+/*
+ * Wait for the symbolizer's next message, as long as the file may cost.
+ *
+ * Return: NULL if it has ended, or must be ended.
+ */
+static GVariant *await(struct kr_keeper *keeper, struct file *file, enum kr_wire *kind)
+{
+	struct pollfd poller = { .fd = keeper->socket, .events = POLLIN };
+	int ready;
+
+	charge(keeper, file);
+	while (!is_spent(keeper, file)) {
+		ready = poll(&poller, 1, LOOK_MS);
+		if (ready > 0)
+			return kr_wire_receive(keeper->socket, kind, NULL);
+		if (ready < 0 && errno != EINTR)
+			return NULL;
+		/* What waits for a file server is not busy. */
+		file->cost.ns += LOOK_MS * NS_PER_MS / KR_WAIT_SHARE;
+		settle(keeper);
+	}
+	return NULL;
+}
+
+/* Pass a file descriptor, which is closed. */
+static bool pass(struct kr_keeper *keeper, struct file *file, enum kr_wire kind,
+		 GVariant *body, int fd)
+{
+	struct stat st;
+	bool done;
+
+	/* A hole costs its owner nothing. */
+	if (fd >= 0 && !fstat(fd, &st)) {
+		file->cost.bytes += (uint64_t)st.st_blocks * 512;
+		keeper->cost.bytes += (uint64_t)st.st_blocks * 512;
+	}
+	done = kr_wire_send(keeper->socket, kind, body, fd);
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static GVariant *id_bytes(const struct kr_module_id *id)
+{
+	return kr_wire_bytes(id->build_id, id->build_id_len);
+}
+
+/* Return: whether the symbolizer lives; @match: what it says of a file. */
+static bool try(struct kr_keeper *keeper, struct file *file, const struct ask *ask, int fd,
+		enum kr_match *match)
+{
+	enum kr_wire kind = KR_NR_WIRES;
+	GVariant *said;
+	guint32 value = KR_NO_ELF;
+
+	if (!pass(keeper, file, KR_OPEN,
+		  g_variant_new("(u@ay@aytt)", ask->number,
+				g_variant_new_bytestring(ask->id->path),
+				id_bytes(ask->id), ask->id->dev, ask->id->inode), fd))
+		return false;
+	said = await(keeper, file, &kind);
+	if (said && kind == KR_MATCHED)
+		g_variant_get(said, KR_MATCHED_TYPE, &value);
+	if (said)
+		g_variant_unref(said);
+	*match = value;
+	return kind == KR_MATCHED;
+}
+
+/*
+ * Without a build ID only the user's word, a sysroot, makes a name enough. The reason
+ * gets better when a file is there.
+ */
+static bool is_usable(const struct kr_keeper *keeper, struct file *file, enum kr_match match)
+{
+	switch (match) {
+	case KR_MATCHES:
+		file->why = KR_NR_NOTES;
+		return true;
+	case KR_OTHER_INODE:
+		file->why = KR_UNPROVEN;
+		if (!keeper->sysroot)
+			return false;
+		/* fallthrough */
+	case KR_SAME_INODE:
+		file->why = KR_UNCHECKED;
+		return true;
+	case KR_DIFFERS:
+		file->why = KR_OTHER_FILE;
+		return false;
+	case KR_NO_ELF:
+	default:
+		file->why = KR_UNREADABLE;
+		return false;
+	}
+}
+
+/* Give the file to the symbolizer. Return: false if that has ended. */
+static bool provide(struct kr_keeper *keeper, struct file *file, const struct ask *ask)
+{
+	GPtrArray *places = kr_elf_file_places(ask->id);
+	bool lives = true, unreadable;
+	enum kr_match match;
+	guint i;
+	int fd;
+
+	file->why = KR_NO_FILE;
+	file->generation = 0;
+	for (i = 0; i < places->len && lives && !file->generation; i++) {
+		const char *place = g_ptr_array_index(places, i);
+
+		fd = kr_elf_file_open(keeper->sysroot, ask->id, place, &unreadable);
+		if (fd < 0) {
+			if (unreadable && file->why == KR_NO_FILE)
+				file->why = KR_UNREADABLE;
+			continue;
+		}
+		lives = try(keeper, file, ask, fd, &match);
+		if (lives && is_usable(keeper, file, match)) {
+			g_free(file->path);
+			file->path = g_strdup(place);
+			file->generation = keeper->generation;
+		}
+	}
+	file->out = lives && !file->generation;
+	g_ptr_array_unref(places);
+	return lives;
+}
+
+/* The symbolizer looks for debug information. Return: whether it lives. */
+static bool find(struct kr_keeper *keeper, struct file *file, GVariant *body)
+{
+	const char *name;
+	GVariant *bytes;
+	gconstpointer id;
+	gsize length;
+	guint32 nth;
+	bool more;
+	int fd;
+
+	g_variant_get(body, "(^&ay@ayu)", &name, &bytes, &nth);
+	id = g_variant_get_fixed_array(bytes, &length, 1);
+	fd = kr_elf_file_find_debug(keeper->sysroot, file->path, name, id, length, nth,
+				    &more);
+	g_variant_unref(bytes);
+	return pass(keeper, file, KR_FOUND, g_variant_new("(b)", more), fd);
+}
+
+/*
+ * Return: what the symbolizer answers; NULL if it has ended, or is to be ended, or if the
+ * file is out.
+ */
+static GVariant *look(struct kr_keeper *keeper, struct file *file, const struct ask *ask)
+{
+	enum kr_wire kind = KR_REOPEN;
+	unsigned int attempts = 0, finds = 0;
+	GVariant *said;
+
+	while (kind == KR_REOPEN) {
+		if (file->generation != keeper->generation &&
+		    (attempts++ > 1 || !provide(keeper, file, ask) || file->out))
+			return NULL;
+		if (!pass(keeper, file, KR_LOOK,
+			  g_variant_new("(utb)", ask->number, ask->offset, ask->call), -1))
+			return NULL;
+		for (;;) {
+			said = await(keeper, file, &kind);
+			if (!said || kind == KR_ANSWER)
+				return said;
+			if (kind != KR_FIND || finds++ == KR_FINDS ||
+			    !find(keeper, file, said))
+				break;
+			g_variant_unref(said);
+		}
+		g_variant_unref(said);
+		file->generation = 0;
+	}
+	return NULL;
+}
+
+static void leave_out(struct kr_keeper *keeper, struct file *file)
+{
+	stop_symbolizer(keeper);
+	file->why = KR_STOPPED;
+	file->out = true;
+}
+
+static struct file *file_of(struct kr_keeper *keeper, uint32_t number)
+{
+	struct file *file = g_hash_table_lookup(keeper->files, GUINT_TO_POINTER(number));
+
+	if (file)
+		return file;
+	file = g_new0(struct file, 1);
+	file->why = KR_NO_FILE;
+	if (g_hash_table_size(keeper->files) >= KR_FILES) {
+		file->out = true;
+		file->why = KR_STOPPED;
+	}
+	g_hash_table_insert(keeper->files, GUINT_TO_POINTER(number), file);
+	return file;
+}
+
+GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
+			 const struct kr_module_id *id, uint64_t offset, bool call,
+			 enum kr_note *why)
+{
+	const struct ask ask = {
+		.number = number, .id = id, .offset = offset, .call = call,
+	};
+	struct file *file = file_of(keeper, number);
+	GVariant *said = NULL;
+
+	if (!file->out && exceeds(&keeper->cost, KR_TRACE_NS))
+		leave_out(keeper, file);
+	if (!file->out && kr_keeper_start(keeper)) {
+		said = look(keeper, file, &ask);
+		if (!said && !file->out)
+			leave_out(keeper, file);
+	}
+	*why = file->why;
+	return said;
+}
+
+struct kr_keeper *kr_keeper_new(const char *sysroot)
+{
+	struct kr_keeper *keeper = g_new0(struct kr_keeper, 1);
+
+	keeper->sysroot = g_strdup(sysroot);
+	keeper->files = g_hash_table_new_full(NULL, NULL, NULL, free_file);
+	return keeper;
+}
+
+void kr_keeper_free(struct kr_keeper *keeper)
+{
+	stop_symbolizer(keeper);
+	g_hash_table_destroy(keeper->files);
+	g_free(keeper->sysroot);
+	g_free(keeper);
+}

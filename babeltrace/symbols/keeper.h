@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Files that users chose are read by a child without privileges, the symbolizer:
+ *
+ *   reader ──file descriptors, questions──► symbolizer
+ *   opens files, reads none                 reads them, opens none
+ *
+ * A file that crashes the symbolizer, or exceeds a budget, ends that process alone. The
+ * keeper, which is the reader's part, starts another one, and leaves the file out.
+ */
+#ifndef KR_KEEPER_H
+#define KR_KEEPER_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "module.h"
+#include "notes.h"
+
+struct kr_keeper;
+
+/* @sysroot: where files are, or NULL */
+struct kr_keeper *kr_keeper_new(const char *sysroot);
+void kr_keeper_free(struct kr_keeper *keeper);
+
+/* Start the symbolizer if none runs. Return: false and errno. */
+bool kr_keeper_start(struct kr_keeper *keeper);
+
+/**
+ * kr_keeper_look() - what is at an address of a file
+ * @keeper: the keeper
+ * @number: of the file; another one for each
+ * @id: what the trace says of it
+ * @offset: the address, as an offset in the file
+ * @call: it is a return address
+ * @why: set to what to note of the file; KR_NR_NOTES: nothing
+ *
+ * Return: KR_ANSWER's body, or NULL.
+ */
+GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
+			 const struct kr_module_id *id, uint64_t offset, bool call,
+			 enum kr_note *why);
+
+#endif /* KR_KEEPER_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What the bytes of others may cost the reader: those of traces, of the files that
+ * traces name, and of their debug information. Each number has its reason. What
+ * exceeds one is left out, and that is said.
+ */
+#ifndef KR_READER_BUDGETS_H
+#define KR_READER_BUDGETS_H
+
+#include <stdint.h>
+
+/*
+ * Processor time to read one file, its debug information included. All of libLLVM's
+ * symbols take 0.1 s, and 1 GB of DWARF without .debug_aranges some 50 s.
+ */
+#define KR_FILE_NS		UINT64_C(5000000000)
+#define KR_FILE_NS_PER_BYTE	UINT64_C(100)
+
+/* The same for all files of a trace together: a thousand honest ones take half of it. */
+#define KR_TRACE_NS		UINT64_C(120000000000)
+
+/* A file server that does not answer takes no processor time: its time counts an eighth. */
+#define KR_WAIT_SHARE		8
+
+/*
+ * Memory of the process that reads files: this much, and so much for each byte of the
+ * files that it has open. Debug information is compressed to a quarter at best.
+ */
+#define KR_SYMBOLS_BYTES	(UINT64_C(1) << 29)
+#define KR_SYMBOLS_PER_BYTE	8
+
+/* When it has allocated more than this, it closes the file it has not used for longest. */
+#define KR_SYMBOLS_KEPT_BYTES	(UINT64_C(1) << 28)
+
+/* Places where the debug information of a file, and what that refers to, are looked for. */
+#define KR_FINDS		32
+
+/* Open files: each has two descriptors, or three. */
+#define KR_OPEN_FILES		1000
+#define KR_DESCRIPTORS		4096
+
+/* Files of one trace: a machine with all packages of Debian has fewer. */
+#define KR_FILES		(1 << 16)
+
+/* A path, as the kernel has it, and what a message of an answer can have at most. */
+#define KR_MESSAGE_BYTES	(16 << 20)
+
+/* A kernel has 200,000 symbols, in 12 MB. */
+#define KR_KALLSYMS_BYTES	(UINT64_C(1) << 26)
+
+/* The index of a stream has 56 to 64 bytes for each packet. */
+#define KR_INDEX_BYTES		(UINT64_C(1) << 26)
+
+#endif /* KR_READER_BUDGETS_H */
