@@ -35,6 +35,13 @@ enum kr_half kr_call_of(const char **name)
 	return KR_NO_CALL;
 }
 
+bool kr_is_exec(const bt_event *event)
+{
+	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+
+	return kr_call_of(&name) == KR_EXIT && g_str_has_prefix(name, "execve");
+}
+
 bool kr_event_of_message(const bt_message *message, struct kr_event *event)
 {
 	const char *name;

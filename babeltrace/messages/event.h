@@ -21,6 +21,9 @@ enum kr_half {
  */
 enum kr_half kr_call_of(const char **name);
 
+/* Return: whether an event is the exit of execve(). */
+bool kr_is_exec(const bt_event *event);
+
 /* Threads of several machines can have the same number. */
 struct kr_thread {
 	const bt_trace *trace;

@@ -22,7 +22,6 @@ struct kr_history *kr_history_new(void)
 	struct kr_history *history = g_new0(struct kr_history, 1);
 
 	history->spaces = kr_spaces_new();
-	history->past = kr_spaces_new();
 	history->until = INT64_MAX;
 	return history;
 }
@@ -40,7 +39,12 @@ void kr_history_settle(struct kr_history *history)
 	kr_spaces_add(history->spaces, history->past);
 	kr_spaces_free(history->past);
 	history->past = NULL;
-	history->awaited = false;
+}
+
+void kr_history_give_up(struct kr_history *history)
+{
+	kr_history_settle(history);
+	history->until = INT64_MIN;
 }
 
 static int64_t time_of(const bt_message *message)
@@ -68,12 +72,16 @@ static bool needs_past(const struct kr_history *history, const bt_event *event,
 		       const struct kr_event_class *class)
 {
 	const struct kr_context *context = &class->stream_class->context;
+	const bt_field *from;
 
 	if (class->maps)
 		return kr_maps_need_past(class->maps, event, history->spaces);
+	from = bt_event_borrow_common_context_field_const(event);
 	return context->stack >= 0 &&
-	       !kr_resolve_can(history->spaces, context,
-			       bt_event_borrow_common_context_field_const(event));
+	       !kr_resolve_can(history->spaces, context, from) &&
+	       /* What is told of a new program comes soon, without a dump. */
+	       !(kr_is_exec(event) &&
+		 kr_resolve_new_space(history->spaces, context, from, NULL));
 }
 
 void kr_history_notice(struct kr_history *history, const bt_message *message,
@@ -81,22 +89,39 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 		       struct kr_modules *modules, bool live)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
-	int64_t now;
+	int64_t now = time_of(message);
 
-	if (!history->past)
-		return;
-	now = time_of(message);
 	if (history->until == INT64_MAX)
 		history->until = has_dump(event) ? now + PATIENCE : INT64_MIN;
-	if (history->until == INT64_MIN || (live && now > history->until) ||
-	    class->maps == KR_MAPS_DUMP_END) {
-		kr_history_settle(history);
+	/* Once it has begun, a slow machine may need longer for it. */
+	if (class->maps == KR_MAPS_DUMP_BEGIN || class->maps == KR_MAPS_DUMPED)
+		history->until = now + PATIENCE;
+	if (class->maps == KR_MAPS_DUMP_END || history->until == INT64_MIN ||
+	    (live && now > history->until)) {
+		if (history->past)
+			kr_history_settle(history);
 		return;
 	}
-	/* It has begun, and goes on: a slow machine may need longer for it. */
-	if (class->maps == KR_MAPS_DUMPED)
-		history->until = now + PATIENCE;
-	kr_maps_recall(class->maps, event, history->past, modules);
-	if (!history->awaited)
-		history->awaited = needs_past(history, event, class);
+	if (!history->past && needs_past(history, event, class))
+		history->past = kr_spaces_new();
+	if (history->past)
+		kr_maps_recall(class->maps, event, history->past, modules);
+}
+
+void kr_history_apply(struct kr_history *history, const bt_message *message,
+		      enum kr_maps_event what, struct kr_modules *modules)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+
+	kr_maps_apply(what, event, history->spaces, modules);
+	if (what == KR_MAPS_DUMP_BEGIN) {
+		history->dumping = true;
+		history->dump = kr_losses_mark(&history->losses, time_of(message));
+		kr_spaces_doubt(history->spaces);
+	} else if (what == KR_MAPS_DUMP_END && history->dumping) {
+		history->dumping = false;
+		if (kr_maps_are_whole(what, event) &&
+		    !kr_losses_since(&history->losses, history->dump))
+			kr_spaces_drop_doubted(history->spaces);
+	}
 }

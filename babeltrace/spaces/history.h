@@ -3,10 +3,14 @@
  * What a trace tells of its address spaces, now and before.
  *
  * A session is active before its state dump, so that its first stacks can be of
- * spaces of which nothing was told yet. What the dump has of an address was there
- * since the session began, unless another event told of that address before: then
- * it is since that event, and what was there before it is not known. So who has
- * such a stack can wait for the end of the dump, and then knows.
+ * spaces of which nothing was told yet. The same is true each time that it is started
+ * again. What the dump has of an address was there since the start, unless another
+ * event told of that address before: then it is since that event, and what was there
+ * before it is not known. So who has such a stack can wait for the end of the dump, and
+ * then knows.
+ *
+ * What went while the session was stopped, no event tells. It is what the next dump
+ * does not have.
  */
 #ifndef KR_HISTORY_H
 #define KR_HISTORY_H
@@ -14,6 +18,8 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "event.h"
+#include "maps.h"
 
 struct kr_event_class;
 struct kr_modules;
@@ -22,17 +28,21 @@ struct kr_spaces;
 /**
  * struct kr_history - of one trace
  * @spaces: what is mapped, as far as events were applied
- * @past: what was mapped when the trace began, as far as events were noticed; NULL:
- *	  no more will be known of that
- * @awaited: the end of the dump must be noticed before more is applied
- * @until: a live trace's does not come later, in nanoseconds; INT64_MIN: there is none;
- *	   INT64_MAX: before the first event
+ * @past: what was mapped before, as far as events were noticed; the end of a dump must
+ *	  be noticed before more is applied. NULL: nothing waits for it
+ * @until: a live trace's does not come later, in nanoseconds; INT64_MIN: none is waited
+ *	   for; INT64_MAX: before the first event
+ * @losses: what the tracer had no room for
+ * @dump: their mark when the dump began
+ * @dumping: it began
  */
 struct kr_history {
 	struct kr_spaces *spaces;
 	struct kr_spaces *past;
-	bool awaited;
 	int64_t until;
+	struct kr_losses losses;
+	uint64_t dump;
+	bool dumping;
 };
 
 struct kr_history *kr_history_new(void);
@@ -46,7 +56,14 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 		       const struct kr_event_class *class,
 		       struct kr_modules *modules, bool live);
 
+/* Apply it. */
+void kr_history_apply(struct kr_history *history, const bt_message *message,
+		      enum kr_maps_event what, struct kr_modules *modules);
+
 /* Wait no longer: what is known of the past becomes a part of @spaces. */
 void kr_history_settle(struct kr_history *history);
+
+/* The same, and do not wait again before another dump begins. */
+void kr_history_give_up(struct kr_history *history);
 
 #endif /* KR_HISTORY_H */

@@ -7,6 +7,7 @@
 #include "module.h"
 #include "traced_space.h"
 
+#define DUMP_BEGIN	"kunwind_statedump_begin"
 #define DUMP_END	"kunwind_statedump_end"
 
 /*
@@ -25,6 +26,7 @@ enum kr_maps_event kr_maps_event_of(const bt_event_class *class)
 		enum kr_maps_event event;
 	} events[] = {
 		{ "kunwind_map", KR_MAPS_MAP },
+		{ DUMP_BEGIN, KR_MAPS_DUMP_BEGIN },
 		{ "kunwind_statedump_map", KR_MAPS_DUMPED },
 		{ DUMP_END, KR_MAPS_DUMP_END },
 		{ "kunwind_unmap", KR_MAPS_UNMAP },
@@ -118,6 +120,7 @@ static bool read_map(const bt_field *payload, struct kr_modules *modules,
 	id.path = bt_field_string_get_value(path);
 	get(payload, "inode", &id.inode);
 	/* As the kernel has it: 12 bits and 20. */
+	mapping->doubted = false;
 	if (get(payload, "dev", &dev))
 		id.dev = makedev(dev >> 20, dev & 0xfffff);
 	mapping->module = kr_module_get(modules, &id);
@@ -157,6 +160,16 @@ bool kr_maps_need_past(enum kr_maps_event what, const bt_event *event,
 	       !kr_spaces_whole(spaces, parent);
 }
 
+bool kr_maps_are_whole(enum kr_maps_event what, const bt_event *event)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event), *error;
+
+	if (what != KR_MAPS_DUMP_END || !payload)
+		return false;
+	error = member(payload, "error", BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	return error && !bt_field_integer_signed_get_value(error);
+}
+
 void kr_maps_apply(enum kr_maps_event what, const bt_event *event,
 		   struct kr_spaces *spaces, struct kr_modules *modules)
 {
@@ -168,6 +181,7 @@ void kr_maps_apply(enum kr_maps_event what, const bt_event *event,
 		return;
 	switch (what) {
 	case KR_MAPS_NONE:
+	case KR_MAPS_DUMP_BEGIN:
 	case KR_MAPS_DUMP_END:
 		break;
 	case KR_MAPS_MAP:

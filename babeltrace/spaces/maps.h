@@ -13,6 +13,7 @@ struct kr_spaces;
 enum kr_maps_event {
 	KR_MAPS_NONE,
 	KR_MAPS_MAP,
+	KR_MAPS_DUMP_BEGIN,
 	KR_MAPS_DUMPED,
 	KR_MAPS_DUMP_END,
 	KR_MAPS_UNMAP,
@@ -32,6 +33,9 @@ bool kr_maps_are_of(const bt_event *event, uint64_t space);
 /* Return: whether an event is about what was mapped before, and not all is known of. */
 bool kr_maps_need_past(enum kr_maps_event what, const bt_event *event,
 		       struct kr_spaces *spaces);
+
+/* Return: whether an event is the end of a dump that tells of everything. */
+bool kr_maps_are_whole(enum kr_maps_event what, const bt_event *event);
 
 /* Apply an event. One that lacks a field, or has it of another type, is none. */
 void kr_maps_apply(enum kr_maps_event what, const bt_event *event,

@@ -249,3 +249,35 @@ const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t numbe
 		return NULL;
 	return mapping_at(space->array, i);
 }
+
+void kr_spaces_doubt(struct kr_spaces *spaces)
+{
+	GHashTableIter iter;
+	gpointer space;
+	guint i;
+
+	g_hash_table_iter_init(&iter, spaces->spaces);
+	while (g_hash_table_iter_next(&iter, NULL, &space)) {
+		GArray *array = ((struct space *)space)->array;
+
+		for (i = 0; i < array->len; i++)
+			mapping_at(array, i)->doubted = true;
+	}
+}
+
+void kr_spaces_drop_doubted(struct kr_spaces *spaces)
+{
+	GHashTableIter iter;
+	gpointer space;
+	guint i, kept;
+
+	g_hash_table_iter_init(&iter, spaces->spaces);
+	while (g_hash_table_iter_next(&iter, NULL, &space)) {
+		GArray *array = ((struct space *)space)->array;
+
+		for (i = 0, kept = 0; i < array->len; i++)
+			if (!mapping_at(array, i)->doubted)
+				*mapping_at(array, kept++) = *mapping_at(array, i);
+		g_array_set_size(array, kept);
+	}
+}

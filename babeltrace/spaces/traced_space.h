@@ -19,12 +19,14 @@ struct kr_spaces;
  * @end: the first one behind it
  * @offset: what of @module is at @start, in bytes
  * @module: the file; NULL: something of which nobody tells
+ * @doubted: nothing was told of it since kr_spaces_doubt()
  */
 struct kr_mapping {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
 	struct kr_module *module;
+	bool doubted;
 };
 
 struct kr_spaces *kr_spaces_new(void);
@@ -59,5 +61,12 @@ bool kr_spaces_has(struct kr_spaces *spaces, uint64_t space);
 /* Return: what is mapped at an address, until the next change; or NULL. */
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,
 					uint64_t address);
+
+/*
+ * From here on, all that is mapped is told again. What is not told until
+ * kr_spaces_drop_doubted() went unnoticed.
+ */
+void kr_spaces_doubt(struct kr_spaces *spaces);
+void kr_spaces_drop_doubted(struct kr_spaces *spaces);
 
 #endif /* KR_TRACED_SPACE_H */

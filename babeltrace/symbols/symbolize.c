@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <glib.h>
+#include <stdio.h>
 #include <string.h>
 #include "event.h"
 #include "history.h"
@@ -75,10 +76,8 @@ struct iterator {
 	const bt_error *error;
 };
 
-static struct kr_history *history_of(struct iterator *it, const bt_event *event)
+static struct kr_history *history_of_trace(struct iterator *it, const bt_trace *trace)
 {
-	const bt_trace *trace = bt_stream_borrow_trace_const(
-		bt_event_borrow_stream_const(event));
 	struct kr_history *history = g_hash_table_lookup(it->histories, trace);
 
 	if (!history) {
@@ -86,6 +85,12 @@ static struct kr_history *history_of(struct iterator *it, const bt_event *event)
 		g_hash_table_insert(it->histories, (void *)trace, history);
 	}
 	return history;
+}
+
+static struct kr_history *history_of(struct iterator *it, const bt_event *event)
+{
+	return history_of_trace(it, bt_stream_borrow_trace_const(
+		bt_event_borrow_stream_const(event)));
 }
 
 static bool copy_event(const bt_event *from, bt_event *to)
@@ -99,13 +104,6 @@ static bool copy_event(const bt_event *from, bt_event *to)
 }
 
 static bt_message_iterator_next_status pull(struct iterator *it);
-
-static bool is_execve(const bt_event *event)
-{
-	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
-
-	return kr_call_of(&name) == KR_EXIT && g_str_has_prefix(name, "execve");
-}
 
 static bool is_told(struct kr_spaces *spaces, uint64_t space, uint64_t address)
 {
@@ -140,7 +138,8 @@ static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
 		class = kr_mirror_event_class(it->mirror,
 					      bt_event_borrow_class_const(event));
 		if (class && class->maps == KR_MAPS_MAP && kr_maps_are_of(event, space))
-			kr_maps_apply(class->maps, event, history->spaces, it->component->modules);
+			kr_maps_apply(class->maps, event, history->spaces,
+				      it->component->modules);
 	}
 }
 
@@ -163,11 +162,12 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 	to = bt_message_event_borrow_event(out);
 	resolver->spaces = history_of(it, from)->spaces;
 	if (class->maps) {
-		kr_maps_apply(class->maps, from, resolver->spaces, it->component->modules);
+		kr_history_apply(history_of(it, from), in, class->maps,
+				 it->component->modules);
 		it->maps++;
 	}
 	context = &class->stream_class->context;
-	if (context->stack >= 0 && is_execve(from))
+	if (context->stack >= 0 && kr_is_exec(from))
 		space = kr_resolve_new_space(resolver->spaces, context,
 			bt_event_borrow_common_context_field_const(from), &address);
 	if (space)
@@ -189,10 +189,19 @@ static const bt_message *handle(struct iterator *it, const bt_message *in)
 
 	if (bt_message_get_type(in) == BT_MESSAGE_TYPE_EVENT)
 		return handle_event(it, in);
-	if (kr_loss_of_message(in, &loss))
+	if (kr_loss_of_message(in, &loss)) {
 		kr_note_many(it->component->notes, loss.packets ? KR_LOST_PACKETS : KR_LOST,
 			     loss.count ?: 1);
+		kr_losses_add(&history_of_trace(it, loss.trace)->losses, &loss);
+	}
 	return kr_message_copy(it->mirror, it->self, in);
+}
+
+static bool may_warn(const struct iterator *it)
+{
+	return bt_component_get_logging_level(bt_self_component_as_component(
+			bt_self_component_filter_as_self_component(
+				it->component->self))) <= BT_LOGGING_LEVEL_WARNING;
 }
 
 static void say_notes(struct iterator *it)
@@ -202,9 +211,7 @@ static void say_notes(struct iterator *it)
 		kr_notes_forget(it->component->notes, KR_UNTOLD);
 		kr_note_many(it->component->notes, KR_NO_MAPS, it->resolver.stacks);
 	}
-	if (bt_component_get_logging_level(bt_self_component_as_component(
-			bt_self_component_filter_as_self_component(
-				it->component->self))) <= BT_LOGGING_LEVEL_WARNING)
+	if (may_warn(it))
 		kr_notes_say(it->component->notes, it->component->sysroot);
 	it->resolver.stacks = 0;
 	it->maps = 0;
@@ -217,9 +224,19 @@ static void settle_all(struct iterator *it)
 
 	g_hash_table_iter_init(&iter, it->histories);
 	while (g_hash_table_iter_next(&iter, NULL, &history))
-		if (((struct kr_history *)history)->awaited)
-			kr_history_settle(history);
+		if (((struct kr_history *)history)->past)
+			kr_history_give_up(history);
 	it->awaiting = 0;
+}
+
+/* Who looks at a live session does not learn at its end only why there are no names. */
+static void say_no_dump(const struct iterator *it)
+{
+	if (!may_warn(it))
+		return;
+	fflush(stdout);
+	fputs("kunwind: warning: no state dump came, so what was mapped before the viewer is shown as numbers: "
+	      "lttng regenerate statedump --session=NAME records another\n", stderr);
 }
 
 /* A live trace in which nothing happens says what time it is. */
@@ -237,9 +254,10 @@ static void notice_time(struct iterator *it, const bt_message *message)
 	while (g_hash_table_iter_next(&iter, NULL, &history)) {
 		struct kr_history *one = history;
 
-		if (!one->awaited || now <= one->until)
+		if (!one->past || now <= one->until)
 			continue;
 		kr_history_settle(one);
+		say_no_dump(it);
 		it->awaiting--;
 	}
 }
@@ -249,6 +267,7 @@ static void notice(struct iterator *it, const bt_message *message)
 	const struct kr_event_class *class;
 	struct kr_history *history;
 	const bt_event *event;
+	bool waited;
 
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
 		notice_time(it, message);
@@ -256,15 +275,15 @@ static void notice(struct iterator *it, const bt_message *message)
 		return;
 	event = bt_message_event_borrow_event_const(message);
 	history = history_of(it, event);
-	if (!history->past)
-		return;
 	class = kr_mirror_event_class(it->mirror,
 				      bt_event_borrow_class_const(event));
 	if (!class)
 		return;
-	it->awaiting -= history->awaited;
+	waited = history->past;
 	kr_history_notice(history, message, class, it->component->modules, it->live);
-	it->awaiting += history->awaited;
+	it->awaiting += (history->past != NULL) - waited;
+	if (waited && !history->past && class->maps != KR_MAPS_DUMP_END)
+		say_no_dump(it);
 }
 
 static bt_message_iterator_next_status pull(struct iterator *it)
@@ -368,6 +387,9 @@ static void empty_queue(struct iterator *it)
 
 static void free_iterator(struct iterator *it)
 {
+	/* Ctrl-C ends a viewer of what has no end. */
+	if (it->live)
+		say_notes(it);
 	empty_queue(it);
 	g_ptr_array_unref(it->queue);
 	g_hash_table_destroy(it->histories);

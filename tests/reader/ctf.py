@@ -104,6 +104,7 @@ event { name = "kunwind_exit"; id = 3; stream_id = 1;
 	fields := struct { uint64_t space; }; };
 event { name = "kunwind_statedump_map"; id = 4; stream_id = 1;
 """ + MAP_FIELDS + """};
+event { name = "kunwind_statedump_begin"; id = 6; stream_id = 1; };
 event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 	fields := struct { int32_t error; }; };
 """
@@ -253,9 +254,13 @@ class Trace:
         """What every program has: all that is mapped is told."""
         self.map("[vdso]", 0x7fff00000000, 0x7fff00002000, space=space)
 
-    def dump_end(self):
-        """The state dump is whole."""
-        self.maps.add(5, self._now(), struct.pack("<i", 0))
+    def dump_begin(self):
+        """A state dump begins."""
+        self.maps.add(6, self._now(), b"")
+
+    def dump_end(self, error=0):
+        """The state dump ends."""
+        self.maps.add(5, self._now(), struct.pack("<i", error))
 
     def close(self):
         """The trace is whole."""

@@ -71,11 +71,24 @@ until_there() {
 	return 1
 }
 
+# restarted: a session that was stopped, while a program began that is then recorded, too.
+restarted() {
+	prepare restarted --output="$SCRATCH/restarted" && lttng start restarted && sleep 0.5 && lttng stop restarted || return
+	perl -e 'select undef, undef, undef, 0.0005 while 1' &
+	local later=$! status=0
+	lttng enable-event --kernel --session=restarted --channel=stacks --syscall --filter="\$ctx.pid == $later" --all &&
+		sleep 1 && lttng start restarted && sleep 0.5 && lttng destroy restarted || status=1
+	kill "$later"
+	babeltrace2 restarted | grep 'kunwind_statedump_begin' && babeltrace2 restarted | grep -c "syscall_.* pid = $later," || status=1
+	return "$status"
+}
+
 url=net://localhost/host/$(hostname)/live
 
 # view NAME OPTION...: shows the live session while it goes on.
 view() {
-	babeltrace2 "${@:2}" --component=names:filter.kunwind.symbolize --component=text:sink.kunwind.text >"$1.text" 2>"$1.said" &
+	# What a shell starts in the background ignores SIGINT.
+	env --default-signal=INT babeltrace2 "${@:2}" --component=names:filter.kunwind.symbolize --component=text:sink.kunwind.text >"$1.text" 2>"$1.said" &
 	viewer=$!
 }
 
@@ -105,9 +118,14 @@ idle() {
 	view idle --input-format=lttng-live "net://localhost/host/$(hostname)/idle"
 	sleep 15
 	: >wake
-	until_there idle.text '^    '
+	until_there idle.text '^    ' && until_there idle.said 'no state dump came'
 	local status=$?
-	kill "$program" "$viewer"
+	cat idle.said
+	kill "$program"
+	# As Ctrl-C does.
+	kill -INT "$viewer"
+	wait "$viewer"
+	grep "$untold\|cannot be resolved" idle.said || status=1
 	program=$calm
 	lttng destroy idle
 	return "$status"
@@ -140,6 +158,8 @@ all_parts() {
 ok "a session begins while a program runs" from_the_middle
 ok "it has stacks before its state dump" early middle
 ok "all have names" reported middle
+ok "a session is stopped and started again" restarted
+ok "what began meanwhile has names, too" reported restarted
 ok "a live session has names while it goes on" live
 ok "a viewer that comes later has them after another state dump" late
 ok "and to the session's end" names <(awk '/libc/ { from = 1 } from' late.text)
