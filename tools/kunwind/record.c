@@ -6,6 +6,10 @@
  * not follow forks. So the command gets a UTS namespace of its own: every child is
  * in it, and nothing looks different inside. LTTng's context uts_ns filters in the
  * kernel. Who may not make a namespace gets the process alone, and is told so.
+ *
+ * A process that runs already keeps its namespace. The filter names it and all its
+ * descendants, also as parents. What has a parent that is not named is not recorded:
+ * a grandchild that begins later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +18,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -25,6 +30,9 @@
 #include "record.h"
 
 #define LAUNCHER	"kunwind-launch"
+
+/* LTTng takes filters of 64 KiB. */
+#define MAX_NAMED	1000
 
 /* Less is a full disk, in bytes. */
 #define LEAST_ROOM	(1 << 20)
@@ -308,6 +316,76 @@ static int record_command(struct kc_recording *recording)
 	return status;
 }
 
+/* Return: the parent of a process; 0 if it has gone. */
+static pid_t parent_of(const char *pid)
+{
+	char *path = g_strdup_printf("/proc/%s/stat", pid), *text = NULL, *name_end;
+	int parent = 0;
+
+	if (g_file_get_contents(path, &text, NULL, NULL)) {
+		/* The name can have any characters. */
+		name_end = strrchr(text, ')');
+		if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
+			parent = 0;
+	}
+	g_free(text);
+	g_free(path);
+	return parent;
+}
+
+/* Return: parents by their children, of all processes. */
+static GHashTable *all_parents(void)
+{
+	GHashTable *parents = g_hash_table_new(NULL, NULL);
+	GDir *dir = g_dir_open("/proc", 0, NULL);
+	const char *name;
+
+	while (dir && (name = g_dir_read_name(dir)))
+		if (g_ascii_isdigit(name[0]))
+			g_hash_table_insert(parents, GINT_TO_POINTER(atoi(name)),
+					    GINT_TO_POINTER(parent_of(name)));
+	if (dir)
+		g_dir_close(dir);
+	return parents;
+}
+
+static bool descends(GHashTable *parents, gpointer process, pid_t from)
+{
+	guint i, n = g_hash_table_size(parents);
+
+	/* Numbers that are used again meanwhile could make a circle. */
+	for (i = 0; i < n && process && GPOINTER_TO_INT(process) != from; i++)
+		process = g_hash_table_lookup(parents, process);
+	return process && GPOINTER_TO_INT(process) == from;
+}
+
+/* Return: a filter for a process, those that descend from it, and their children. */
+static char *family_of(pid_t pid)
+{
+	GHashTable *parents = all_parents();
+	GString *filter = g_string_new(NULL);
+	GHashTableIter iter;
+	gpointer process;
+	guint named = 1;
+
+	g_string_printf(filter, "$ctx.pid == %d || $ctx.ppid == %d", (int)pid, (int)pid);
+	g_hash_table_iter_init(&iter, parents);
+	while (g_hash_table_iter_next(&iter, &process, NULL)) {
+		int one = GPOINTER_TO_INT(process);
+
+		if (one == pid || !descends(parents, process, pid))
+			continue;
+		if (named++ < MAX_NAMED)
+			g_string_append_printf(filter, " || $ctx.pid == %d || $ctx.ppid == %d",
+					       one, one);
+	}
+	g_hash_table_destroy(parents);
+	if (named > MAX_NAMED)
+		kc_error(NULL, "process %d has %u descendants: %d of them are recorded",
+			 (int)pid, named - 1, MAX_NAMED - 1);
+	return g_string_free(filter, FALSE);
+}
+
 static int record_others(struct kc_recording *recording)
 {
 	struct watch watch = { 0 };
@@ -317,8 +395,7 @@ static int record_others(struct kc_recording *recording)
 	/* From here on Ctrl-C ends the recording, whenever it comes. */
 	hold_signals();
 	if (recording->pid)
-		filter = g_strdup_printf("$ctx.pid == %d || $ctx.ppid == %d",
-					 (int)recording->pid, (int)recording->pid);
+		filter = family_of(recording->pid);
 	recording->rules.filter = filter;
 	begin_watch(&watch, recording);
 	if (watch.session) {
