@@ -2,7 +2,7 @@
 /*
  * kunwind-lttng.ko: `lttng add-context --kernel --type=callstack-user` gives kunwind's
  * stacks. `lttng enable-event --kernel 'kunwind_*'` gives the events that turn their addresses
- * into names. LTTng stays as the distribution built it. ftrace redirects
+ * into names; cpu_sample gives a profile. LTTng stays as the distribution built it. ftrace redirects
  * lttng_add_callstack_to_ctx(), for this one type, to context_add(), and
  * lttng_statedump_start() to statedump_start(). Calls from this module are not redirected.
  *
@@ -53,11 +53,16 @@ static int __init kunwind_lttng_init(void)
 	ret = statedump_probes_register();
 	if (ret)
 		goto unregister_map;
-	ret = kunwind_redirect_begin(redirects, ARRAY_SIZE(redirects));
+	ret = sample_probes_register();
 	if (ret)
 		goto unregister_statedump;
+	ret = kunwind_redirect_begin(redirects, ARRAY_SIZE(redirects));
+	if (ret)
+		goto unregister_sample;
 	return 0;
 
+unregister_sample:
+	sample_probes_unregister();
 unregister_statedump:
 	statedump_probes_unregister();
 unregister_map:
@@ -69,6 +74,7 @@ static void __exit kunwind_lttng_exit(void)
 {
 	kunwind_redirect_end(redirects, ARRAY_SIZE(redirects));
 	synchronize_rcu_tasks();
+	sample_probes_unregister();
 	statedump_probes_unregister();
 	map_probes_unregister();
 }

@@ -7,5 +7,7 @@ int map_probes_register(void);
 void map_probes_unregister(void);
 int statedump_probes_register(void);
 void statedump_probes_unregister(void);
+int sample_probes_register(void);
+void sample_probes_unregister(void);
 
 #endif /* PROBES_H */

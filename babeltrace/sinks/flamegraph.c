@@ -14,6 +14,7 @@
 #include "format.h"
 #include "page.h"
 #include "profile.h"
+#include "sample.h"
 #include "sink.h"
 #include "summary.h"
 #include "waits.h"
@@ -35,6 +36,7 @@ enum format {
  * @count: enum kr_weight
  * @color: enum kr_color
  * @screen: for whom it is written
+ * @page: where a page is written, too; or NULL
  * @profile: the stacks
  * @machines: where they were recorded
  * @waits: of threads that are off the CPU
@@ -56,6 +58,7 @@ struct flamegraph {
 	int count;
 	int color;
 	struct kr_screen screen;
+	char *page;
 	struct kr_profile *profile;
 	struct kr_machines *machines;
 	struct kr_waits *waits;
@@ -123,7 +126,7 @@ static uint32_t count_stack(struct flamegraph *graph, const struct kr_task *task
 	}
 	g_string_assign(graph->name, process[0] ? process : "[unknown]");
 	/* The page can show one thread, and reads its number from here. */
-	if (graph->format == HTML && task->tid >= 0)
+	if ((graph->format == HTML || graph->page) && task->tid >= 0)
 		g_string_append_printf(graph->name, " [%" PRId64 "]", task->tid);
 	*kind = kr_profile_kind(graph->profile, graph->name->str,
 				kr_machine_of(graph->machines, trace)->name, name);
@@ -146,6 +149,23 @@ static uint32_t count_event(struct flamegraph *graph, const struct kr_event *eve
 	}
 	return count_stack(graph, &event->task, event->thread.trace, event->name,
 			   kr_profile_node(graph->profile, &stack), kind);
+}
+
+/* A sample is of a thread that is on the CPU; as waits do, it counts time as well. */
+static void count_other(struct flamegraph *graph, const struct kr_event *event)
+{
+	struct kr_event on_cpu = *event;
+	struct kr_sample of;
+	uint32_t kind, sample;
+
+	if (!kr_sample_of_event(event->event, &of)) {
+		(void)count_event(graph, event, &kind);
+		return;
+	}
+	on_cpu.name = "on-CPU";
+	sample = count_event(graph, &on_cpu, &kind);
+	if (sample != NO_SAMPLE)
+		kr_profile_add(graph->profile, sample, KR_NS, of.period);
 }
 
 /* A wait that is over, or whose end is not in the trace. */
@@ -272,7 +292,6 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 	struct flamegraph *graph = (struct flamegraph *)sink;
 	struct kr_event event;
 	struct kr_loss loss;
-	uint32_t kind;
 
 	if (kr_loss_of_message(message, &loss)) {
 		kr_losses_add(&graph->losses, &loss);
@@ -288,7 +307,7 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 		if (event.half == KR_ENTRY)
 			enter(graph, &event);
 		else
-			(void)count_event(graph, &event, &kind);
+			count_other(graph, &event);
 	}
 }
 
@@ -362,6 +381,22 @@ static GString *text_of(const struct flamegraph *graph)
 	}
 }
 
+/* Return: false, with errno, if that cannot be. */
+static bool write_page(const struct flamegraph *graph)
+{
+	struct kr_output output;
+	GString *text;
+	bool done;
+
+	if (!kr_output_begin(&output, graph->page))
+		return false;
+	text = kr_page(graph->profile, graph->count);
+	done = kr_output_write(&output, text) && kr_output_end(&output);
+	kr_output_drop(&output);
+	g_string_free(text, TRUE);
+	return done;
+}
+
 static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 {
 	struct flamegraph *graph = (struct flamegraph *)sink;
@@ -373,6 +408,8 @@ static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 	kr_waits_finish(graph->waits);
 	add_notes(graph, so_far);
 	graph->profile->nr_threads = g_hash_table_size(graph->threads);
+	if (graph->page && !write_page(graph))
+		return false;
 	text = text_of(graph);
 	done = kr_output_write(&sink->output, text);
 	g_string_free(text, TRUE);
@@ -387,6 +424,7 @@ static void free_graph(struct kr_sink *sink)
 	g_hash_table_destroy(graph->calls);
 	g_hash_table_destroy(graph->threads);
 	g_string_free(graph->name, TRUE);
+	g_free(graph->page);
 	kr_profile_free(graph->profile);
 	kr_machines_free(graph->machines);
 	g_free(graph);
@@ -398,8 +436,10 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 		"folded", "html", "summary", "top", NULL
 	};
 	static const char *const counts[] = { "events", "time", NULL };
+	const bt_value *page = bt_value_map_borrow_entry_value_const(params, "page");
 	struct flamegraph *graph = (struct flamegraph *)sink;
 
+	graph->page = page ? g_strdup(bt_value_string_get(page)) : NULL;
 	graph->format = kr_sink_choice(sink, params, "format", formats);
 	if (graph->format < 0)
 		return false;
@@ -418,8 +458,8 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	void *data)
 {
 	static const char *const names[] = {
-		"color", "columns", "count", "filter", "format", "max-stack", "path",
-		"rows", NULL
+		"color", "columns", "count", "filter", "format", "max-stack", "page",
+		"path", "rows", NULL
 	};
 	static const struct kr_sink_ops ops = {
 		.message = take_message, .write = write_graph, .free = free_graph,

@@ -73,7 +73,9 @@ uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stac
 	uint32_t node = 0;
 	uint64_t i;
 
+	profile->nr_stacks++;
 	if (!kr_stack_is_whole(stack)) {
+		profile->nr_cut++;
 		g_string_printf(name, "[truncated: ");
 		kr_safe_append(name, stack->stop);
 		g_string_append_printf(name, "]%c", KR_PART);

@@ -43,6 +43,8 @@ struct kr_stack;
  * @weights: of each sample, struct kr_weights
  * @outcomes: of each kind, struct kr_outcome
  * @total: the sum of all weights
+ * @nr_stacks: how many events have one
+ * @nr_cut: how many of these are not whole
  * @nr_threads: whose events they are
  * @begin: when the first event was, in nanoseconds
  * @end: when the last was
@@ -58,6 +60,8 @@ struct kr_profile {
 	GArray *weights;
 	GArray *outcomes;
 	struct kr_weights total;
+	uint64_t nr_stacks;
+	uint64_t nr_cut;
 	uint32_t nr_threads;
 	int64_t begin;
 	int64_t end;

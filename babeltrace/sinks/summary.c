@@ -313,6 +313,31 @@ static void append_stacks(GString *to, const struct kr_profile *profile,
 	g_array_unref(stacks);
 }
 
+static void append_heading(GString *to, const struct kr_profile *profile,
+			   const struct kr_screen *screen, uint64_t failed)
+{
+	uint64_t events = profile->total.of[KR_EVENTS], stacks = profile->nr_stacks;
+	GString *line = g_string_new(NULL);
+
+	g_string_printf(line, "%s%" PRIu64 " %s%s", screen->colors->name, events,
+			plural(events, "event", "events"), screen->colors->off);
+	if (failed)
+		g_string_append_printf(line, ", %s%" PRIu64 " failed%s",
+				       screen->colors->error, failed,
+				       screen->colors->off);
+	g_string_append_printf(line, "; %" PRIu32 " %s", profile->nr_threads,
+			       plural(profile->nr_threads, "thread", "threads"));
+	if (profile->end > profile->begin)
+		g_string_append_printf(line, "; within %.3f s",
+				       (double)(profile->end - profile->begin) / 1e9);
+	if (stacks)
+		g_string_append_printf(line, "; %.1f %% of stacks whole",
+				       percent(stacks - profile->nr_cut, stacks));
+	append_line(to, screen, line->str);
+	g_string_append_c(to, '\n');
+	g_string_free(line, TRUE);
+}
+
 GString *kr_summary(const struct kr_profile *profile, const struct kr_screen *screen)
 {
 	GArray *kinds = kinds_of(profile);
@@ -322,20 +347,7 @@ GString *kr_summary(const struct kr_profile *profile, const struct kr_screen *sc
 
 	for (i = 0; i < kinds->len; i++)
 		failed += g_array_index(kinds, struct kind, i).failed;
-	g_string_append_printf(to, "%s%" PRIu64 " %s%s", screen->colors->name,
-			       profile->total.of[KR_EVENTS],
-			       plural(profile->total.of[KR_EVENTS], "event", "events"),
-			       screen->colors->off);
-	if (failed)
-		g_string_append_printf(to, ", %s%" PRIu64 " failed%s",
-				       screen->colors->error, failed,
-				       screen->colors->off);
-	g_string_append_printf(to, "; %" PRIu32 " %s", profile->nr_threads,
-			       plural(profile->nr_threads, "thread", "threads"));
-	if (profile->end > profile->begin)
-		g_string_append_printf(to, "; %.3f s from the first to the last",
-				       (double)(profile->end - profile->begin) / 1e9);
-	g_string_append(to, "\n\n");
+	append_heading(to, profile, screen, failed);
 	used = 4 + append_kinds(to, profile, screen, kinds);
 	/* The heading, and what a shell and others say below. */
 	append_stacks(to, profile, screen,
@@ -401,8 +413,9 @@ GString *kr_top(const struct kr_profile *profile, const struct kr_screen *screen
 	GString *to = g_string_new(NULL), *line = g_string_new(NULL);
 	unsigned int i, n = functions->len;
 
-	if (screen->rows > 6 && n > screen->rows - 3)
-		n = screen->rows - 4;
+	append_heading(to, profile, screen, 0);
+	if (screen->rows > 8 && n > screen->rows - 5)
+		n = screen->rows - 6;
 	append_line(to, screen,
 		    "  total             self                events  function");
 	for (i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
 #include "notes.h"
 #include "resolve.h"
 #include "resolved_stack.h"
+#include "sample.h"
 #include "traced_space.h"
 
 /* LTTng's mark at the end of a stack that is not whole. */
@@ -192,6 +193,16 @@ static uint64_t whole_length(const bt_field *array)
 	return n && element(array, n - 1) == INCOMPLETE ? n - 1 : n;
 }
 
+/* Return: how many frames of the kernel are those of the interrupt that takes a sample. */
+static uint64_t interrupts(const struct kr_sample *sample, const bt_field *array, uint64_t n)
+{
+	uint64_t i;
+
+	for (i = 0; i < n && (sample->user || element(array, i) != sample->ip); i++)
+		;
+	return i;
+}
+
 /* Return: how many of the innermost frames are the tracer's own. */
 static uint64_t tracers(const struct kr_kernel *kernel, const bt_field *array, uint64_t n)
 {
@@ -206,8 +217,9 @@ static uint64_t tracers(const struct kr_kernel *kernel, const bt_field *array, u
 	return i;
 }
 
+/* @call: it is a return address, as all but that of an interrupted instruction are */
 static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
-			     uint64_t i, uint64_t address)
+			     uint64_t i, uint64_t address, bool call)
 {
 	struct kr_stack_frame frame = {
 		.address = address, .kind = KR_KERNEL,
@@ -215,9 +227,8 @@ static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
 	};
 	const struct kr_kernel_symbol *symbol = NULL;
 
-	/* All but the first are return addresses; LTTng's first one is too. */
 	if (kernel)
-		symbol = kr_kernel_find(kernel, address - 1);
+		symbol = kr_kernel_find(kernel, address - call);
 	if (symbol) {
 		frame.function = symbol->name;
 		frame.offset = address - symbol->address;
@@ -398,7 +409,8 @@ bool kr_resolve(struct kr_resolver *resolver,
 	space = space_of(context, from);
 	nr_user = whole_length(user);
 	nr_kernel = whole_length(kernel);
-	own = tracers(resolver->kernel, kernel, nr_kernel);
+	own = resolver->sample ? interrupts(resolver->sample, kernel, nr_kernel) :
+				 tracers(resolver->kernel, kernel, nr_kernel);
 	nr_kernel -= own;
 	resolver->stacks += !!nr_user;
 	found = g_new(struct found, nr_user);
@@ -412,7 +424,8 @@ bool kr_resolve(struct kr_resolver *resolver,
 	done = !bt_field_array_dynamic_set_length(stack, total);
 	for (i = 0; i < nr_kernel && done; i++)
 		done = set_kernel_frame(resolver->kernel, stack, i,
-					element(kernel, own + i));
+					element(kernel, own + i),
+					i || !resolver->sample);
 	for (j = 0; j < nr_user && done; j++)
 		done = set_user_frames(stack, &i, &found[j]);
 	g_free(found);

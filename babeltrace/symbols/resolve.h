@@ -8,6 +8,7 @@
 
 struct kr_kernel;
 struct kr_notes;
+struct kr_sample;
 struct kr_spaces;
 
 /**
@@ -43,12 +44,14 @@ bool kr_context_append(const struct kr_context *context,
  * @spaces: what is mapped
  * @kernel: symbols, or NULL
  * @notes: what is missing
+ * @sample: the event at hand is one; or NULL
  * @stacks: how many had an address of the user
  */
 struct kr_resolver {
 	struct kr_spaces *spaces;
 	const struct kr_kernel *kernel;
 	struct kr_notes *notes;
+	const struct kr_sample *sample;
 	uint64_t stacks;
 };
 

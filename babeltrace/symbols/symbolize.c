@@ -17,6 +17,7 @@
 #include "notes.h"
 #include "plugin.h"
 #include "resolve.h"
+#include "sample.h"
 #include "symbolize.h"
 #include "traced_space.h"
 
@@ -150,6 +151,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 		bt_event_borrow_class_const(from));
 	struct kr_resolver *resolver = &it->resolver;
 	const struct kr_context *context;
+	struct kr_sample sample;
 	uint64_t space = 0, address;
 	bt_message *out;
 	bt_event *to;
@@ -161,6 +163,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 		return NULL;
 	to = bt_message_event_borrow_event(out);
 	resolver->spaces = history_of(it, from)->spaces;
+	resolver->sample = kr_sample_of_event(from, &sample) ? &sample : NULL;
 	if (class->maps) {
 		kr_history_apply(history_of(it, from), in, class->maps,
 				 it->component->modules);

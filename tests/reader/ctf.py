@@ -74,6 +74,8 @@ event {{ name = "sched_waking"; id = 7; stream_id = 0;
 	fields := struct {{ string comm; int32_t tid; }}; }};
 event {{ name = "syscall_exit_execve"; id = 8; stream_id = 0;
 	fields := struct {{ int64_t ret; }}; }};
+event {{ name = "cpu_sample"; id = 9; stream_id = 0;
+	fields := struct {{ uint32_t period; hex64_t ip; uint8_t user; }}; }};
 """
 
 KERNEL = """		uint32_t __callstack_kernel_length;
@@ -109,7 +111,7 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 	fields := struct { int32_t error; }; };
 """
 
-OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT = range(9)
+OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT, SAMPLE = range(10)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
 INDEX_RECORD = struct.Struct(">QQQQQQQ")
@@ -225,6 +227,10 @@ class Trace:
     def event(self, event, context, payload=b""):
         """An event with a context of stack()."""
         self.events.add(event, self._now(), context + payload)
+
+    def sample(self, context, period, ip, user=False):
+        """A CPU is interrupted."""
+        self.event(SAMPLE, context, struct.pack("<IQB", period, ip, user))
 
     def switch(self, context, prev, state, name, tid):
         """CPU 0 leaves a thread for another one."""

@@ -16,6 +16,7 @@
 
 /* Each takes its arguments, with its name as the first, and returns a status. */
 int kc_trace(int argc, char **argv);
+int kc_profile(int argc, char **argv);
 int kc_report(int argc, char **argv);
 int kc_stop(int argc, char **argv);
 int kc_stack(int argc, char **argv);

@@ -348,6 +348,7 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugi
 	bt_value *params = bt_value_map_create();
 
 	set_string(params, "path", view->path);
+	set_string(params, "page", view->page);
 	set_string(params, "color", view->color);
 	set_string(params, "format", forms[view->form].format);
 	set_string(params, "count", view->count);

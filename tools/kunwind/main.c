@@ -17,6 +17,7 @@ static const struct {
 	const char *does;
 } commands[] = {
 	{ "trace", kc_trace, "record system calls or events with their call stacks, then show them" },
+	{ "profile", kc_profile, "sample what runs, and show which functions cost most" },
 	{ "report", kc_report, "show a recorded trace again: as text, flame graph or timeline" },
 	{ "stop", kc_stop, "end recordings whose kunwind trace was killed" },
 	{ "stack", kc_stack, "print the stacks of running threads, without stopping them" },

@@ -151,12 +151,14 @@ static uint64_t namespace_of(pid_t pid)
 /**
  * struct watch - a recording that goes on
  * @session: its session; NULL once it has ended
- * @until: when it ends, in seconds of CLOCK_MONOTONIC; 0: not by itself
+ * @from: when it begins, in seconds of CLOCK_MONOTONIC; 0: it has begun
+ * @until: when it ends, likewise; 0: not by itself
  * @next: when losses are looked for
  * @warned: they were found
  */
 struct watch {
 	struct kc_session *session;
+	time_t from;
 	time_t until;
 	time_t next;
 	bool warned;
@@ -173,6 +175,11 @@ static time_t now(void)
 /* Return: whether the time is over. */
 static bool look(struct watch *watch)
 {
+	if (watch->session && watch->from && now() >= watch->from) {
+		watch->from = 0;
+		if (!kc_session_start(watch->session))
+			return true;
+	}
 	if (watch->session && !watch->warned && now() >= watch->next) {
 		watch->next = now() + 2;
 		watch->warned = kc_session_lost(watch->session) > 0;
@@ -249,12 +256,14 @@ static void wait_for_end(int pidfd, struct watch *watch)
 static void begin_watch(struct watch *watch, const struct kc_recording *recording)
 {
 	watch->session = kc_session_create(recording->folder, &recording->rules);
-	if (watch->session && !kc_session_start(watch->session)) {
+	if (recording->delay) {
+		watch->from = now() + recording->delay;
+	} else if (watch->session && !kc_session_start(watch->session)) {
 		kc_session_end(watch->session);
 		watch->session = NULL;
 	}
 	if (recording->duration)
-		watch->until = now() + recording->duration;
+		watch->until = now() + recording->delay + recording->duration;
 	watch->next = now() + 2;
 }
 

@@ -14,6 +14,7 @@
  * @gives_way: what it prints goes where errors go
  * @pid: a process; 0: all of them
  * @pidfd: the same
+ * @delay: how much later it begins, in seconds
  * @duration: in seconds; 0: until the command or process ends, or Ctrl-C
  * @rules: which events; kc_record() fills in of whom
  * @failed: set if nothing was recorded, and that was said
@@ -24,6 +25,7 @@ struct kc_recording {
 	bool gives_way;
 	pid_t pid;
 	int pidfd;
+	time_t delay;
 	time_t duration;
 	struct kc_rules rules;
 	bool failed;

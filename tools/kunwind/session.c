@@ -227,7 +227,11 @@ static bool enable_events(struct kc_session *session, const struct kc_rules *rul
 	char *filter = rules->filter ? g_strdup(rules->filter) : without_tracer();
 	bool enabled;
 
-	if (rules->off_cpu)
+	if (rules->sample)
+		enabled = enable_event(session, EVENTS_CHANNEL, "cpu_sample",
+				       LTTNG_EVENT_TRACEPOINT, filter) &&
+			  (!rules->off_cpu || enable_waits(session, filter));
+	else if (rules->off_cpu)
 		enabled = enable_waits(session, filter);
 	else if (rules->nr_events)
 		enabled = enable_named(session, rules, filter);

@@ -16,7 +16,8 @@ struct kc_session;
  * @filter: which of them, an expression of LTTng; NULL: all but the tracer's own
  * @execve_filter: which calls of execve besides; or NULL
  * @kernel_stack: the kernel's stack too
- * @off_cpu: where threads wait, instead of events
+ * @sample: what runs, instead of events
+ * @off_cpu: where threads wait, likewise
  * @buffer_bytes: of each CPU; 0: as much as suits this machine
  */
 struct kc_rules {
@@ -25,6 +26,7 @@ struct kc_rules {
 	const char *filter;
 	const char *execve_filter;
 	bool kernel_stack;
+	bool sample;
 	bool off_cpu;
 	uint64_t buffer_bytes;
 };

@@ -23,6 +23,7 @@ enum kc_form {
  * struct kc_view - how a trace is shown
  * @form: as what
  * @path: where to write; NULL and "-": to the standard output
+ * @page: where to write flame graphs, too; with KC_TOP, or NULL
  * @color: auto, always or never; or NULL
  * @count: events or time; or NULL
  * @filter: a regular expression; or NULL
@@ -33,6 +34,7 @@ enum kc_form {
 struct kc_view {
 	enum kc_form form;
 	const char *path;
+	const char *page;
 	const char *color;
 	const char *count;
 	const char *filter;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * cpu_sample: a counter on each CPU interrupts what runs there. With the contexts
+ * callstack-user and callstack-kernel, LTTng records the stacks of that moment.
+ *
+ * The counters exist as long as somebody listens to the tracepoint: from lttng start to lttng
+ * stop. They are the kernel's own (perf_event_create_kernel_counter()): cycles where there is a
+ * PMU, else the CPU's clock. So perf's limits on the rate and on the time of samples hold for
+ * them. begin() and end() run under the lock of tracepoints, one at a time. A CPU that comes or
+ * goes meanwhile gets or loses its counter by the calls for CPU hotplug.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <wrapper/tracepoint.h>
+
+/* Declares the tracepoint; its probe is in sample-probes.c. */
+#define CREATE_TRACE_POINTS
+#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_FILE sample-events
+#define LTTNG_INSTRUMENTATION
+#include "sample-events.h"
+
+#define MAX_HZ	10000
+
+/* The counter of each CPU, or NULL. Only the calls for CPU hotplug write it, each for its CPU. */
+static DEFINE_PER_CPU(struct perf_event *, counters);
+
+/* What cpuhp_setup_state() gave; 0: nobody listens. Changed under rate_lock. */
+static int hotplug_state;
+
+static DEFINE_MUTEX(rate_lock);
+static unsigned int sample_hz = 99;
+
+/* The rate of counters that exist does not change. */
+static int set_rate(const char *text, const struct kernel_param *param)
+{
+	unsigned int hz;
+	int ret = kstrtouint(text, 0, &hz);
+
+	if (ret)
+		return ret;
+	if (!hz || hz > MAX_HZ)
+		return -EINVAL;
+	mutex_lock(&rate_lock);
+	if (hz != sample_hz && hotplug_state)
+		ret = -EBUSY;
+	else
+		sample_hz = hz;
+	mutex_unlock(&rate_lock);
+	return ret;
+}
+
+static const struct kernel_param_ops rate_ops = {
+	.set = set_rate,
+	.get = param_get_uint,
+};
+module_param_cb(sample_hz, &rate_ops, &sample_hz, 0644);
+MODULE_PARM_DESC(sample_hz, "samples a second of each CPU, 1 to 10000, for the event cpu_sample (default 99)");
+
+static int begin(void);
+static void end(void);
+
+DEFINE_TRACE_FN(cpu_sample, begin, end,
+	TP_PROTO(u32 period, u64 ip, u8 user),
+	TP_ARGS(period, ip, user));
+
+/* An interrupt, or an NMI. */
+static void sample(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+{
+	/* A CPU that has nothing to do. */
+	if (is_idle_task(current))
+		return;
+	trace_cpu_sample(NSEC_PER_SEC / sample_hz, instruction_pointer(regs), user_mode(regs));
+}
+
+static struct perf_event *create(unsigned int cpu, u32 type, u64 config)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.config = config,
+		.size = sizeof(attr),
+		.freq = 1,
+		.sample_freq = sample_hz,
+		.exclude_idle = 1,
+		.exclude_guest = 1,
+	};
+
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, sample, NULL);
+}
+
+static int online(unsigned int cpu)
+{
+	struct perf_event *event = create(cpu, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+
+	if (IS_ERR(event))
+		event = create(cpu, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	per_cpu(counters, cpu) = event;
+	return 0;
+}
+
+static int offline(unsigned int cpu)
+{
+	perf_event_release_kernel(per_cpu(counters, cpu));
+	per_cpu(counters, cpu) = NULL;
+	return 0;
+}
+
+/* The first listener is there. */
+static int begin(void)
+{
+	int ret;
+
+	mutex_lock(&rate_lock);
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online", online, offline);
+	if (ret > 0)
+		hotplug_state = ret;
+	mutex_unlock(&rate_lock);
+	return min(ret, 0);
+}
+
+/* The last one has gone. */
+static void end(void)
+{
+	mutex_lock(&rate_lock);
+	cpuhp_remove_state(hotplug_state);
+	hotplug_state = 0;
+	mutex_unlock(&rate_lock);
+}

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# kunwind profile: how long a program runs, next to what the kernel accounts, and its stacks, next to what its source says.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+
+kunwind=$BUILT/source/tools/kunwind/kunwind
+rate=/sys/module/kunwind_lttng/parameters/sample_hz
+export BABELTRACE_PLUGIN_PATH=$BUILT/source/babeltrace/.libs
+cd "$SCRATCH" || exit
+
+# It spins below calls of its own until two seconds of CPU time are over.
+spin() {
+	(ulimit -t 2 && exec "$BUILT/busy")
+}
+export -f spin
+export BUILT
+
+profiled() {
+	"$kunwind" profile -o busy -- bash -c 'spin; true' >shown 2>said
+	cat shown said
+	grep -q 'events; .* % of stacks whole' shown && grep -q 'flame.html' said && [[ -s busy/flame.html ]]
+}
+
+# The kernel accounts two seconds. A machine that does other work takes timers from the guest: there are fewer samples then.
+time_is_accounted() {
+	local ns
+	ns=$("$kunwind" report --folded --count=time busy 2>/dev/null | awk '/^busy;/ { sum += $NF } END { print sum }')
+	echo "$ns ns"
+	((ns > 1000000000 && ns < 2600000000))
+}
+
+# Five calls of one function, below main and libc's, are what the source says; an interrupt can come on top. The rest is its begin and end.
+stacks_are_right() {
+	"$kunwind" report --folded busy 2>/dev/null | grep '^busy;' >folded
+	sort -t' ' -k2 -rn folded | head -n 3
+	awk '{ all += $NF }
+		/^busy;_start;__libc_start_main;__libc_start_call_main;main;(descend;){5}spin;([^;]*_\[k\];)*on-CPU / { right += $NF }
+		END { print right " of " all; exit !(all && right > 0.9 * all) }' folded
+}
+
+# A page of a stack can be gone for a moment, as while it is copied after a fork.
+whole() {
+	"$kunwind" report --folded busy 2>/dev/null | awk '{ all += $NF } /\[truncated/ { cut += $NF; print } END { exit !(all && cut < 0.02 * all) }'
+}
+
+# A command that sleeps and one that runs, in one picture.
+both() {
+	"$kunwind" profile --off-cpu --folded --count=time -o both -- bash -c 'spin; sleep 1.5' >shown 2>said
+	cat said
+	grep '^sleep;.*;off-CPU' shown && grep '^busy;.*;on-CPU' shown
+}
+
+# Twenty samples a second, then two hundred: ten times as many.
+rates() {
+	local hz few many
+	for hz in 20 200; do
+		"$kunwind" profile -F "$hz" --no-view -o "at-$hz" -- bash -c 'spin; true' 2>said || { cat said; return 1; }
+	done
+	few=$(babeltrace2 at-20 | grep -c 'cpu_sample: .*procname = "busy"')
+	many=$(babeltrace2 at-200 | grep -c 'cpu_sample: .*procname = "busy"')
+	echo "$few, $many"
+	((few > 10 && many > 5 * few && many < 15 * few))
+}
+
+refused() {
+	local status
+	lttng create first --output="$SCRATCH/first" >/dev/null && lttng enable-event --kernel cpu_sample && lttng add-context --kernel --type=callstack-user &&
+		lttng start || return
+	"$kunwind" profile -F 997 -o none -- true 2>said
+	status=$?
+	cat said
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	"$BUILT/busy" &
+	taskset -p 1 $! >/dev/null
+	sleep 1
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	taskset -p 2 $! >/dev/null
+	sleep 1
+	kill $!
+	modprobe -r kunwind-lttng && return 1
+	lttng destroy first
+	((status == 1)) && grep -q 'another profile is being recorded' said
+}
+
+both_cpus() {
+	babeltrace2 first | grep -o 'cpu_sample: { cpu_id = [01] }' | sort | uniq -c | tee counts
+	(($(wc -l <counts) == 2))
+}
+
+ok "a program is sampled" profiled
+ok "for as long as it runs" time_is_accounted
+ok "its stacks are those of its source" stacks_are_right
+ok "and whole" whole
+ok "what waits and what runs" both
+ok "the rate is what is asked for" rates
+ok "another rate meanwhile" refused
+ok "a CPU that goes and comes" both_cpus
+ok "the rate is as it was set" test "$(<$rate)" = 200
+ok "a rate that is none" fails sh -c "echo 0 >$rate"
+ok "--delay and --duration" timeout 120 "$kunwind" profile --delay 1 --duration 2 --no-view -o later
+ok "a process that runs already" sh -c '"$BUILT/busy" & "$1" profile -p $! --duration 2 --folded -o running | grep "^busy;.*on-CPU"; status=$?; kill $!; exit $status' sh "$kunwind"
+ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
+ok "the modules can be removed" modprobe -r kunwind-lttng kunwind
+done_testing
