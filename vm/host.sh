@@ -32,7 +32,8 @@ has() {
 	for each in "${all[@]}"; do
 		case $each in
 		*/*) compgen -G "$each" >/dev/null && return 0 ;;
-		*) command -v "$each" >/dev/null && return 0 ;;
+		# A function of this script may have the command's name.
+		*) type -P "$each" >/dev/null && return 0 ;;
 		esac
 	done
 	return 1

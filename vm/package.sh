@@ -7,7 +7,7 @@ package_root_make() {
 	local new=$PACKAGE_ROOT.new needs
 	needs=$(package_needs | paste -sd,)
 	rm -rf -- "$new"
-	mmdebstrap --variant=buildd --include="lintian,$needs" "$VM_SUITE" "$new"
+	bootstrap --variant=buildd --include="lintian,$needs" "$VM_SUITE" "$new"
 	finish "$new" "$PACKAGE_ROOT" "$1"
 }
 

@@ -98,8 +98,8 @@ apart() {
 	' apart "$@"
 }
 
-# mmdebstrap ARGUMENT...: Debian's, apart. In root mode it mounts /proc and /sys where rm -rf will pass later.
-mmdebstrap() {
+# bootstrap ARGUMENT...: mmdebstrap, apart. In root mode it mounts /proc and /sys where rm -rf will pass later.
+bootstrap() {
 	apart "$CACHE_DIR" mmdebstrap "$@"
 }
 
@@ -172,7 +172,7 @@ root_make() {
 	packages=$(IFS=,; echo "${VM_STOCK_KERNEL[*]},${VM_PACKAGES[*]}")
 	rm -rf -- "$new"
 	# The package of lttng-modules is only fetched: installing it would try to build it, which fails; see lttng-integration/.
-	mmdebstrap --variant=important --include="$packages" \
+	bootstrap --variant=important --include="$packages" \
 		--customize-hook='cd "$1/usr/src" && APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get download lttng-modules-dkms' \
 		--customize-hook='chroot "$1" groupadd --force --system tracing' \
 		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash --groups tracing tracer' \

@@ -11,7 +11,7 @@ PACKAGE_FRESH=linux-image-amd64,busybox-static,kmod,procps,iproute2,python3,ca-c
 package_fresh_make() {
 	local new=$PACKAGE_FRESH_ROOT.new
 	rm -rf -- "$new"
-	mmdebstrap --variant=important --include="$PACKAGE_FRESH" \
+	bootstrap --variant=important --include="$PACKAGE_FRESH" \
 		--customize-hook='echo kunwind >"$1/etc/hostname"' "$VM_SUITE" "$new"
 	finish "$new" "$PACKAGE_FRESH_ROOT" "$1"
 }

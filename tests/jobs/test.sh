@@ -442,7 +442,7 @@ bpftrace_disk_make() {
 	local dir=$VM_DISK.dir new=$VM_DISK.new
 	rm -rf -- "$dir"
 	# The list of packages of a release to come can be older than it allows.
-	mmdebstrap --variant=essential --include=bpftrace --aptopt='Acquire::Check-Valid-Until "false"' forky "$dir"
+	bootstrap --variant=essential --include=bpftrace --aptopt='Acquire::Check-Valid-Until "false"' forky "$dir"
 	mke2fs -q -t ext4 -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$dir" "$new" 1G
 	rm -rf -- "$dir"
 	finish "$new" "$VM_DISK" "$1"
