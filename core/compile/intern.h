@@ -25,13 +25,12 @@ struct kuw_regset {
 	bool plain;
 };
 
-/* @uses: how often the sample of kuw_pairs_count() has it. @rank: its number in the table. */
+/* @uses: how often the sample of kuw_pairs_count() has it. */
 struct kuw_ruleset {
 	u64 cfa;
 	u32 regs;
 	u32 signal;
 	u32 uses;
-	u32 rank;
 };
 
 /*

@@ -52,7 +52,6 @@ typedef __s64 s64;
 #define ALIGN(x, a)	(((x) + ((a) - 1)) & ~((__typeof__(x))(a) - 1))
 #define min_t(t, a, b)	((t)(a) < (t)(b) ? (t)(a) : (t)(b))
 #define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
-#define ALIGN(x, a)	(((x) + ((a) - 1)) & ~((__typeof__(x))(a) - 1))
 #define BUILD_BUG_ON(x)	static_assert(!(x), "BUILD_BUG_ON: " #x)
 
 static inline u16 get_unaligned_le16(const void *p)
