@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef HAVE_LIBDEBUGINFOD
 #include <elfutils/debuginfod.h>
@@ -123,9 +124,20 @@ static void add_beside(GPtrArray *places, const char *path, const char *name)
 	g_free(folder);
 }
 
+/* A name of .gnu_debugaltlink, which is relative to the folders of build IDs. */
+static void add_shared(GPtrArray *places, const char *name)
+{
+	char *path = g_canonicalize_filename(name, DEBUG_FOLDER "/.build-id/00");
+
+	if (g_str_has_prefix(path, DEBUG_FOLDER "/"))
+		g_ptr_array_add(places, g_strdup(path));
+	g_free(path);
+}
+
 /*
- * The order is libdwfl's. A name is that of .gnu_debuglink, or of .gnu_debugaltlink, which
- * is relative to the file that has it: Debian's begins with "../" in the build ID's folder.
+ * The order is libdwfl's. A name is that of .gnu_debuglink, or of .gnu_debugaltlink. The
+ * owner of the traced file chose it, and root may open what it leads to. So it is the name
+ * of a file beside the traced one, or leads to one in the folder for debug information.
  */
 static GPtrArray *debug_places(const char *path, const char *name, const uint8_t *id,
 			       size_t length)
@@ -135,14 +147,23 @@ static GPtrArray *debug_places(const char *path, const char *name, const uint8_t
 	if (length > 1)
 		g_ptr_array_add(places, by_build_id(DEBUG_FOLDER "/.build-id", id, length,
 						    ".debug"));
-	if (name[0] == '/')
-		g_ptr_array_add(places, g_strdup(name));
+	if (strchr(name, '/'))
+		add_shared(places, name);
 	else if (name[0] && path && path[0] == '/')
 		add_beside(places, path, name);
-	if (strchr(name, '/') && name[0] != '/')
-		g_ptr_array_add(places, g_build_filename(DEBUG_FOLDER "/.build-id/00", name,
-							 NULL));
 	return places;
+}
+
+/* A link may lead to what only root may read: that is no debug information. */
+static int open_public(const char *sysroot, const char *path)
+{
+	int fd = kr_file_open(sysroot, path);
+	struct stat st;
+
+	if (fd < 0 || geteuid() || (!fstat(fd, &st) && st.st_mode & S_IROTH))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *name,
@@ -155,9 +176,9 @@ int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *na
 
 	*more = nth < places->len + here;
 	if (nth < places->len)
-		fd = kr_file_open(sysroot, g_ptr_array_index(places, nth));
+		fd = open_public(sysroot, g_ptr_array_index(places, nth));
 	else if (*more)
-		fd = kr_file_open(NULL, g_ptr_array_index(places, 0));
+		fd = open_public(NULL, g_ptr_array_index(places, 0));
 	else
 		fd = ask_servers(id, length, true);
 	g_ptr_array_unref(places);

@@ -13,22 +13,27 @@
 #include <unistd.h>
 #include "files.h"
 
-/* Without opening it. An absolute link below a root leads into it. */
+/*
+ * Without opening it. An absolute link below a root leads into it. The links of /proc lead
+ * past all names, to what a process has open.
+ */
 static int find_below(const char *root, const char *path)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT,
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = root ? RESOLVE_IN_ROOT : RESOLVE_NO_MAGICLINKS,
 	};
-	int top, fd, err;
+	int top = AT_FDCWD, fd, err;
 
-	if (!root)
-		return open(path, O_PATH | O_CLOEXEC);
-	top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (top < 0)
-		return -1;
+	if (root) {
+		top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (top < 0)
+			return -1;
+	}
 	fd = (int)syscall(SYS_openat2, top, path, &how, sizeof(how));
 	err = errno;
-	close(top);
+	if (root)
+		close(top);
 	errno = err;
 	return fd;
 }
@@ -37,7 +42,8 @@ static int find_below(const char *root, const char *path)
 static bool is_of_disk(int fd)
 {
 	static const unsigned int kernels[] = {
-		CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, PROC_SUPER_MAGIC,
+		BINFMTFS_MAGIC, BPF_FS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+		DEBUGFS_MAGIC, EFIVARFS_MAGIC, NSFS_MAGIC, PROC_SUPER_MAGIC, PSTOREFS_MAGIC,
 		SECURITYFS_MAGIC, SELINUX_MAGIC, SYSFS_MAGIC, TRACEFS_MAGIC,
 	};
 	struct statfs fs;
@@ -61,7 +67,8 @@ int kr_file_open(const char *root, const char *path)
 		return -1;
 	if (!fstat(found, &st) && S_ISREG(st.st_mode) && is_of_disk(found)) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-		fd = open(link, O_RDONLY | O_CLOEXEC);
+		/* The owner may hold a lease on it: do not wait until that breaks. */
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		err = errno;
 	}
 	close(found);

@@ -27,8 +27,8 @@
 /* How often processor time is looked at while the symbolizer works. */
 #define LOOK_MS		100
 
-/* How long a message that has begun may take. */
-#define PATIENCE_S	10
+/* How long a killed symbolizer may take to end: a file server can hold it for ever. */
+#define END_MS		1000
 
 /**
  * struct cost - what was spent, and on how much
@@ -65,6 +65,7 @@ struct file {
  * @generation: how many there were
  * @files: struct file by number
  * @cost: of all
+ * @answer_bytes: of all answers
  * @charged: whose cost its processor time is
  * @busy: that time when it was looked at last
  * @since: when that was
@@ -77,6 +78,7 @@ struct kr_keeper {
 	unsigned int generation;
 	GHashTable *files;
 	struct cost cost;
+	uint64_t answer_bytes;
 	struct file *charged;
 	uint64_t busy;
 	uint64_t since;
@@ -106,13 +108,20 @@ static uint64_t time_of(clockid_t clock)
 	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
-/* Who waits for the end of a pipe, as a pager does, must not wait for this process. */
+/*
+ * Who waits for the end of a pipe, as a pager does, must not wait for this process. It
+ * gets no terminal either: a process that was taken over could type there.
+ */
 static void close_others(int keep)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	(void)dup2(nothing, STDIN_FILENO);
 	(void)dup2(nothing, STDOUT_FILENO);
+	/* AddressSanitizer tells there what it found. */
+#ifndef __SANITIZE_ADDRESS__
+	(void)dup2(nothing, STDERR_FILENO);
+#endif
 	if (keep > STDERR_FILENO + 1)
 		(void)close_range(STDERR_FILENO + 1, (unsigned int)keep - 1, 0);
 	(void)close_range((unsigned int)keep + 1, ~0U, 0);
@@ -156,7 +165,7 @@ static void run(int socket, bool of_main_thread)
 
 bool kr_keeper_start(struct kr_keeper *keeper)
 {
-	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	const struct timeval patience = { .tv_sec = KR_MESSAGE_S };
 	bool of_main_thread = gettid() == getpid();
 	int ends[2];
 	pid_t pid;
@@ -187,13 +196,16 @@ bool kr_keeper_start(struct kr_keeper *keeper)
 /* The host of a plugin may have waited for it: then there is nothing to wait for. */
 static void stop_symbolizer(struct kr_keeper *keeper)
 {
+	unsigned int waited_ms = 0;
+
 	if (!keeper->pid)
 		return;
 	close(keeper->socket);
 	if (!waitpid(keeper->pid, NULL, WNOHANG))
 		kill(keeper->pid, SIGKILL);
-	while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	/* One that does not end now has nothing but the answer to wait for. */
+	while (!waitpid(keeper->pid, NULL, WNOHANG) && waited_ms++ < END_MS)
+		g_usleep(1000);
 	keeper->pid = 0;
 }
 
@@ -219,14 +231,20 @@ static void charge(struct kr_keeper *keeper, struct file *file)
 	keeper->charged = file;
 }
 
-static bool exceeds(const struct cost *cost, uint64_t free)
+static bool exceeds(const struct cost *cost, uint64_t free, uint64_t most_bytes)
 {
-	return cost->ns > free + cost->bytes * KR_FILE_NS_PER_BYTE;
+	return cost->ns > free + MIN(cost->bytes, most_bytes) * KR_FILE_NS_PER_BYTE;
+}
+
+static bool is_trace_spent(const struct kr_keeper *keeper)
+{
+	return exceeds(&keeper->cost, KR_TRACE_NS, KR_TRACE_BYTES) ||
+	       keeper->answer_bytes > KR_ANSWER_BYTES;
 }
 
 static bool is_spent(const struct kr_keeper *keeper, const struct file *file)
 {
-	return exceeds(&file->cost, KR_FILE_NS) || exceeds(&keeper->cost, KR_TRACE_NS);
+	return exceeds(&file->cost, KR_FILE_NS, KR_FILE_BYTES) || is_trace_spent(keeper);
 }
 
 /*
@@ -248,6 +266,7 @@ static GVariant *await(struct kr_keeper *keeper, struct file *file, enum kr_wire
 			return NULL;
 		/* What waits for a file server is not busy. */
 		file->cost.ns += LOOK_MS * NS_PER_MS / KR_WAIT_SHARE;
+		keeper->cost.ns += LOOK_MS * NS_PER_MS / KR_WAIT_SHARE;
 		settle(keeper);
 	}
 	return NULL;
@@ -442,11 +461,13 @@ GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 	struct file *file = file_of(keeper, number);
 	GVariant *said = NULL;
 
-	if (!file->out && exceeds(&keeper->cost, KR_TRACE_NS))
+	if (!file->out && is_trace_spent(keeper))
 		leave_out(keeper, file);
 	if (!file->out && kr_keeper_start(keeper)) {
 		said = look(keeper, file, &ask);
-		if (!said && !file->out)
+		if (said)
+			keeper->answer_bytes += g_variant_get_size(said);
+		else if (!file->out)
 			leave_out(keeper, file);
 	}
 	*why = file->why;

@@ -19,6 +19,13 @@
 /* The same for all files of a trace together: a thousand honest ones take half of it. */
 #define KR_TRACE_NS		UINT64_C(120000000000)
 
+/*
+ * Bytes of one file, and of all, that add to that: whoever owns a file makes it as large
+ * as the disk. The debug information of chromium has 1.5 GB.
+ */
+#define KR_FILE_BYTES		(UINT64_C(2) << 30)
+#define KR_TRACE_BYTES		(UINT64_C(8) << 30)
+
 /* A file server that does not answer takes no processor time: its time counts an eighth. */
 #define KR_WAIT_SHARE		8
 
@@ -28,6 +35,9 @@
  */
 #define KR_SYMBOLS_BYTES	(UINT64_C(1) << 29)
 #define KR_SYMBOLS_PER_BYTE	8
+
+/* But never more than this, or than half of the machine's memory. */
+#define KR_SYMBOLS_MOST		(UINT64_C(8) << 30)
 
 /* When it has allocated more than this, it closes the file it has not used for longest. */
 #define KR_SYMBOLS_KEPT_BYTES	(UINT64_C(1) << 28)
@@ -42,8 +52,14 @@
 /* Files of one trace: a machine with all packages of Debian has fewer. */
 #define KR_FILES		(1 << 16)
 
-/* A path, as the kernel has it, and what a message of an answer can have at most. */
-#define KR_MESSAGE_BYTES	(16 << 20)
+/* A message: a path, or the names of all functions that were inlined at an address. */
+#define KR_MESSAGE_BYTES	(1 << 20)
+
+/* How long one may take, in seconds: it is sent at once. */
+#define KR_MESSAGE_S		10
+
+/* All answers of a trace, which the reader keeps: a million honest ones. */
+#define KR_ANSWER_BYTES		(UINT64_C(1) << 29)
 
 /* A kernel has 200,000 symbols, in 12 MB. */
 #define KR_KALLSYMS_BYTES	(UINT64_C(1) << 26)

@@ -8,13 +8,20 @@
 
 /*
  * Keep what is open, and nothing else: no privileges, no other files, processes or
- * machines. There is no way back. Landlock is left out where the kernel does not have it.
+ * machines. There is no way back. Landlock and seccomp are left out where the kernel does
+ * not have them.
  *
- * Return: false if the kernel refuses what every kernel has; the process must end then.
+ * Return: false if the kernel refuses what it has; the process must end then.
  */
 bool kr_sandbox_enter(void);
 
-/* Limit private memory, and processor time. */
-void kr_sandbox_limit(uint64_t bytes, uint64_t seconds);
+/* @bytes: of private memory. @seconds: of processor time. */
+struct kr_limits {
+	uint64_t bytes;
+	uint64_t seconds;
+};
+
+/* Limit this process, which can raise its limits later up to @ever. */
+void kr_sandbox_limit(const struct kr_limits *now, const struct kr_limits *ever);
 
 #endif /* KR_SANDBOX_H */

@@ -25,6 +25,8 @@
 /* How often memory is looked at: a look that reads much debug information is a rare one. */
 #define LOOKS	64
 
+#define NS_PER_S	UINT64_C(1000000000)
+
 #define PAGE_DOWN(offset)	((offset) & ~0xfffULL)
 
 /**
@@ -64,6 +66,7 @@ struct opened {
  * @most_open: how many that may be
  * @by_number: the same files
  * @inherited: private memory that is not for files
+ * @most_bytes: private memory that files may take at most
  * @bytes: of the files that are open
  * @all_bytes: of all that were
  * @looks: how many addresses were asked for
@@ -74,6 +77,7 @@ static struct {
 	guint most_open;
 	GHashTable *by_number;
 	uint64_t inherited;
+	uint64_t most_bytes;
 	uint64_t bytes;
 	uint64_t all_bytes;
 	uint64_t looks;
@@ -90,9 +94,16 @@ static uint64_t size_of(int fd)
 /* The reader ends this process long before the time is up, if it lives. */
 static void limit(void)
 {
-	kr_sandbox_limit(own.inherited + KR_SYMBOLS_BYTES + KR_SYMBOLS_PER_BYTE * own.bytes,
-			 1 + (KR_TRACE_NS + KR_FILE_NS_PER_BYTE * own.all_bytes) /
-			 1000000000);
+	const uint64_t all_bytes = MIN(own.all_bytes, KR_TRACE_BYTES);
+	const struct kr_limits now = {
+		.bytes = own.inherited + KR_SYMBOLS_BYTES + KR_SYMBOLS_PER_BYTE * own.bytes,
+		.seconds = 1 + (KR_TRACE_NS + KR_FILE_NS_PER_BYTE * all_bytes) / NS_PER_S,
+	}, ever = {
+		.bytes = own.inherited + own.most_bytes,
+		.seconds = 1 + (KR_TRACE_NS + KR_FILE_NS_PER_BYTE * KR_TRACE_BYTES) / NS_PER_S,
+	};
+
+	kr_sandbox_limit(&now, &ever);
 }
 
 static void add_bytes(struct opened *file, uint64_t bytes)
@@ -174,6 +185,7 @@ static enum kr_match match(int fd, GBytes *id, uint64_t dev, uint64_t inode)
 	return result;
 }
 
+/* Of a file whose size was looked at. */
 static uint32_t crc_of(int fd)
 {
 	unsigned char bytes[1 << 16];
@@ -195,7 +207,7 @@ static bool is_wanted(int fd, GBytes *id, const uint32_t *crc)
 	Elf *elf;
 
 	if (!g_bytes_get_size(id))
-		return crc && crc_of(fd) == *crc;
+		return crc && size_of(fd) <= KR_FILE_BYTES && crc_of(fd) == *crc;
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	is = elf && has_id(elf, id);
 	elf_end(elf);
@@ -479,6 +491,11 @@ static uint64_t inherited_bytes(void)
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static uint64_t half_of_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Each file has two descriptors, or three. An ordinary user may have fewer than wanted. */
 static void raise_descriptors(void)
 {
@@ -494,7 +511,9 @@ void kr_symbolizer_run(int reader)
 {
 	own.reader = reader;
 	own.by_number = g_hash_table_new_full(NULL, NULL, NULL, close_file);
+	/* The sandbox refuses both questions. */
 	own.inherited = inherited_bytes();
+	own.most_bytes = MIN(KR_SYMBOLS_MOST, half_of_memory());
 	elf_version(EV_CURRENT);
 	raise_descriptors();
 	limit();

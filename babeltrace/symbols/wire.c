@@ -99,11 +99,15 @@ static ssize_t receive_first(int socket, struct received *first, int *passed)
 	return n;
 }
 
+/* A side that was taken over may send byte by byte, for ever. */
 static bool receive_rest(int socket, char *bytes, size_t done, size_t length)
 {
+	gint64 until = g_get_monotonic_time() + KR_MESSAGE_S * G_USEC_PER_SEC;
 	ssize_t n;
 
 	while (done < length) {
+		if (g_get_monotonic_time() > until)
+			return false;
 		n = recv(socket, bytes + done, length - done, 0);
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What a process in the sandbox can still do, as if a file had taken it over; and which
+ * files the reader opens for it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "elf_file.h"
+#include "files.h"
+#include "sandbox.h"
+#include "tap.h"
+
+static char folder[] = "/tmp/sandbox-XXXXXX", file[64], hidden[64], link_to_hidden[64];
+static int terminal, opened;
+
+static bool types(void)
+{
+	return !ioctl(terminal, TIOCSTI, "x");
+}
+
+static bool opens(void)
+{
+	return open(file, O_RDONLY) >= 0 || openat(AT_FDCWD, file, O_RDONLY) >= 0;
+}
+
+static bool truncates(void)
+{
+	return !truncate(file, 0);
+}
+
+static bool changes_mode(void)
+{
+	return !chmod(file, 0777) || !chmod(folder, 0777) || !fchmod(opened, 0777);
+}
+
+static bool renames(void)
+{
+	return !rename(file, hidden) || !link(file, "/tmp/sandbox-link") || !unlink(file) ||
+	       !mkdir("/tmp/sandbox-folder", 0700) || !symlink(file, "/tmp/sandbox-link");
+}
+
+static bool makes_sockets(void)
+{
+	int ends[2];
+
+	return socket(AF_UNIX, SOCK_DGRAM, 0) >= 0 || socket(AF_INET, SOCK_STREAM, 0) >= 0 ||
+	       !socketpair(AF_UNIX, SOCK_DGRAM, 0, ends);
+}
+
+static bool signals(void)
+{
+	pid_t parent = getppid();
+
+	return !kill(parent, 0) || !syscall(SYS_tgkill, parent, parent, 0) ||
+	       !syscall(SYS_tkill, parent, 0) || !fcntl(opened, F_SETOWN, parent);
+}
+
+static bool looks_at_others(void)
+{
+	struct rlimit limit;
+
+	return !ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) ||
+	       !prlimit(getppid(), RLIMIT_DATA, NULL, &limit);
+}
+
+static bool starts_processes(void)
+{
+	char *const none[] = { NULL };
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return pid > 0 || !execve("/bin/true", none, none);
+}
+
+static bool keeps_keys(void)
+{
+	return syscall(SYS_add_key, "user", "sandbox", "x", 1, -2) >= 0;
+}
+
+static bool is_privileged(void)
+{
+	return !setuid(0) || !mlock(file, 1) || !syscall(SYS_unshare, 0x10000000);
+}
+
+static const struct {
+	const char *name;
+	bool (*can)(void);
+} deeds[] = {
+	{ "type into the terminal", types },
+	{ "open a file", opens },
+	{ "truncate a file", truncates },
+	{ "change a mode", changes_mode },
+	{ "rename, link or remove", renames },
+	{ "make a socket", makes_sockets },
+	{ "send a signal", signals },
+	{ "look at another process", looks_at_others },
+	{ "start a process", starts_processes },
+	{ "keep a key", keeps_keys },
+	{ "gain privileges", is_privileged },
+};
+
+#define NR_DEEDS	(sizeof(deeds) / sizeof(deeds[0]))
+
+/* A terminal of this process's own, to which it can type unless it is kept from that. */
+static void get_terminal(void)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+	setsid();
+	terminal = master < 0 || grantpt(master) || unlockpt(master) ? -1 :
+		   open(ptsname(master), O_RDWR);
+	ioctl(terminal, TIOCSCTTY, 0);
+}
+
+/* What a symbolizer does must work. */
+static bool works(void)
+{
+	char byte;
+	void *map = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, opened, 0);
+	void *memory = malloc(64 << 20);
+	bool good = map != MAP_FAILED && memory && pread(opened, &byte, 1, 0) == 1 &&
+		    lseek(opened, 0, SEEK_END) == 4 && fcntl(opened, F_GETFL) >= 0;
+
+	free(memory);
+	return good;
+}
+
+/* One byte for each deed, and one for whether a symbolizer can work. */
+static void try_all(int out)
+{
+	char done[NR_DEEDS + 1];
+	size_t i;
+
+	get_terminal();
+	if (!kr_sandbox_enter())
+		_exit(1);
+	for (i = 0; i < NR_DEEDS; i++)
+		done[i] = deeds[i].can() ? 'y' : 'n';
+	done[NR_DEEDS] = works() ? 'y' : 'n';
+	_exit(write(out, done, sizeof(done)) != sizeof(done));
+}
+
+static void test_deeds(void)
+{
+	char done[NR_DEEDS + 1] = { 0 };
+	int ends[2];
+	size_t i;
+
+	if (pipe(ends))
+		tap_bail("pipe: %s", strerror(errno));
+	if (!fork())
+		try_all(ends[1]);
+	close(ends[1]);
+	if (read(ends[0], done, sizeof(done)) != sizeof(done))
+		tap_diag("the process ended");
+	wait(NULL);
+	close(ends[0]);
+	for (i = 0; i < NR_DEEDS; i++)
+		tap_ok(done[i] == 'n', "it cannot %s", deeds[i].name);
+	tap_ok(done[NR_DEEDS] == 'y', "it can read what is open");
+}
+
+/* It waits for a byte that never comes, and has an end of @alive. */
+static void outlive(const int alive[2])
+{
+	char byte;
+	int ends[2];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close(alive[0]);
+	if (pipe(ends) || !kr_sandbox_enter() || write(alive[1], "x", 1) != 1 ||
+	    read(ends[0], &byte, 1) != 1)
+		_exit(1);
+	_exit(0);
+}
+
+static void test_death(void)
+{
+	struct pollfd poller = { .events = POLLIN };
+	int alive[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe(alive))
+		tap_bail("pipe: %s", strerror(errno));
+	pid = fork();
+	if (!pid) {
+		if (!fork())
+			outlive(alive);
+		pause();
+	}
+	close(alive[1]);
+	poller.fd = alive[0];
+	tap_ok(read(alive[0], &byte, 1) == 1, "a process in the sandbox");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	tap_ok(poll(&poller, 1, 10000) == 1 && !read(alive[0], &byte, 1), "ends with its parent");
+	close(alive[0]);
+}
+
+static bool finds(const char *name)
+{
+	bool more;
+	int fd = kr_elf_file_find_debug(NULL, file, name, NULL, 0, 0, &more);
+
+	return fd >= 0 && !close(fd);
+}
+
+static void test_names(void)
+{
+	const char *base = strrchr(hidden, '/') + 1;
+
+	tap_ok(finds("file"), "debug information beside the file");
+	tap_ok(!finds("/etc/passwd"), "an absolute name");
+	tap_ok(!finds("../../etc/passwd"), "a name that leads elsewhere");
+	tap_ok(!finds("../../../../../etc/passwd"), "one that leads out of the folder");
+	if (geteuid())
+		tap_skip("what only root may read", "this is not root");
+	else
+		tap_ok(!finds(base) && !finds("link"), "what only root may read");
+}
+
+static void test_files(void)
+{
+	int own, fd, status = -1, memory = memfd_create("memory", 0);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+	tap_ok(kr_file_open(NULL, path) < 0, "a link of /proc");
+	tap_ok(kr_file_open(NULL, "/proc/self/ns/net") < 0, "a namespace");
+	/* A reader in another process would wait 45 s for it. */
+	close(opened);
+	own = open(file, O_RDWR);
+	if (own < 0 || fcntl(own, F_SETLEASE, F_WRLCK)) {
+		tap_skip("a file that its owner holds a lease on", "leases are not possible here");
+		return;
+	}
+	signal(SIGIO, SIG_IGN);
+	if (!fork()) {
+		alarm(10);
+		fd = kr_file_open(NULL, file);
+		_exit(fd < 0 ? 0 : 2);
+	}
+	wait(&status);
+	tap_ok(!status, "a file that its owner holds a lease on");
+	close(own);
+}
+
+static void make(const char *path, mode_t mode)
+{
+	int fd = open(path, O_CREAT | O_WRONLY, mode);
+
+	if (fd < 0 || write(fd, "text", 4) != 4 || fchmod(fd, mode))
+		tap_bail("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+int main(void)
+{
+	if (!mkdtemp(folder))
+		tap_bail("mkdtemp: %s", strerror(errno));
+	chmod(folder, 0755);
+	snprintf(file, sizeof(file), "%s/file", folder);
+	snprintf(hidden, sizeof(hidden), "%s/hidden", folder);
+	snprintf(link_to_hidden, sizeof(link_to_hidden), "%s/link", folder);
+	make(file, 0644);
+	make(hidden, 0600);
+	if (symlink(hidden, link_to_hidden))
+		tap_bail("symlink: %s", strerror(errno));
+	opened = open(file, O_RDONLY);
+	test_deeds();
+	test_death();
+	test_names();
+	test_files();
+	unlink(file);
+	unlink(hidden);
+	unlink(link_to_hidden);
+	rmdir(folder);
+	return tap_done();
+}
