@@ -75,6 +75,7 @@ static void __exit kunwind_lttng_exit(void)
 	kunwind_redirect_end(redirects, ARRAY_SIZE(redirects));
 	synchronize_rcu_tasks();
 	sample_probes_unregister();
+	sample_counters_end();
 	statedump_probes_unregister();
 	map_probes_unregister();
 }

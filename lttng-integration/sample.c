@@ -5,9 +5,14 @@
  *
  * The counters exist as long as somebody listens to the tracepoint: from lttng start to lttng
  * stop. They are the kernel's own (perf_event_create_kernel_counter()): cycles where there is a
- * PMU, else the CPU's clock. So perf's limits on the rate and on the time of samples hold for
- * them. begin() and end() run under the lock of tracepoints, one at a time. A CPU that comes or
- * goes meanwhile gets or loses its counter by the calls for CPU hotplug.
+ * PMU, else the CPU's clock. So perf's limits on the time of samples hold for them. begin() and
+ * end() run under the lock of tracepoints, one at a time. A CPU that comes or goes meanwhile
+ * gets or loses its counter by the calls for CPU hotplug.
+ *
+ * Each sample stands for as much time as the others, so a counter has a fixed period. perf's
+ * frequency mode would aim at as many samples in each second, of a busy CPU and of one that
+ * mostly sleeps. Cycles are those of the nominal frequency: a CPU that is clocked higher has
+ * more samples.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/module.h>
@@ -15,7 +20,12 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
+#include <linux/time64.h>
+#ifdef CONFIG_X86
+#include <asm/tsc.h>
+#endif
 #include <wrapper/tracepoint.h>
+#include "probes.h"
 
 /* Declares the tracepoint; its probe is in sample-probes.c. */
 #define CREATE_TRACE_POINTS
@@ -77,58 +87,91 @@ static void sample(struct perf_event *event, struct perf_sample_data *data, stru
 	trace_cpu_sample(NSEC_PER_SEC / sample_hz, instruction_pointer(regs), user_mode(regs));
 }
 
-static struct perf_event *create(unsigned int cpu, u32 type, u64 config)
+/* Return: how many cycles a CPU has in a second at its nominal frequency; 0 if that is not known. */
+static u64 cycles_per_second(void)
+{
+#ifdef CONFIG_X86
+	return 1000ULL * tsc_khz;
+#else
+	return 0;
+#endif
+}
+
+/* A counter of @per_second events in a second. */
+static struct perf_event *create(unsigned int cpu, u32 type, u64 config, u64 per_second)
 {
 	struct perf_event_attr attr = {
 		.type = type,
 		.config = config,
 		.size = sizeof(attr),
-		.freq = 1,
-		.sample_freq = sample_hz,
+		.sample_period = per_second / sample_hz,
 		.exclude_idle = 1,
 		.exclude_guest = 1,
 	};
 
+	if (!attr.sample_period)
+		return ERR_PTR(-EOPNOTSUPP);
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, sample, NULL);
 }
 
+/* A CPU without a counter has no samples, but must come up. */
 static int online(unsigned int cpu)
 {
-	struct perf_event *event = create(cpu, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	struct perf_event *event = create(cpu, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+					  cycles_per_second());
 
 	if (IS_ERR(event))
-		event = create(cpu, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+		event = create(cpu, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+			       NSEC_PER_SEC);
 	if (IS_ERR(event))
-		return PTR_ERR(event);
-	per_cpu(counters, cpu) = event;
+		pr_warn("kunwind: no samples of CPU %u: error %ld\n", cpu, PTR_ERR(event));
+	per_cpu(counters, cpu) = IS_ERR(event) ? NULL : event;
 	return 0;
 }
 
 static int offline(unsigned int cpu)
 {
-	perf_event_release_kernel(per_cpu(counters, cpu));
+	struct perf_event *event = per_cpu(counters, cpu);
+
 	per_cpu(counters, cpu) = NULL;
+	if (event)
+		perf_event_release_kernel(event);
 	return 0;
 }
 
-/* The first listener is there. */
+/*
+ * The first listener is there. If the kernel then has no memory for the listener, it does not
+ * call end(), and the counters stay for the next one (tracepoint_add_func()). LTTng takes an
+ * error for a mistake of its own, and warns.
+ */
 static int begin(void)
 {
-	int ret;
+	int ret = 0;
 
 	mutex_lock(&rate_lock);
-	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online", online, offline);
+	if (!hotplug_state)
+		ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kunwind/sample:online", online,
+					offline);
 	if (ret > 0)
 		hotplug_state = ret;
+	else if (ret < 0)
+		pr_warn("kunwind: no samples: error %d\n", ret);
 	mutex_unlock(&rate_lock);
-	return min(ret, 0);
+	return 0;
 }
 
 /* The last one has gone. */
 static void end(void)
 {
 	mutex_lock(&rate_lock);
-	cpuhp_remove_state(hotplug_state);
+	if (hotplug_state)
+		cpuhp_remove_state(hotplug_state);
 	hotplug_state = 0;
 	mutex_unlock(&rate_lock);
+}
+
+/* The module is being unloaded: nobody listens any more. */
+void sample_counters_end(void)
+{
+	end();
 }
