@@ -20,12 +20,12 @@ int kuw_pairs_init(struct kuw_pairs *p)
 	/* Half of them stay empty. */
 	while (slots < most / 2)
 		slots *= 2;
+	p->mask = slots - 1;
 	if (!kuw_area_room(p->areas, KUW_AREA_SEQUENCES,
-			   slots / 2 * sizeof(struct kuw_sequence)) ||
+			   kuw_pairs_most(p) * sizeof(struct kuw_sequence)) ||
 	    !kuw_area_room(p->areas, KUW_AREA_SLOTS, slots * sizeof(u16)))
 		return -ENOSPC;
 	memset(kuw_area(p->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
-	p->mask = slots - 1;
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static u32 count(struct kuw_pairs *p, u32 before, u32 rule, u32 distance)
 
 	for (tries = 0; tries < KUW_MAX_SEQUENCE_TRIES; tries++, at = (at + 1) & p->mask) {
 		if (!slots[at]) {
-			if (p->nr_sequences == p->mask / 2)
+			if (p->nr_sequences == kuw_pairs_most(p))
 				return 0;
 			sequences[p->nr_sequences] = (struct kuw_sequence){ .key = key };
 			slots[at] = ++p->nr_sequences;

@@ -57,6 +57,12 @@ struct kuw_pairs {
 /* Make room. Return: 0, -ENOSPC. */
 int kuw_pairs_init(struct kuw_pairs *p);
 
+/* Return: how many sequences are counted at most. */
+static inline u32 kuw_pairs_most(const struct kuw_pairs *p)
+{
+	return (p->mask + 1) / 2;
+}
+
 /* Count the rules, and the sequences of rows that are close together, in a sample. */
 void kuw_pairs_count(struct kuw_pairs *p);
 

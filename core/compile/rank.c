@@ -173,13 +173,15 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 
 int kuw_rank(struct kuw_rank *r)
 {
-	/* Sequences are sorted after the rules, whose order stays. Both need twice the room. */
-	const u64 items = 2ULL * (r->intern->nr_rules + KUW_SAMPLE_ROWS);
 	struct kuw_item *order;
+	u64 items;
 
+	if (kuw_pairs_init(r->pairs))
+		return -ENOSPC;
+	/* Sequences are sorted after the rules, whose order stays. Both need twice the room. */
+	items = 2ULL * (r->intern->nr_rules + kuw_pairs_most(r->pairs));
 	if (!kuw_area_room(r->areas, KUW_AREA_ORDER, items * sizeof(*order)) ||
-	    !kuw_area_room(r->areas, KUW_AREA_CODES, r->intern->nr_rules * (u64)sizeof(u32)) ||
-	    kuw_pairs_init(r->pairs))
+	    !kuw_area_room(r->areas, KUW_AREA_CODES, r->intern->nr_rules * (u64)sizeof(u32)))
 		return -ENOSPC;
 	order = kuw_area(r->areas, KUW_AREA_ORDER);
 	kuw_pairs_count(r->pairs);
