@@ -4,7 +4,8 @@
  * as strace has it, and below it its stack; other events likewise.
  *
  * A call is printed when it returns, with the stack and the time of its entry. One
- * that does not return, or whose other half is missing, has "?" there.
+ * that does not return, or whose other half is missing, has "?" there. So has one during
+ * which events were lost: what returns then may be another one.
  */
 #include <glib.h>
 #include <inttypes.h>
@@ -30,6 +31,7 @@
  * @machines: if there are several, each line says on which it was
  * @order: how many calls were entered
  * @calls: struct call of each thread that is in one, by struct kr_thread
+ * @losses: what was lost so far
  * @out: what is to be written
  */
 struct text {
@@ -40,6 +42,7 @@ struct text {
 	struct kr_machines *machines;
 	uint64_t order;
 	GHashTable *calls;
+	struct kr_losses losses;
 	GString *out;
 };
 
@@ -48,6 +51,7 @@ struct text {
  * @key: whose it is
  * @order: entries are counted, so that the rest is printed in their order
  * @time: in nanoseconds
+ * @mark: of struct kr_losses
  * @name: of the system call
  * @shown: the class of its arguments, or NULL
  * @head: the line up to the closing parenthesis
@@ -57,6 +61,7 @@ struct call {
 	struct kr_thread key;
 	uint64_t order;
 	int64_t time;
+	uint64_t mark;
 	char *name;
 	const bt_field_class *shown;
 	GString *head;
@@ -134,6 +139,7 @@ static void enter(struct text *text, const struct kr_event *event)
 	call->key = event->thread;
 	call->order = text->order++;
 	call->time = event->time;
+	call->mark = kr_losses_mark(&text->losses, event->time);
 	call->name = g_strdup(event->name);
 	call->head = g_string_new(NULL);
 	call->stack = g_string_new(NULL);
@@ -155,6 +161,17 @@ static void enter(struct text *text, const struct kr_event *event)
 		end_call(text, call);
 		g_hash_table_remove(text->calls, &call->key);
 	}
+}
+
+/* Of a call during which events were lost, the exit may be lost: this is none of it. */
+static void end_unsure(struct text *text, const struct kr_event *event)
+{
+	const struct call *call = g_hash_table_lookup(text->calls, &event->thread);
+
+	if (!call || !kr_losses_since(&text->losses, call->mark))
+		return;
+	end_call(text, call);
+	g_hash_table_remove(text->calls, &event->thread);
 }
 
 /* The half that is known of a call may be the second. */
@@ -209,11 +226,14 @@ static void show_message(struct kr_sink *sink, const bt_message *message)
 	struct text *text = (struct text *)sink;
 	const bt_field *payload;
 	struct kr_event event;
+	struct kr_loss loss;
 
 	/* All streams begin before the first event, unless the trace is live. */
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_STREAM_BEGINNING)
 		(void)kr_machine_of(text->machines, bt_stream_borrow_trace_const(
 			bt_message_stream_beginning_borrow_stream_const(message)));
+	if (kr_loss_of_message(message, &loss))
+		kr_losses_add(&text->losses, &loss);
 	if (!kr_event_of_message(message, &event))
 		return;
 	switch (event.half) {
@@ -222,6 +242,7 @@ static void show_message(struct kr_sink *sink, const bt_message *message)
 			enter(text, &event);
 		break;
 	case KR_EXIT:
+		end_unsure(text, &event);
 		/* Of one whose entry is not shown, neither is the exit. */
 		if (!sink->filter || g_hash_table_contains(text->calls, &event.thread))
 			leave(text, &event);
