@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* /proc/kallsyms: a line a symbol: address, type, name, and [module] if any. */
+/*
+ * /proc/kallsyms: a line a symbol: address, type, name, and [module] if any. It has no
+ * sizes: a function ends where the next symbol is.
+ *
+ * What is behind the last function of a module, or of the kernel, may be a module that was
+ * unloaded, or BPF code that was not there yet. Modules have whole pages, so such a
+ * function ends with its page.
+ */
 #include <errno.h>
 #include <glib.h>
 #include <string.h>
@@ -8,16 +15,28 @@
 #include "kernel.h"
 #include "reader_budgets.h"
 
+#define PAGE(address)	((address) & ~0xfffULL)
+
+/**
+ * struct kr_kernel - its symbols
+ * @symbols: struct kr_kernel_symbol, of data without a name
+ * @strings: names
+ * @functions: there is one
+ */
 struct kr_kernel {
 	GArray *symbols;
 	GStringChunk *strings;
+	bool functions;
 };
 
 static gint compare(gconstpointer a, gconstpointer b)
 {
 	const struct kr_kernel_symbol *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	/* Of several at an address, the last is found: that is no data. */
+	return !!x->name - !!y->name;
 }
 
 static void read_line(struct kr_kernel *kernel, char *line)
@@ -30,9 +49,14 @@ static void read_line(struct kr_kernel *kernel, char *line)
 	type = strtok_r(NULL, " \t\n", &save);
 	symbol.name = strtok_r(NULL, " \t\n", &save);
 	symbol.module = strtok_r(NULL, " \t\n", &save) ?: "[kernel]";
-	if (!symbol.address || !type || !strchr("tTwW", type[0]) || !symbol.name)
+	if (!symbol.address || !type || !symbol.name)
 		return;
-	symbol.name = g_string_chunk_insert(kernel->strings, symbol.name);
+	if (strchr("tTwW", type[0])) {
+		kernel->functions = true;
+		symbol.name = g_string_chunk_insert(kernel->strings, symbol.name);
+	} else {
+		symbol.name = NULL;
+	}
 	symbol.module = g_string_chunk_insert_const(kernel->strings, symbol.module);
 	g_array_append_val(kernel->symbols, symbol);
 }
@@ -52,7 +76,7 @@ struct kr_kernel *kr_kernel_read(const char *path)
 		read_line(kernel, line);
 	g_free(text);
 	g_array_sort(kernel->symbols, compare);
-	if (!kernel->symbols->len) {
+	if (!kernel->functions) {
 		kr_kernel_free(kernel);
 		errno = ENODATA;
 		return NULL;
@@ -74,11 +98,32 @@ static bool starts_by(const void *element, uint64_t address)
 	return symbol->address <= address;
 }
 
+/* Each BPF program is memory of its own, and so is each trampoline of ftrace. */
+static bool is_one_by_one(const char *module)
+{
+	return !strcmp(module, "[bpf]") || g_str_has_prefix(module, "[__builtin__");
+}
+
+/* Return: whether nothing is between a function and the symbol that is next. */
+static bool is_followed(const struct kr_kernel_symbol *symbol,
+			const struct kr_kernel_symbol *next)
+{
+	return next->name && next->module == symbol->module &&
+	       !is_one_by_one(symbol->module);
+}
+
 const struct kr_kernel_symbol *kr_kernel_find(const struct kr_kernel *kernel,
 					      uint64_t address)
 {
 	guint count = kr_count_before(kernel->symbols, starts_by, address);
+	const struct kr_kernel_symbol *next, *symbol;
 
-	return count ? &g_array_index(kernel->symbols, struct kr_kernel_symbol,
-				      count - 1) : NULL;
+	if (!count)
+		return NULL;
+	symbol = &g_array_index(kernel->symbols, struct kr_kernel_symbol, count - 1);
+	next = count < kernel->symbols->len ? symbol + 1 : NULL;
+	if (symbol->name && (PAGE(address) == PAGE(symbol->address) ||
+			     (next && is_followed(symbol, next))))
+		return symbol;
+	return NULL;
 }

@@ -23,7 +23,7 @@ struct kr_kernel_symbol {
 struct kr_kernel *kr_kernel_read(const char *path);
 void kr_kernel_free(struct kr_kernel *kernel);
 
-/* Return: the function that an address is in, or NULL. */
+/* Return: the function that an address is in, or NULL if it may be in another one. */
 const struct kr_kernel_symbol *kr_kernel_find(const struct kr_kernel *kernel,
 					      uint64_t address);
 
