@@ -18,6 +18,7 @@
  *		line		unsigned integer: 0 if unknown
  *		guessed		unsigned integer: 1 if no unwind information proves the
  *				frame, 0 if some does or the trace does not tell
+ *		build_id	string: module's, in hexadecimal; "" if unknown
  *	kunwind_stop: string: why the user's stack ends, a name of KUNWIND_STOPS
  *		such as "COMPLETE"; "INCOMPLETE" if the trace says no more than
  *		that; "" if it does not say anything
@@ -48,6 +49,7 @@ enum kr_member {
 	KR_FILE,
 	KR_LINE,
 	KR_GUESSED,
+	KR_BUILD_ID,
 	KR_NR_MEMBERS
 };
 
@@ -76,6 +78,7 @@ struct kr_stack_frame {
 	const char *file;
 	uint64_t line;
 	bool guessed;
+	const char *build_id;
 };
 
 /* Return: whether the event has a resolved stack. */

@@ -2,6 +2,7 @@
 /* Call stacks with what they weigh. */
 #include <inttypes.h>
 #include <string.h>
+#include "format.h"
 #include "module.h"
 #include "profile.h"
 #include "resolved_stack.h"
@@ -13,6 +14,8 @@ struct kr_profile *kr_profile_new(void)
 
 	profile->strings = kr_strings_new();
 	profile->machines = kr_strings_new();
+	profile->modules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	profile->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	profile->nodes = kr_pairs_new();
 	profile->kinds = kr_pairs_new();
 	profile->samples = kr_pairs_new();
@@ -22,6 +25,7 @@ struct kr_profile *kr_profile_new(void)
 	profile->end = INT64_MIN;
 	profile->notes = g_ptr_array_new_with_free_func(g_free);
 	profile->name = g_string_new(NULL);
+	profile->key = g_string_new(NULL);
 	return profile;
 }
 
@@ -29,6 +33,8 @@ void kr_profile_free(struct kr_profile *profile)
 {
 	kr_strings_free(profile->strings);
 	kr_strings_free(profile->machines);
+	g_hash_table_destroy(profile->modules);
+	g_hash_table_destroy(profile->files);
 	kr_pairs_free(profile->nodes);
 	kr_pairs_free(profile->kinds);
 	kr_pairs_free(profile->samples);
@@ -36,22 +42,59 @@ void kr_profile_free(struct kr_profile *profile)
 	g_array_unref(profile->outcomes);
 	g_ptr_array_unref(profile->notes);
 	g_string_free(profile->name, TRUE);
+	g_string_free(profile->key, TRUE);
 	g_free(profile);
+}
+
+/* Return: a name for another file with this base name. */
+static char *name_file(struct kr_profile *profile, const char *base)
+{
+	guint number = 1 + GPOINTER_TO_UINT(g_hash_table_lookup(profile->files, base));
+	GString *name = g_string_new(NULL);
+
+	g_hash_table_replace(profile->files, g_strdup(base), GUINT_TO_POINTER(number));
+	kr_safe_append(name, base);
+	if (number > 1)
+		g_string_append_printf(name, "#%u", number);
+	return g_string_free(name, FALSE);
+}
+
+/* Containers have files with the same path: build IDs tell them apart, or paths do. */
+static const char *module_of(struct kr_profile *profile, const struct kr_stack_frame *frame,
+			     const char *base)
+{
+	GString *key = profile->key;
+	char *name;
+
+	g_string_assign(key, frame->build_id[0] ? frame->build_id : frame->module);
+	g_string_append_c(key, KR_PART);
+	g_string_append(key, base);
+	name = g_hash_table_lookup(profile->modules, key->str);
+	if (!name) {
+		name = name_file(profile, base);
+		g_hash_table_insert(profile->modules, g_strdup(key->str), name);
+	}
+	return name;
 }
 
 /*
  * Suffixes are those of perf's folded stacks, which flamegraph.pl colours. perf has none
  * for a frame that is guessed.
  */
-static void set_name(GString *name, const struct kr_stack_frame *frame)
+static void set_name(struct kr_profile *profile, const struct kr_stack_frame *frame)
 {
-	const char *module = kr_base_name(frame->module);
+	const char *base = kr_base_name(frame->module);
+	const char *module = module_of(profile, frame, base);
+	GString *name = profile->name;
 
 	g_string_truncate(name, 0);
-	if (frame->function[0]) {
+	if (frame->function[0] && base[0] && kr_names_module(frame->function, base)) {
+		g_string_append(name, module);
+		kr_safe_append(name, frame->function + strlen(base));
+	} else if (frame->function[0]) {
 		kr_safe_append(name, frame->function);
 	} else if (module[0] && frame->offset) {
-		kr_safe_append(name, module);
+		g_string_append(name, module);
 		g_string_append_printf(name, "+%#" PRIx64, frame->offset);
 	} else {
 		g_string_append_printf(name, "%#" PRIx64, frame->address);
@@ -63,7 +106,7 @@ static void set_name(GString *name, const struct kr_stack_frame *frame)
 	if (frame->guessed)
 		g_string_append(name, "_[guessed]");
 	g_string_append_c(name, KR_PART);
-	kr_safe_append(name, module);
+	g_string_append(name, module);
 }
 
 uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stack)
@@ -84,7 +127,7 @@ uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stac
 	}
 	for (i = stack->count; i; i--) {
 		kr_stack_frame(stack, i - 1, &frame);
-		set_name(name, &frame);
+		set_name(profile, &frame);
 		node = 1 + kr_pairs_add(profile->nodes, node,
 			kr_strings_add(profile->strings, name->str));
 	}

@@ -28,7 +28,8 @@ struct kr_stack;
 
 /*
  * A name of the profile can have a second part, after this: that of a function its
- * module, that of a process its machine.
+ * module, that of a process its machine. A module is called by the base name of its
+ * file; the second file with that name has "#2" behind it.
  */
 #define KR_PART	'\t'
 
@@ -36,6 +37,8 @@ struct kr_stack;
  * struct kr_profile - all stacks of a trace
  * @strings: names
  * @machines: their names
+ * @modules: names of modules by what tells their files apart
+ * @files: how many files have a base name
  * @nodes: frames, as pairs of the caller's node and the name. Node numbers are
  *	   those of the pairs plus 1; 0 is where stacks begin
  * @kinds: pairs of names: process and event
@@ -50,10 +53,13 @@ struct kr_stack;
  * @end: when the last was
  * @notes: sentences on what is missing, char *
  * @name: scratch
+ * @key: scratch
  */
 struct kr_profile {
 	struct kr_strings *strings;
 	struct kr_strings *machines;
+	GHashTable *modules;
+	GHashTable *files;
 	struct kr_pairs *nodes;
 	struct kr_pairs *kinds;
 	struct kr_pairs *samples;
@@ -67,6 +73,7 @@ struct kr_profile {
 	int64_t end;
 	GPtrArray *notes;
 	GString *name;
+	GString *key;
 };
 
 struct kr_profile *kr_profile_new(void);

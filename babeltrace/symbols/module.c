@@ -25,12 +25,14 @@ struct kr_modules {
  * @modules: among which it is
  * @id: what the trace says of it; it owns the path and the build ID
  * @number: the keeper's
+ * @build_id: in hexadecimal
  * @places: struct kr_place by offset and whether it is a call
  */
 struct kr_module {
 	struct kr_modules *modules;
 	struct kr_module_id id;
 	guint32 number;
+	char *build_id;
 	GHashTable *places;
 };
 
@@ -85,6 +87,7 @@ static void free_module(gpointer data)
 	g_hash_table_destroy(module->places);
 	g_free((void *)module->id.path);
 	g_free((void *)module->id.build_id);
+	g_free(module->build_id);
 	g_free(module);
 }
 
@@ -113,6 +116,16 @@ void kr_modules_free(struct kr_modules *modules)
 	g_free(modules);
 }
 
+static char *hex_of(const uint8_t *bytes, size_t length)
+{
+	GString *hex = g_string_sized_new(2 * length);
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		g_string_append_printf(hex, "%02x", bytes[i]);
+	return g_string_free(hex, FALSE);
+}
+
 struct kr_module *kr_module_get(struct kr_modules *modules,
 				const struct kr_module_id *id)
 {
@@ -126,6 +139,7 @@ struct kr_module *kr_module_get(struct kr_modules *modules,
 	module->id.path = g_strdup(id->path);
 	module->number = g_hash_table_size(modules->modules);
 	module->id.build_id = g_memdup2(id->build_id, id->build_id_len);
+	module->build_id = hex_of(id->build_id, id->build_id_len);
 	module->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 					       g_free);
 	g_hash_table_insert(modules->modules, &module->id, module);
@@ -135,6 +149,11 @@ struct kr_module *kr_module_get(struct kr_modules *modules,
 const char *kr_module_path(const struct kr_module *module)
 {
 	return module->id.path;
+}
+
+const char *kr_module_build_id(const struct kr_module *module)
+{
+	return module->build_id;
 }
 
 /* Return: the place that an answer has; NULL if it has none. */

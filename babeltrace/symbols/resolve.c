@@ -129,7 +129,8 @@ static bool append_frame(bt_trace_class *trace_class, bt_field_class *frame)
 	       append(frame, "module", bt_field_class_string_create(trace_class)) &&
 	       append(frame, "file", bt_field_class_string_create(trace_class)) &&
 	       append(frame, "line", integer_class(trace_class, false)) &&
-	       append(frame, "guessed", integer_class(trace_class, false));
+	       append(frame, "guessed", integer_class(trace_class, false)) &&
+	       append(frame, "build_id", bt_field_class_string_create(trace_class));
 }
 
 bool kr_context_append(const struct kr_context *context,
@@ -183,7 +184,9 @@ static bool set_frame(bt_field *stack, uint64_t i, const struct kr_stack_frame *
 					  frame->function) &&
 	       !bt_field_string_set_value(frame_member(to, KR_MODULE),
 					  frame->module) &&
-	       !bt_field_string_set_value(frame_member(to, KR_FILE), frame->file);
+	       !bt_field_string_set_value(frame_member(to, KR_FILE), frame->file) &&
+	       !bt_field_string_set_value(frame_member(to, KR_BUILD_ID),
+					  frame->build_id);
 }
 
 static uint64_t whole_length(const bt_field *array)
@@ -223,7 +226,7 @@ static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
 {
 	struct kr_stack_frame frame = {
 		.address = address, .kind = KR_KERNEL,
-		.function = "", .module = "", .file = "",
+		.function = "", .module = "", .file = "", .build_id = "",
 	};
 	const struct kr_kernel_symbol *symbol = NULL;
 
@@ -241,6 +244,7 @@ static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
 struct found {
 	const struct kr_place *place;
 	const char *module;
+	const char *build_id;
 	uint64_t address;
 	bool guessed;
 };
@@ -268,7 +272,7 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 	/* Signal frames, which are not called, can be the first. */
 	if (!mapping)
 		mapping = kr_spaces_find(resolver->spaces, space, address);
-	*found = (struct found) { .address = address, .module = "" };
+	*found = (struct found) { .address = address, .module = "", .build_id = "" };
 	if (!mapping || !mapping->module) {
 		if (!mapping && kr_spaces_whole(resolver->spaces, space))
 			found->module = unmapped(address);
@@ -278,6 +282,7 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 		return 1;
 	}
 	found->module = kr_module_path(mapping->module);
+	found->build_id = kr_module_build_id(mapping->module);
 	found->place = kr_module_resolve(mapping->module,
 		address - mapping->start + mapping->offset, *call);
 	*call = !found->place->signal;
@@ -289,7 +294,7 @@ static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *fo
 	struct kr_stack_frame frame = {
 		.address = found->address, .kind = KR_USER,
 		.function = "", .module = found->module, .file = "",
-		.guessed = found->guessed,
+		.build_id = found->build_id, .guessed = found->guessed,
 	};
 	uint32_t j;
 
