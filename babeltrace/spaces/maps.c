@@ -111,6 +111,7 @@ static bool read_map(const bt_field *payload, struct kr_modules *modules,
 	struct kr_module_id id = { .build_id = build_id };
 	uint64_t dev = 0;
 
+	mapping->told = 0;
 	if (!path || !get(payload, "space", space) ||
 	    !get(payload, "start", &mapping->start) ||
 	    !get(payload, "end", &mapping->end) ||
@@ -120,7 +121,6 @@ static bool read_map(const bt_field *payload, struct kr_modules *modules,
 	id.path = bt_field_string_get_value(path);
 	get(payload, "inode", &id.inode);
 	/* As the kernel has it: 12 bits and 20. */
-	mapping->doubted = false;
 	if (get(payload, "dev", &dev))
 		id.dev = makedev(dev >> 20, dev & 0xfffff);
 	mapping->module = kr_module_get(modules, &id);

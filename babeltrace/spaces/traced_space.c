@@ -1,164 +1,147 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The address spaces of a trace: a sorted array of mappings each. */
-#include "count_before.h"
+/* The address spaces of a trace, and the budget of all their mappings. */
+#include <glib.h>
+#include "number_hash.h"
+#include "reader_budgets.h"
 #include "traced_space.h"
 
 /**
  * struct space - what is known of an address space
- * @array: struct kr_mapping
+ * @number: its number
+ * @link: its place among all, the last used first
+ * @mappings: what is mapped
+ * @has_file: something has been told of it
+ * @forked: it began with its parent's
  * @whole: there is nothing that is not known
  */
 struct space {
-	GArray *array;
+	uint64_t number;
+	GList link;
+	struct kr_mappings *mappings;
+	bool has_file;
+	bool forked;
 	bool whole;
 };
 
 /**
  * struct kr_spaces - all of a trace
  * @spaces: struct space by number
- * @last: consecutive stacks are mostly of one space
- * @last_space: what was found then
+ * @used: the same, the last used first
+ * @count: nodes of all mappings
+ * @forgotten: how many spaces were, since that was asked
+ * @now: when mappings are told; counts kr_spaces_doubt()
+ * @dump: when the last dump began
+ * @floor: what was told before is not there any more
  */
 struct kr_spaces {
 	GHashTable *spaces;
-	uint64_t last;
-	struct space *last_space;
+	GQueue used;
+	uint64_t count;
+	uint64_t forgotten;
+	uint32_t now;
+	uint32_t dump;
+	uint32_t floor;
 };
-
-static void free_space(gpointer data)
-{
-	struct space *space = data;
-
-	g_array_unref(space->array);
-	g_free(space);
-}
 
 struct kr_spaces *kr_spaces_new(void)
 {
 	struct kr_spaces *spaces = g_new0(struct kr_spaces, 1);
 
-	spaces->spaces = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-					       free_space);
+	spaces->spaces = g_hash_table_new(kr_hash_number, g_int64_equal);
 	return spaces;
+}
+
+static void forget(struct kr_spaces *spaces, struct space *space)
+{
+	g_hash_table_remove(spaces->spaces, &space->number);
+	g_queue_unlink(&spaces->used, &space->link);
+	kr_mappings_unref(space->mappings, &spaces->count);
+	g_free(space);
 }
 
 void kr_spaces_free(struct kr_spaces *spaces)
 {
+	while (spaces->used.head)
+		forget(spaces, spaces->used.head->data);
 	g_hash_table_destroy(spaces->spaces);
 	g_free(spaces);
 }
 
+/* Consecutive stacks are mostly of one space. */
 static struct space *find_space(struct kr_spaces *spaces, uint64_t number)
 {
-	if (!spaces->last_space || spaces->last != number) {
-		spaces->last = number;
-		spaces->last_space = g_hash_table_lookup(spaces->spaces, &number);
+	struct space *space = g_queue_peek_head(&spaces->used);
+
+	if (space && space->number == number)
+		return space;
+	space = g_hash_table_lookup(spaces->spaces, &number);
+	if (space) {
+		g_queue_unlink(&spaces->used, &space->link);
+		g_queue_push_head_link(&spaces->used, &space->link);
 	}
-	return spaces->last_space;
+	return space;
+}
+
+/* A space of which nothing is mapped takes memory, too. */
+static void make_room(struct kr_spaces *spaces)
+{
+	while (spaces->count + spaces->used.length > KR_MAPPINGS) {
+		forget(spaces, spaces->used.tail->data);
+		spaces->forgotten++;
+	}
 }
 
 static struct space *obtain_space(struct kr_spaces *spaces, uint64_t number)
 {
 	struct space *space = find_space(spaces, number);
 
-	if (space)
+	make_room(spaces);
+	/* If there are no others, it was forgotten itself. */
+	if (space && spaces->used.length)
 		return space;
 	space = g_new0(struct space, 1);
-	space->array = g_array_new(FALSE, FALSE, sizeof(struct kr_mapping));
-	g_hash_table_insert(spaces->spaces, g_memdup2(&number, sizeof(number)),
-			    space);
+	space->number = number;
+	space->link.data = space;
+	g_hash_table_insert(spaces->spaces, &space->number, space);
+	g_queue_push_head_link(&spaces->used, &space->link);
 	return space;
 }
 
-static struct kr_mapping *mapping_at(GArray *array, guint i)
+static bool is_there(const struct kr_spaces *spaces, const struct kr_mapping *mapping)
 {
-	return &g_array_index(array, struct kr_mapping, i);
+	return mapping->told >= spaces->floor;
 }
 
-static bool ends_by(const void *element, uint64_t address)
+static void put(struct kr_spaces *spaces, struct space *space,
+		const struct kr_mapping *mapping)
 {
-	const struct kr_mapping *mapping = element;
-
-	return mapping->end <= address;
+	space->mappings = kr_mappings_put(space->mappings, mapping, &spaces->count);
+	space->has_file |= mapping->module != NULL;
 }
 
-/* Return: the first mapping that ends after an address. */
-static guint first_after(GArray *array, uint64_t address)
+static void fill(struct kr_spaces *spaces, struct space *space,
+		 const struct kr_mapping *mapping)
 {
-	return kr_count_before(array, ends_by, address);
-}
-
-/* Return: where in the array a mapping of this range can be put. */
-static guint cut(GArray *array, uint64_t start, uint64_t end)
-{
-	guint first = first_after(array, start), last;
-	struct kr_mapping *mapping, tail;
-
-	if (first == array->len || mapping_at(array, first)->start >= end)
-		return first;
-	mapping = mapping_at(array, first);
-	if (mapping->start < start) {
-		tail = *mapping;
-		mapping->end = start;
-		first++;
-		if (tail.end > end) {
-			tail.offset += end - tail.start;
-			tail.start = end;
-			g_array_insert_val(array, first, tail);
-			return first;
-		}
-	}
-	for (last = first; last < array->len; last++) {
-		mapping = mapping_at(array, last);
-		if (mapping->end > end)
-			break;
-	}
-	if (last < array->len && mapping->start < end) {
-		mapping->offset += end - mapping->start;
-		mapping->start = end;
-	}
-	if (last > first)
-		g_array_remove_range(array, first, last - first);
-	return first;
-}
-
-static void map(GArray *array, const struct kr_mapping *mapping)
-{
-	g_array_insert_vals(array, cut(array, mapping->start, mapping->end),
-			    mapping, 1);
+	space->mappings = kr_mappings_fill(space->mappings, mapping, &spaces->count);
+	space->has_file |= mapping->module != NULL;
 }
 
 void kr_spaces_map(struct kr_spaces *spaces, uint64_t number,
 		   const struct kr_mapping *mapping)
 {
-	if (mapping->start < mapping->end)
-		map(obtain_space(spaces, number)->array, mapping);
-}
+	struct kr_mapping told = *mapping;
 
-/* What is already there stays. */
-static void fill(GArray *array, const struct kr_mapping *mapping)
-{
-	struct kr_mapping piece = *mapping;
-	guint i = first_after(array, piece.start);
-
-	while (piece.start < mapping->end) {
-		const struct kr_mapping *next =
-			i < array->len ? mapping_at(array, i) : NULL;
-		uint64_t behind = next ? next->end : mapping->end;
-
-		piece.offset = mapping->offset + (piece.start - mapping->start);
-		piece.end = next ? MIN(next->start, mapping->end) : mapping->end;
-		if (piece.start < piece.end)
-			g_array_insert_val(array, i++, piece);
-		piece.start = behind;
-		i++;
-	}
+	told.told = spaces->now;
+	put(spaces, obtain_space(spaces, number), &told);
 }
 
 void kr_spaces_fill(struct kr_spaces *spaces, uint64_t number,
 		    const struct kr_mapping *mapping)
 {
-	fill(obtain_space(spaces, number)->array, mapping);
+	struct kr_mapping told = *mapping;
+
+	told.told = spaces->now;
+	fill(spaces, obtain_space(spaces, number), &told);
 }
 
 void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t number, uint64_t start,
@@ -166,51 +149,69 @@ void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t number, uint64_t start,
 {
 	struct space *space = find_space(spaces, number);
 
-	if (space && start < end)
-		cut(space->array, start, end);
+	if (space)
+		space->mappings = kr_mappings_cut(space->mappings, start, end,
+						  &spaces->count);
 }
 
 void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child)
 {
-	const struct space *from = find_space(spaces, parent);
-	struct space *to;
-	guint i;
+	struct space *from = find_space(spaces, parent), *to;
+	const struct kr_mapping *mapping;
+	struct kr_mappings *own;
 
 	if (!from || parent == child)
 		return;
 	to = obtain_space(spaces, child);
-	for (i = 0; i < from->array->len; i++) {
-		const struct kr_mapping *mapping = mapping_at(from->array, i);
-
-		if (mapping->module)
-			map(to->array, mapping);
-		else
-			fill(to->array, mapping);
-	}
+	from = find_space(spaces, parent);
+	if (!from || to->forked)
+		return;
+	to->forked = true;
 	to->whole |= from->whole;
+	to->has_file |= from->has_file;
+	own = to->mappings;
+	to->mappings = kr_mappings_ref(from->mappings);
+	for (mapping = kr_mappings_after(own, 0); mapping;
+	     mapping = kr_mappings_after(own, mapping->end)) {
+		if (mapping->module && is_there(spaces, mapping))
+			put(spaces, to, mapping);
+		else
+			fill(spaces, to, mapping);
+	}
+	kr_mappings_unref(own, &spaces->count);
 }
 
 void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from)
 {
-	GHashTableIter iter;
-	gpointer number, other;
-	guint i;
+	const struct kr_mapping *mapping;
+	GList *at;
 
-	g_hash_table_iter_init(&iter, from->spaces);
-	while (g_hash_table_iter_next(&iter, &number, &other)) {
-		const struct space *theirs = other;
-		struct space *ours = obtain_space(spaces, *(uint64_t *)number);
+	for (at = from->used.head; at; at = at->next) {
+		const struct space *theirs = at->data;
 
-		for (i = 0; i < theirs->array->len; i++)
-			fill(ours->array, mapping_at(theirs->array, i));
-		ours->whole |= theirs->whole;
+		if (theirs->whole)
+			kr_spaces_set_whole(spaces, theirs->number);
+		for (mapping = kr_mappings_after(theirs->mappings, 0); mapping;
+		     mapping = kr_mappings_after(theirs->mappings, mapping->end))
+			kr_spaces_fill(spaces, theirs->number, mapping);
 	}
+	spaces->forgotten += from->forgotten;
+}
+
+uint64_t kr_spaces_take_forgotten(struct kr_spaces *spaces)
+{
+	uint64_t forgotten = spaces->forgotten;
+
+	spaces->forgotten = 0;
+	return forgotten;
 }
 
 void kr_spaces_exit(struct kr_spaces *spaces, uint64_t number)
 {
-	spaces->last_space = NULL;
-	g_hash_table_remove(spaces->spaces, &number);
+	struct space *space = find_space(spaces, number);
+
+	if (space)
+		forget(spaces, space);
 }
 
 void kr_spaces_set_whole(struct kr_spaces *spaces, uint64_t number)
@@ -228,56 +229,30 @@ bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t number)
 bool kr_spaces_has(struct kr_spaces *spaces, uint64_t number)
 {
 	const struct space *space = find_space(spaces, number);
-	guint i;
 
-	for (i = 0; space && i < space->array->len; i++)
-		if (mapping_at(space->array, i)->module)
-			return true;
-	return false;
+	return space && space->has_file;
 }
 
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t number,
 					uint64_t address)
 {
 	const struct space *space = find_space(spaces, number);
-	guint i;
+	const struct kr_mapping *mapping;
 
 	if (!space)
 		return NULL;
-	i = first_after(space->array, address);
-	if (i == space->array->len || mapping_at(space->array, i)->start > address)
+	mapping = kr_mappings_after(space->mappings, address);
+	if (!mapping || mapping->start > address || !is_there(spaces, mapping))
 		return NULL;
-	return mapping_at(space->array, i);
+	return mapping;
 }
 
 void kr_spaces_doubt(struct kr_spaces *spaces)
 {
-	GHashTableIter iter;
-	gpointer space;
-	guint i;
-
-	g_hash_table_iter_init(&iter, spaces->spaces);
-	while (g_hash_table_iter_next(&iter, NULL, &space)) {
-		GArray *array = ((struct space *)space)->array;
-
-		for (i = 0; i < array->len; i++)
-			mapping_at(array, i)->doubted = true;
-	}
+	spaces->dump = ++spaces->now;
 }
 
 void kr_spaces_drop_doubted(struct kr_spaces *spaces)
 {
-	GHashTableIter iter;
-	gpointer space;
-	guint i, kept;
-
-	g_hash_table_iter_init(&iter, spaces->spaces);
-	while (g_hash_table_iter_next(&iter, NULL, &space)) {
-		GArray *array = ((struct space *)space)->array;
-
-		for (i = 0, kept = 0; i < array->len; i++)
-			if (!mapping_at(array, i)->doubted)
-				*mapping_at(array, kept++) = *mapping_at(array, i);
-		g_array_set_size(array, kept);
-	}
+	spaces->floor = spaces->dump;
 }

@@ -6,28 +6,11 @@
 #ifndef KR_TRACED_SPACE_H
 #define KR_TRACED_SPACE_H
 
-#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "mappings.h"
 
-struct kr_module;
 struct kr_spaces;
-
-/**
- * struct kr_mapping - a range of addresses
- * @start: its first address
- * @end: the first one behind it
- * @offset: what of @module is at @start, in bytes
- * @module: the file; NULL: something of which nobody tells
- * @doubted: nothing was told of it since kr_spaces_doubt()
- */
-struct kr_mapping {
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset;
-	struct kr_module *module;
-	bool doubted;
-};
 
 struct kr_spaces *kr_spaces_new(void);
 void kr_spaces_free(struct kr_spaces *spaces);
@@ -42,11 +25,20 @@ void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t space, uint64_t start,
 void kr_spaces_fill(struct kr_spaces *spaces, uint64_t space,
 		    const struct kr_mapping *mapping);
 
-/* The child begins with its parent's mappings. */
+/*
+ * The child begins with its parent's mappings. What is known of it already stays. Only the
+ * first fork of a child counts.
+ */
 void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child);
 
 /* The number will not come again. */
 void kr_spaces_exit(struct kr_spaces *spaces, uint64_t space);
+
+/*
+ * Return: how many spaces were forgotten since this was asked, because the trace has too
+ * many mappings: those that were used least recently.
+ */
+uint64_t kr_spaces_take_forgotten(struct kr_spaces *spaces);
 
 /* Fill in what others know. */
 void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from);

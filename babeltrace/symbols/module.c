@@ -5,6 +5,7 @@
 #include "keeper.h"
 #include "module.h"
 #include "notes.h"
+#include "number_hash.h"
 
 /**
  * struct kr_modules - the files of a trace
@@ -140,7 +141,7 @@ struct kr_module *kr_module_get(struct kr_modules *modules,
 	module->number = g_hash_table_size(modules->modules);
 	module->id.build_id = g_memdup2(id->build_id, id->build_id_len);
 	module->build_id = hex_of(id->build_id, id->build_id_len);
-	module->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+	module->places = g_hash_table_new_full(kr_hash_number, g_int64_equal, g_free,
 					       g_free);
 	g_hash_table_insert(modules->modules, &module->id, module);
 	return module;

@@ -72,6 +72,11 @@ static const struct {
 		"files are left out: reading them took too long or too much memory, or failed badly",
 		"addresses are shown as file+offset, so the result is incomplete",
 	},
+	[KR_FORGOTTEN] = {
+		"address space is left out: the trace has too many mappings",
+		"address spaces are left out: the trace has too many mappings",
+		"those that were used least recently are; the addresses of their later stacks are shown as numbers",
+	},
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",
 		"files have no symbols for some of their addresses",

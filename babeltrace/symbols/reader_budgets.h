@@ -67,4 +67,26 @@
 /* The index of a stream has 56 to 64 bytes for each packet. */
 #define KR_INDEX_BYTES		(UINT64_C(1) << 26)
 
+/*
+ * Mappings of a trace, of which a space counts as one: ten thousand processes have 200
+ * executable mappings each. One takes 80 bytes. The spaces that were used least recently
+ * are forgotten, as are those whose exit was lost.
+ */
+#define KR_MAPPINGS		(1 << 21)
+
+/*
+ * Frames of a stack, inlined ones included: a tracer records 1,024 addresses at most. A
+ * frame takes 1 kB while a sink has it, and a sink has 15 stacks.
+ */
+#define KR_FRAMES		4096
+
+/* Messages that wait for a state dump; it mostly comes within milliseconds. */
+#define KR_WAITING		50000
+
+/* What they take: that many with the stacks of most programs. */
+#define KR_WAITING_BYTES	(UINT64_C(1) << 28)
+
+/* Messages among which what is mapped in a new program is told. */
+#define KR_AHEAD		2000
+
 #endif /* KR_READER_BUDGETS_H */

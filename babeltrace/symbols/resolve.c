@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The stack of one event, from its addresses to the field that a sink reads. */
+#include <glib.h>
 #include <linux/kunwind.h>
 #include <string.h>
 #include "kernel.h"
 #include "module.h"
 #include "notes.h"
+#include "reader_budgets.h"
 #include "resolve.h"
 #include "resolved_stack.h"
 #include "sample.h"
@@ -314,12 +316,16 @@ static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *fo
 	return true;
 }
 
-static const char *stop_name(const struct kr_context *context, const bt_field *from)
+/* @is_cut: the trace has more frames than are shown */
+static const char *stop_name(const struct kr_context *context, const bt_field *from,
+			     bool is_cut)
 {
 	const bt_field *stop = at(from, context->stop), *user;
 	bt_field_class_enumeration_mapping_label_array labels;
 	uint64_t n;
 
+	if (is_cut)
+		return "MAX_FRAMES";
 	if (stop && !bt_field_enumeration_unsigned_get_mapping_labels(stop, &labels,
 								      &n) && n)
 		return labels[0];
@@ -375,25 +381,26 @@ bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
  * Find all user frames. The trace says of the first 64 which ones were interrupted; of
  * others, and in a trace that does not, CFI tells it of the frame before.
  *
- * Return: how many they are, inlined ones included.
+ * Return: how many they are, inlined ones included; *@n of the addresses were looked at.
  */
 static uint64_t find_all(const struct kr_resolver *resolver,
 			 const struct kr_context *context, const bt_field *from,
-			 bool *untold, struct found *found)
+			 bool *untold, struct found *found, uint64_t *n)
 {
 	uint64_t interrupted = integer_at(from, context->interrupted, 0);
 	uint64_t proven = integer_at(from, context->proven, UINT64_MAX);
 	const bt_field *user = at(from, context->user);
-	uint64_t nr_user = whole_length(user), total = 0, i;
+	uint64_t total = 0, i;
 	bool call = false;
 
-	for (i = 0; i < nr_user; i++) {
+	for (i = 0; i < *n && total < KR_FRAMES; i++) {
 		if (context->interrupted >= 0 && i < 64)
 			call = !(interrupted >> i & 1);
 		total += find(resolver, space_of(context, from), element(user, i),
 			      &call, untold, &found[i]);
 		found[i].guessed = i >= proven;
 	}
+	*n = i;
 	return total;
 }
 
@@ -402,7 +409,7 @@ bool kr_resolve(struct kr_resolver *resolver,
 		bt_field *to)
 {
 	const bt_field *user, *kernel;
-	uint64_t nr_user, nr_kernel, own, space, total, i, j;
+	uint64_t nr_user, nr_kernel, nr_found, own, space, total, i, j;
 	bt_field *stack;
 	struct found *found;
 	bool untold = false, done = true;
@@ -416,10 +423,11 @@ bool kr_resolve(struct kr_resolver *resolver,
 	nr_kernel = whole_length(kernel);
 	own = resolver->sample ? interrupts(resolver->sample, kernel, nr_kernel) :
 				 tracers(resolver->kernel, kernel, nr_kernel);
-	nr_kernel -= own;
+	nr_kernel = MIN(nr_kernel - own, KR_FRAMES);
+	nr_found = MIN(nr_user, KR_FRAMES);
 	resolver->stacks += !!nr_user;
-	found = g_new(struct found, nr_user);
-	total = nr_kernel + find_all(resolver, context, from, &untold, found);
+	found = g_new(struct found, nr_found);
+	total = nr_kernel + find_all(resolver, context, from, &untold, found, &nr_found);
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
 	else if (untold && !is_early(at(from, context->stop)) &&
@@ -431,10 +439,11 @@ bool kr_resolve(struct kr_resolver *resolver,
 		done = set_kernel_frame(resolver->kernel, stack, i,
 					element(kernel, own + i),
 					i || !resolver->sample);
-	for (j = 0; j < nr_user && done; j++)
+	for (j = 0; j < nr_found && done; j++)
 		done = set_user_frames(stack, &i, &found[j]);
 	g_free(found);
 	return done && !bt_field_string_set_value(
 		bt_field_structure_borrow_member_field_by_index(to,
-			context->stack + 1), stop_name(context, from));
+			context->stack + 1),
+		stop_name(context, from, nr_found < nr_user));
 }

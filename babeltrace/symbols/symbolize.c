@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "event.h"
+#include "event_bytes.h"
 #include "history.h"
 #include "kernel.h"
 #include "maps.h"
@@ -16,6 +17,7 @@
 #include "module.h"
 #include "notes.h"
 #include "plugin.h"
+#include "reader_budgets.h"
 #include "resolve.h"
 #include "sample.h"
 #include "symbolize.h"
@@ -37,12 +39,6 @@ struct component {
 	struct kr_notes *notes;
 };
 
-/* Messages that wait for a state dump; it mostly comes within milliseconds. */
-#define MAX_WAITING	50000
-
-/* Messages among which what is mapped in a new program is told. */
-#define MAX_AHEAD	2000
-
 /**
  * struct iterator - a message iterator
  * @self: itself
@@ -56,6 +52,7 @@ struct component {
  * @next: of the queue, the first that was not handled
  * @seen: of the queue, the first that was not noticed
  * @awaiting: how many histories wait
+ * @held: memory of the messages that wait with them
  * @live: @upstream has once had nothing to tell, without having ended
  * @end: how @upstream has ended, or OK
  * @error: of that
@@ -72,6 +69,7 @@ struct iterator {
 	guint next;
 	guint seen;
 	guint awaiting;
+	uint64_t held;
 	bool live;
 	bt_message_iterator_next_status end;
 	const bt_error *error;
@@ -121,19 +119,21 @@ static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
 		       uint64_t address)
 {
 	struct kr_history *history = history_of(it, of);
+	uint64_t bytes = 0;
 	guint i = it->next;
 
-	while (!is_told(history->spaces, space, address)) {
+	while (bytes < KR_WAITING_BYTES && !is_told(history->spaces, space, address)) {
 		const struct kr_event_class *class;
 		const bt_message *message;
 		const bt_event *event;
 
-		if (i == it->queue->len && (i - it->next >= MAX_AHEAD || pull(it)))
+		if (i == it->queue->len && (i - it->next >= KR_AHEAD || pull(it)))
 			return;
 		message = g_ptr_array_index(it->queue, i++);
 		if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
 			continue;
 		event = bt_message_event_borrow_event_const(message);
+		bytes += kr_event_bytes(event);
 		if (history_of(it, event) != history)
 			continue;
 		class = kr_mirror_event_class(it->mirror,
@@ -207,8 +207,21 @@ static bool may_warn(const struct iterator *it)
 				it->component->self))) <= BT_LOGGING_LEVEL_WARNING;
 }
 
+static void note_forgotten(struct iterator *it)
+{
+	GHashTableIter iter;
+	gpointer history;
+
+	g_hash_table_iter_init(&iter, it->histories);
+	while (g_hash_table_iter_next(&iter, NULL, &history))
+		kr_note_many(it->component->notes, KR_FORGOTTEN,
+			     kr_spaces_take_forgotten(
+				     ((struct kr_history *)history)->spaces));
+}
+
 static void say_notes(struct iterator *it)
 {
+	note_forgotten(it);
 	if (it->resolver.stacks && !it->maps) {
 		kr_notes_forget(it->component->notes, KR_NO_SPACE);
 		kr_notes_forget(it->component->notes, KR_UNTOLD);
@@ -289,6 +302,19 @@ static void notice(struct iterator *it, const bt_message *message)
 		say_no_dump(it);
 }
 
+/* What waits is bounded. */
+static void hold(struct iterator *it, const bt_message *message)
+{
+	if (!it->awaiting) {
+		it->held = 0;
+		return;
+	}
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
+		it->held += kr_event_bytes(bt_message_event_borrow_event_const(message));
+	if (it->seen - it->next >= KR_WAITING || it->held >= KR_WAITING_BYTES)
+		settle_all(it);
+}
+
 static bt_message_iterator_next_status pull(struct iterator *it)
 {
 	bt_message_iterator_next_status status;
@@ -324,9 +350,8 @@ static bt_message_iterator_next_status advance(struct iterator *it)
 			it->seen = 0;
 		}
 		if (it->seen < it->queue->len) {
-			notice(it, g_ptr_array_index(it->queue, it->seen++));
-			if (it->seen - it->next == MAX_WAITING)
-				settle_all(it);
+			notice(it, g_ptr_array_index(it->queue, it->seen));
+			hold(it, g_ptr_array_index(it->queue, it->seen++));
 			continue;
 		}
 		if (bt_self_message_iterator_is_interrupted(it->self))
