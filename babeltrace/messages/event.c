@@ -70,6 +70,7 @@ bool kr_event_of_message(const bt_message *message, struct kr_event *event)
 static void set_stream(struct kr_loss *loss, const bt_stream *stream)
 {
 	loss->trace = bt_stream_borrow_trace_const(stream);
+	loss->class = bt_stream_borrow_class_const(stream);
 	loss->stream = bt_stream_get_id(stream);
 }
 

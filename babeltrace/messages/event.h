@@ -57,6 +57,7 @@ bool kr_event_of_message(const bt_message *message, struct kr_event *event);
 /**
  * struct kr_loss - the tracer had no room for some events
  * @trace: which one
+ * @class: of its stream: the channel
  * @stream: the number of its stream
  * @packets: whether whole packets are gone
  * @count: how many; 0: unknown
@@ -66,6 +67,7 @@ bool kr_event_of_message(const bt_message *message, struct kr_event *event);
  */
 struct kr_loss {
 	const bt_trace *trace;
+	const bt_stream_class *class;
 	uint64_t stream;
 	bool packets;
 	uint64_t count;

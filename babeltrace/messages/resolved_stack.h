@@ -17,7 +17,9 @@
  *		file		string: the source file, "" if unknown
  *		line		unsigned integer: 0 if unknown
  *		guessed		unsigned integer: 1 if no unwind information proves the
- *				frame, 0 if some does or the trace does not tell
+ *				frame, or if what is mapped there may be another file,
+ *				as events were lost; 0 if not, or if the trace does not
+ *				tell
  *		build_id	string: module's, in hexadecimal; "" if unknown
  *	kunwind_stop: string: why the user's stack ends, a name of KUNWIND_STOPS
  *		such as "COMPLETE"; "INCOMPLETE" if the trace says no more than

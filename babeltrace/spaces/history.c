@@ -36,7 +36,8 @@ void kr_history_free(struct kr_history *history)
 
 void kr_history_settle(struct kr_history *history)
 {
-	kr_spaces_add(history->spaces, history->past);
+	/* What a dump has may have come by what was lost. */
+	kr_spaces_add(history->spaces, history->past, !history->lost);
 	kr_spaces_free(history->past);
 	history->past = NULL;
 }
@@ -112,7 +113,11 @@ void kr_history_apply(struct kr_history *history, const bt_message *message,
 		      enum kr_maps_event what, struct kr_modules *modules)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const struct kr_losses *losses = &history->losses;
 
+	/* A loss is told at its begin, and lasts. */
+	if (losses->count)
+		kr_spaces_set_sure(history->spaces, time_of(message) >= losses->until);
 	kr_maps_apply(what, event, history->spaces, modules);
 	if (what == KR_MAPS_DUMP_BEGIN) {
 		history->dumping = true;
@@ -124,4 +129,15 @@ void kr_history_apply(struct kr_history *history, const bt_message *message,
 		    !kr_losses_since(&history->losses, history->dump))
 			kr_spaces_drop_doubted(history->spaces);
 	}
+}
+
+void kr_history_notice_loss(struct kr_history *history)
+{
+	history->lost = true;
+}
+
+void kr_history_apply_loss(struct kr_history *history, const struct kr_loss *loss)
+{
+	kr_losses_add(&history->losses, loss);
+	kr_spaces_lose(history->spaces);
 }

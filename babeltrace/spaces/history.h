@@ -11,6 +11,8 @@
  *
  * What went while the session was stopped, no event tells. It is what the next dump
  * does not have.
+ *
+ * After events were lost, what was told may be old, until it is told again.
  */
 #ifndef KR_HISTORY_H
 #define KR_HISTORY_H
@@ -32,7 +34,8 @@ struct kr_spaces;
  *	  be noticed before more is applied. NULL: nothing waits for it
  * @until: a live trace's does not come later, in nanoseconds; INT64_MIN: none is waited
  *	   for; INT64_MAX: before the first event
- * @losses: what the tracer had no room for
+ * @losses: what the tracer had no room for, of the channels that have such events
+ * @lost: it will be met: events were noticed that far
  * @dump: their mark when the dump began
  * @dumping: it began
  */
@@ -41,6 +44,7 @@ struct kr_history {
 	struct kr_spaces *past;
 	int64_t until;
 	struct kr_losses losses;
+	bool lost;
 	uint64_t dump;
 	bool dumping;
 };
@@ -59,6 +63,10 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 /* Apply it. */
 void kr_history_apply(struct kr_history *history, const bt_message *message,
 		      enum kr_maps_event what, struct kr_modules *modules);
+
+/* Events that tell of spaces were lost: the same, in two steps. */
+void kr_history_notice_loss(struct kr_history *history);
+void kr_history_apply_loss(struct kr_history *history, const struct kr_loss *loss);
 
 /* Wait no longer: what is known of the past becomes a part of @spaces. */
 void kr_history_settle(struct kr_history *history);

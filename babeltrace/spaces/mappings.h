@@ -22,6 +22,7 @@ struct kr_module;
  * @offset: what of @module is at @start, in bytes
  * @module: the file; NULL: something of which nobody tells
  * @told: when it was told, of struct kr_spaces
+ * @doubted: events were being lost then
  */
 struct kr_mapping {
 	uint64_t start;
@@ -29,6 +30,7 @@ struct kr_mapping {
 	uint64_t offset;
 	struct kr_module *module;
 	uint32_t told;
+	bool doubted;
 };
 
 /* All of a space. NULL: there are none. */

@@ -42,6 +42,17 @@ enum kr_maps_event kr_maps_event_of(const bt_event_class *class)
 	return KR_MAPS_NONE;
 }
 
+bool kr_maps_are_in(const bt_stream_class *class)
+{
+	uint64_t i, n = bt_stream_class_get_event_class_count(class);
+
+	for (i = 0; i < n; i++)
+		if (kr_maps_event_of(
+			bt_stream_class_borrow_event_class_by_index_const(class, i)))
+			return true;
+	return false;
+}
+
 bool kr_maps_can_be_dumped(const bt_trace_class *class)
 {
 	uint64_t i, j, n = bt_trace_class_get_stream_class_count(class), m;
@@ -112,6 +123,7 @@ static bool read_map(const bt_field *payload, struct kr_modules *modules,
 	uint64_t dev = 0;
 
 	mapping->told = 0;
+	mapping->doubted = false;
 	if (!path || !get(payload, "space", space) ||
 	    !get(payload, "start", &mapping->start) ||
 	    !get(payload, "end", &mapping->end) ||

@@ -24,6 +24,9 @@ enum kr_maps_event {
 /* Return: which of these the events of a class are. */
 enum kr_maps_event kr_maps_event_of(const bt_event_class *class);
 
+/* Return: whether a channel has any of these. */
+bool kr_maps_are_in(const bt_stream_class *class);
+
 /* Return: whether a trace can have a state dump: its end is KR_MAPS_DUMP_END. */
 bool kr_maps_can_be_dumped(const bt_trace_class *class);
 

@@ -12,7 +12,8 @@
  * @mappings: what is mapped
  * @has_file: something has been told of it
  * @forked: it began with its parent's
- * @whole: there is nothing that is not known
+ * @whole: all of it was told once
+ * @whole_since: when that was, for sure; 0: never
  */
 struct space {
 	uint64_t number;
@@ -21,6 +22,7 @@ struct space {
 	bool has_file;
 	bool forked;
 	bool whole;
+	uint32_t whole_since;
 };
 
 /**
@@ -29,7 +31,9 @@ struct space {
  * @used: the same, the last used first
  * @count: nodes of all mappings
  * @forgotten: how many spaces were, since that was asked
- * @now: when mappings are told; counts kr_spaces_doubt()
+ * @now: when mappings are told, from 1 on; counts dumps and losses
+ * @sure: what is told now is
+ * @loss: when events were lost last
  * @dump: when the last dump began
  * @floor: what was told before is not there any more
  */
@@ -39,6 +43,8 @@ struct kr_spaces {
 	uint64_t count;
 	uint64_t forgotten;
 	uint32_t now;
+	bool sure;
+	uint32_t loss;
 	uint32_t dump;
 	uint32_t floor;
 };
@@ -48,6 +54,8 @@ struct kr_spaces *kr_spaces_new(void)
 	struct kr_spaces *spaces = g_new0(struct kr_spaces, 1);
 
 	spaces->spaces = g_hash_table_new(kr_hash_number, g_int64_equal);
+	spaces->now = 1;
+	spaces->sure = true;
 	return spaces;
 }
 
@@ -132,6 +140,7 @@ void kr_spaces_map(struct kr_spaces *spaces, uint64_t number,
 	struct kr_mapping told = *mapping;
 
 	told.told = spaces->now;
+	told.doubted = !spaces->sure;
 	put(spaces, obtain_space(spaces, number), &told);
 }
 
@@ -141,6 +150,7 @@ void kr_spaces_fill(struct kr_spaces *spaces, uint64_t number,
 	struct kr_mapping told = *mapping;
 
 	told.told = spaces->now;
+	told.doubted = !spaces->sure;
 	fill(spaces, obtain_space(spaces, number), &told);
 }
 
@@ -168,6 +178,7 @@ void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child)
 		return;
 	to->forked = true;
 	to->whole |= from->whole;
+	to->whole_since = MAX(to->whole_since, from->whole_since);
 	to->has_file |= from->has_file;
 	own = to->mappings;
 	to->mappings = kr_mappings_ref(from->mappings);
@@ -181,11 +192,13 @@ void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child)
 	kr_mappings_unref(own, &spaces->count);
 }
 
-void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from)
+void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from, bool sure)
 {
 	const struct kr_mapping *mapping;
+	bool before = spaces->sure;
 	GList *at;
 
+	spaces->sure = sure;
 	for (at = from->used.head; at; at = at->next) {
 		const struct space *theirs = at->data;
 
@@ -195,6 +208,7 @@ void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from)
 		     mapping = kr_mappings_after(theirs->mappings, mapping->end))
 			kr_spaces_fill(spaces, theirs->number, mapping);
 	}
+	spaces->sure = before;
 	spaces->forgotten += from->forgotten;
 }
 
@@ -216,7 +230,11 @@ void kr_spaces_exit(struct kr_spaces *spaces, uint64_t number)
 
 void kr_spaces_set_whole(struct kr_spaces *spaces, uint64_t number)
 {
-	obtain_space(spaces, number)->whole = true;
+	struct space *space = obtain_space(spaces, number);
+
+	space->whole = true;
+	if (spaces->sure)
+		space->whole_since = spaces->now;
 }
 
 bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t number)
@@ -224,6 +242,13 @@ bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t number)
 	const struct space *space = find_space(spaces, number);
 
 	return space && space->whole;
+}
+
+bool kr_spaces_whole_now(struct kr_spaces *spaces, uint64_t number)
+{
+	const struct space *space = find_space(spaces, number);
+
+	return space && space->whole_since && space->whole_since >= spaces->loss;
 }
 
 bool kr_spaces_has(struct kr_spaces *spaces, uint64_t number)
@@ -245,6 +270,21 @@ const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t numbe
 	if (!mapping || mapping->start > address || !is_there(spaces, mapping))
 		return NULL;
 	return mapping;
+}
+
+void kr_spaces_lose(struct kr_spaces *spaces)
+{
+	spaces->loss = ++spaces->now;
+}
+
+void kr_spaces_set_sure(struct kr_spaces *spaces, bool sure)
+{
+	spaces->sure = sure;
+}
+
+bool kr_spaces_are_sure(const struct kr_spaces *spaces, const struct kr_mapping *mapping)
+{
+	return !mapping->doubted && mapping->told >= spaces->loss;
 }
 
 void kr_spaces_doubt(struct kr_spaces *spaces)

@@ -40,12 +40,15 @@ void kr_spaces_exit(struct kr_spaces *spaces, uint64_t space);
  */
 uint64_t kr_spaces_take_forgotten(struct kr_spaces *spaces);
 
-/* Fill in what others know. */
-void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from);
+/* Fill in what others know. @sure: nothing was lost meanwhile. */
+void kr_spaces_add(struct kr_spaces *spaces, const struct kr_spaces *from, bool sure);
 
-/* Whether all of a space is known, so that other addresses lie in no file. */
+/* Whether all of a space has been told, be it before a loss. */
 void kr_spaces_set_whole(struct kr_spaces *spaces, uint64_t space);
 bool kr_spaces_whole(struct kr_spaces *spaces, uint64_t space);
+
+/* Return: whether nothing was lost since, so that other addresses lie in no file. */
+bool kr_spaces_whole_now(struct kr_spaces *spaces, uint64_t space);
 
 /* Whether any mapping of a space has been told until now. */
 bool kr_spaces_has(struct kr_spaces *spaces, uint64_t space);
@@ -53,6 +56,15 @@ bool kr_spaces_has(struct kr_spaces *spaces, uint64_t space);
 /* Return: what is mapped at an address, until the next change; or NULL. */
 const struct kr_mapping *kr_spaces_find(struct kr_spaces *spaces, uint64_t space,
 					uint64_t address);
+
+/* Events were lost: what was told until now may have changed. */
+void kr_spaces_lose(struct kr_spaces *spaces);
+
+/* Whether what is told from here on is sure: not while events are being lost. */
+void kr_spaces_set_sure(struct kr_spaces *spaces, bool sure);
+
+/* Return: whether a mapping that was found is there for sure. */
+bool kr_spaces_are_sure(const struct kr_spaces *spaces, const struct kr_mapping *mapping);
 
 /*
  * From here on, all that is mapped is told again. What is not told until

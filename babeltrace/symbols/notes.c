@@ -32,6 +32,11 @@ static const struct {
 		"stacks have addresses that lie in no mapping of the trace",
 		"they are shown as numbers; the state dump at the start of a session says what was already mapped, in the first part if the session rotated; lttng regenerate statedump records another",
 	},
+	[KR_DOUBTED] = {
+		"stack has names that may be those of what was mapped before events were lost",
+		"stacks have names that may be those of what was mapped before events were lost",
+		"they are marked as guessed; lttng regenerate statedump tells what is mapped, and a channel of their own loses fewer events kunwind_*",
+	},
 	[KR_LOST] = {
 		"event was lost when the trace was recorded",
 		"events were lost when the trace was recorded",

@@ -251,6 +251,12 @@ struct found {
 	bool guessed;
 };
 
+/* What is not known of a stack: something of its addresses, or whether it is still so. */
+struct doubts {
+	bool untold;
+	bool lost;
+};
+
 /* What is executable and announced by nobody. */
 static const char *unmapped(uint64_t address)
 {
@@ -261,10 +267,10 @@ static const char *unmapped(uint64_t address)
 
 /*
  * Return: how many frames they are; *@call says whether the next is a call's, and
- * *@untold is set if the trace does not tell what is at the address.
+ * *@doubts what the trace does not tell.
  */
 static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
-		     uint64_t address, bool *call, bool *untold,
+		     uint64_t address, bool *call, struct doubts *doubts,
 		     struct found *found)
 {
 	/* A call can be the last instruction of a mapping. */
@@ -276,13 +282,15 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 		mapping = kr_spaces_find(resolver->spaces, space, address);
 	*found = (struct found) { .address = address, .module = "", .build_id = "" };
 	if (!mapping || !mapping->module) {
-		if (!mapping && kr_spaces_whole(resolver->spaces, space))
+		if (!mapping && kr_spaces_whole_now(resolver->spaces, space))
 			found->module = unmapped(address);
 		else
-			*untold = true;
+			doubts->untold = true;
 		*call = true;
 		return 1;
 	}
+	found->guessed = !kr_spaces_are_sure(resolver->spaces, mapping);
+	doubts->lost |= found->guessed;
 	found->module = kr_module_path(mapping->module);
 	found->build_id = kr_module_build_id(mapping->module);
 	found->place = kr_module_resolve(mapping->module,
@@ -385,7 +393,7 @@ bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
  */
 static uint64_t find_all(const struct kr_resolver *resolver,
 			 const struct kr_context *context, const bt_field *from,
-			 bool *untold, struct found *found, uint64_t *n)
+			 struct doubts *doubts, struct found *found, uint64_t *n)
 {
 	uint64_t interrupted = integer_at(from, context->interrupted, 0);
 	uint64_t proven = integer_at(from, context->proven, UINT64_MAX);
@@ -397,8 +405,8 @@ static uint64_t find_all(const struct kr_resolver *resolver,
 		if (context->interrupted >= 0 && i < 64)
 			call = !(interrupted >> i & 1);
 		total += find(resolver, space_of(context, from), element(user, i),
-			      &call, untold, &found[i]);
-		found[i].guessed = i >= proven;
+			      &call, doubts, &found[i]);
+		found[i].guessed |= i >= proven;
 	}
 	*n = i;
 	return total;
@@ -412,7 +420,8 @@ bool kr_resolve(struct kr_resolver *resolver,
 	uint64_t nr_user, nr_kernel, nr_found, own, space, total, i, j;
 	bt_field *stack;
 	struct found *found;
-	bool untold = false, done = true;
+	struct doubts doubts = { 0 };
+	bool done = true;
 
 	if (context->stack < 0)
 		return true;
@@ -427,12 +436,14 @@ bool kr_resolve(struct kr_resolver *resolver,
 	nr_found = MIN(nr_user, KR_FRAMES);
 	resolver->stacks += !!nr_user;
 	found = g_new(struct found, nr_found);
-	total = nr_kernel + find_all(resolver, context, from, &untold, found, &nr_found);
+	total = nr_kernel + find_all(resolver, context, from, &doubts, found, &nr_found);
 	if (nr_user && !space)
 		kr_note(resolver->notes, KR_NO_SPACE, NULL);
-	else if (untold && !is_early(at(from, context->stop)) &&
+	else if (doubts.untold && !is_early(at(from, context->stop)) &&
 		 !kr_resolve_new_space(resolver->spaces, context, from, NULL))
 		kr_note(resolver->notes, KR_UNTOLD, NULL);
+	if (doubts.lost)
+		kr_note(resolver->notes, KR_DOUBTED, NULL);
 	stack = bt_field_structure_borrow_member_field_by_index(to, context->stack);
 	done = !bt_field_array_dynamic_set_length(stack, total);
 	for (i = 0; i < nr_kernel && done; i++)

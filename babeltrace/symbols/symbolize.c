@@ -139,8 +139,8 @@ static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
 		class = kr_mirror_event_class(it->mirror,
 					      bt_event_borrow_class_const(event));
 		if (class && class->maps == KR_MAPS_MAP && kr_maps_are_of(event, space))
-			kr_maps_apply(class->maps, event, history->spaces,
-				      it->component->modules);
+			kr_history_apply(history, message, class->maps,
+					 it->component->modules);
 	}
 }
 
@@ -195,7 +195,8 @@ static const bt_message *handle(struct iterator *it, const bt_message *in)
 	if (kr_loss_of_message(in, &loss)) {
 		kr_note_many(it->component->notes, loss.packets ? KR_LOST_PACKETS : KR_LOST,
 			     loss.count ?: 1);
-		kr_losses_add(&history_of_trace(it, loss.trace)->losses, &loss);
+		if (kr_maps_are_in(loss.class))
+			kr_history_apply_loss(history_of_trace(it, loss.trace), &loss);
 	}
 	return kr_message_copy(it->mirror, it->self, in);
 }
@@ -283,8 +284,11 @@ static void notice(struct iterator *it, const bt_message *message)
 	const struct kr_event_class *class;
 	struct kr_history *history;
 	const bt_event *event;
+	struct kr_loss loss;
 	bool waited;
 
+	if (kr_loss_of_message(message, &loss) && kr_maps_are_in(loss.class))
+		kr_history_notice_loss(history_of_trace(it, loss.trace));
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY)
 		notice_time(it, message);
 	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
