@@ -64,6 +64,9 @@
 /* A kernel has 200,000 symbols, in 12 MB. */
 #define KR_KALLSYMS_BYTES	(UINT64_C(1) << 26)
 
+/* The names of one process's compiled code: node has some MB of them. */
+#define KR_JIT_BYTES		(UINT64_C(1) << 26)
+
 /* The index of a stream has 56 to 64 bytes for each packet. */
 #define KR_INDEX_BYTES		(UINT64_C(1) << 26)
 

@@ -3,6 +3,7 @@
 #include <glib.h>
 #include <linux/kunwind.h>
 #include <string.h>
+#include "jit.h"
 #include "kernel.h"
 #include "module.h"
 #include "notes.h"
@@ -52,7 +53,7 @@ static int addresses(const bt_field_class *class, const char *name)
 
 void kr_context_find(struct kr_context *context, const bt_field_class *class)
 {
-	*context = (struct kr_context) { -1, -1, -1, -1, -1, -1, -1 };
+	*context = (struct kr_context) { -1, -1, -1, -1, -1, -1, -1, -1 };
 	if (!class)
 		return;
 	/* What has a stack already was here before. */
@@ -68,6 +69,7 @@ void kr_context_find(struct kr_context *context, const bt_field_class *class)
 				 BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
 	context->interrupted = member(class, "_callstack_user_unwind_interrupted",
 				      BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+	context->pid = member(class, "pid", BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 	if (context->user >= 0 || context->kernel >= 0)
 		context->stack = bt_field_class_structure_get_member_count(class);
 }
@@ -242,9 +244,10 @@ static bool set_kernel_frame(const struct kr_kernel *kernel, bt_field *stack,
 	return set_frame(stack, i, &frame);
 }
 
-/* What is known of an address. @module: a path, or a name in brackets. */
+/* What is known of an address. @module: a path, or a name in brackets. @compiled: or NULL */
 struct found {
 	const struct kr_place *place;
+	const struct kr_jit_function *compiled;
 	const char *module;
 	const char *build_id;
 	uint64_t address;
@@ -308,6 +311,13 @@ static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *fo
 	};
 	uint32_t j;
 
+	if (found->compiled) {
+		frame.function = found->compiled->name;
+		frame.offset = found->address - found->compiled->start;
+		frame.module = "[jit]";
+		frame.build_id = "";
+		return set_frame(stack, (*i)++, &frame);
+	}
 	if (!found->place)
 		return set_frame(stack, (*i)++, &frame);
 	for (j = 0; j < found->place->count; j++) {
@@ -385,6 +395,34 @@ bool kr_resolve_can(struct kr_spaces *spaces, const struct kr_context *context,
 	       kr_spaces_whole(spaces, space_of(context, from));
 }
 
+static int64_t pid_of(const struct kr_context *context, const bt_field *from)
+{
+	const bt_field *pid = at(from, context->pid);
+
+	return pid ? bt_field_integer_signed_get_value(pid) : 0;
+}
+
+/* A program may tell names for its memory, but not for a file of a disk. */
+static bool is_in_memory(const struct found *found)
+{
+	return found->module[0] != '/' || g_str_has_prefix(found->module, "/memfd:");
+}
+
+/*
+ * Compiled code has no file, or one in memory that names nothing. Return: its function; NULL
+ * if something else names the address.
+ */
+static const struct kr_jit_function *find_compiled(const struct kr_resolver *resolver,
+						   int64_t pid, bool call,
+						   const struct found *found)
+{
+	if (!resolver->jit || pid <= 0 || !is_in_memory(found) ||
+	    (found->place && (found->place->count != 1 ||
+			      found->place->frames[0].function[0])))
+		return NULL;
+	return kr_jit_find(resolver->jit, pid, found->address - call);
+}
+
 /*
  * Find all user frames. The trace says of the first 64 which ones were interrupted; of
  * others, and in a trace that does not, CFI tells it of the frame before.
@@ -398,15 +436,18 @@ static uint64_t find_all(const struct kr_resolver *resolver,
 	uint64_t interrupted = integer_at(from, context->interrupted, 0);
 	uint64_t proven = integer_at(from, context->proven, UINT64_MAX);
 	const bt_field *user = at(from, context->user);
+	int64_t pid = pid_of(context, from);
+	bool call = false, called;
 	uint64_t total = 0, i;
-	bool call = false;
 
 	for (i = 0; i < *n && total < KR_FRAMES; i++) {
 		if (context->interrupted >= 0 && i < 64)
 			call = !(interrupted >> i & 1);
+		called = call;
 		total += find(resolver, space_of(context, from), element(user, i),
 			      &call, doubts, &found[i]);
 		found[i].guessed |= i >= proven;
+		found[i].compiled = find_compiled(resolver, pid, called, &found[i]);
 	}
 	*n = i;
 	return total;

@@ -6,6 +6,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 
+struct kr_jit;
 struct kr_kernel;
 struct kr_notes;
 struct kr_sample;
@@ -19,6 +20,7 @@ struct kr_spaces;
  * @space: of _callstack_user_unwind_space, or -1
  * @proven: of _callstack_user_unwind_proven, or -1
  * @interrupted: of _callstack_user_unwind_interrupted, or -1
+ * @pid: of pid, or -1
  * @stack: of kunwind_stack, in the copy; that of kunwind_stop is one more. -1 if
  *	there is no callstack at all
  */
@@ -29,6 +31,7 @@ struct kr_context {
 	int space;
 	int proven;
 	int interrupted;
+	int pid;
 	int stack;
 };
 
@@ -43,6 +46,7 @@ bool kr_context_append(const struct kr_context *context,
  * struct kr_resolver - what a stack is resolved with
  * @spaces: what is mapped
  * @kernel: symbols, or NULL
+ * @jit: names of compiled code, or NULL
  * @notes: what is missing
  * @sample: the event at hand is one; or NULL
  * @stacks: how many had an address of the user
@@ -50,6 +54,7 @@ bool kr_context_append(const struct kr_context *context,
 struct kr_resolver {
 	struct kr_spaces *spaces;
 	const struct kr_kernel *kernel;
+	struct kr_jit *jit;
 	struct kr_notes *notes;
 	const struct kr_sample *sample;
 	uint64_t stacks;

@@ -10,6 +10,7 @@
 #include "event.h"
 #include "event_bytes.h"
 #include "history.h"
+#include "jit.h"
 #include "kernel.h"
 #include "maps.h"
 #include "message.h"
@@ -28,6 +29,7 @@
  * @self: itself
  * @sysroot: where files are, or NULL
  * @kernel: symbols, or NULL
+ * @jit: names of compiled code, or NULL
  * @modules: the files of all traces
  * @notes: what is missing
  */
@@ -35,6 +37,7 @@ struct component {
 	bt_self_component_filter *self;
 	char *sysroot;
 	struct kr_kernel *kernel;
+	struct kr_jit *jit;
 	struct kr_modules *modules;
 	struct kr_notes *notes;
 };
@@ -458,6 +461,7 @@ bt_message_iterator_class_initialize_method_status kr_symbolize_init_iterator(
 	it->histories = g_hash_table_new_full(NULL, NULL, NULL,
 					      (GDestroyNotify)kr_history_free);
 	it->resolver.kernel = component->kernel;
+	it->resolver.jit = component->jit;
 	it->resolver.notes = it->component->notes;
 	bt_self_message_iterator_configuration_set_can_seek_forward(config,
 		bt_message_iterator_can_seek_forward(upstream));
@@ -498,6 +502,8 @@ static void free_component(struct component *component)
 {
 	if (component->kernel)
 		kr_kernel_free(component->kernel);
+	if (component->jit)
+		kr_jit_free(component->jit);
 	if (component->modules)
 		kr_modules_free(component->modules);
 	kr_notes_free(component->notes);
@@ -508,14 +514,17 @@ static void free_component(struct component *component)
 static bool read_params(struct component *component, const bt_value *params,
 			bt_self_component *self)
 {
-	static const char *const names[] = { "sysroot", "kallsyms", NULL };
-	const bt_value *kallsyms, *sysroot;
+	static const char *const names[] = { "sysroot", "kallsyms", "jit", NULL };
+	const bt_value *kallsyms, *sysroot, *jit;
 	const char *path;
 
 	if (!kr_params_are_known(params, names, self))
 		return false;
 	sysroot = bt_value_map_borrow_entry_value_const(params, "sysroot");
 	kallsyms = bt_value_map_borrow_entry_value_const(params, "kallsyms");
+	jit = bt_value_map_borrow_entry_value_const(params, "jit");
+	if (jit)
+		component->jit = kr_jit_new(bt_value_string_get(jit));
 	if (sysroot) {
 		path = bt_value_string_get(sysroot);
 		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {

@@ -101,6 +101,16 @@ ok "the rate is as it was set" test "$(<$rate)" = 200
 ok "a rate that is none" fails sh -c "echo 0 >$rate"
 ok "--delay and --duration" timeout 120 "$kunwind" profile --delay 1 --duration 2 --no-view -o later
 ok "a process that runs already" sh -c '"$BUILT/busy" & "$1" profile -p $! --duration 2 --folded -o running | grep "^busy;.*on-CPU"; status=$?; kill $!; exit $status' sh "$kunwind"
+# Python writes down where each of its functions has code, and each is a frame of its own.
+python_named() {
+	printf 'def inner(n):\n    return sum(i * i for i in range(n))\n\ndef outer(n):\n    return [inner(n) for _ in range(n)]\n\nouter(1200)\n' >named.py
+	"$kunwind" profile --folded -o named -- python3 -X perf named.py >folded 2>said
+	cat said
+	ls named/jit
+	grep -o 'py::outer:[^;]*;py::[^;]*\[jit\]\|py::outer:[^;]*' folded | sort | uniq -c | head -n 5
+	grep -q 'py::outer:.*;py::inner:' folded
+}
+ok "names of compiled code" python_named
 ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
 ok "the modules can be removed" modprobe -r kunwind-lttng kunwind
 done_testing

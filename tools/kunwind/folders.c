@@ -64,13 +64,13 @@ GPtrArray *kc_find_traces(const char *folder)
 	return found;
 }
 
-char *kc_kallsyms_of(const char *top, const char *trace)
+char *kc_find_beside(const char *top, const char *trace, const char *name)
 {
 	char *real = realpath(top, NULL), *folder = g_strdup(trace), *path, *parent;
 	bool last;
 
 	for (;;) {
-		path = g_build_filename(folder, "kallsyms", NULL);
+		path = g_build_filename(folder, name, NULL);
 		last = !real || !strcmp(folder, real) || !g_str_has_prefix(folder, real);
 		if (last || !access(path, R_OK))
 			break;

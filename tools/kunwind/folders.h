@@ -9,9 +9,9 @@
 GPtrArray *kc_find_traces(const char *folder);
 
 /*
- * Return: the kernel's names that 'kunwind trace' has put next to a trace, or above it
- * up to @top, for g_free(); NULL if there are none.
+ * Return: what 'kunwind trace' has put next to a trace, or above it up to @top, under this
+ * name, for g_free(); NULL if there is none.
  */
-char *kc_kallsyms_of(const char *top, const char *trace);
+char *kc_find_beside(const char *top, const char *trace, const char *name);
 
 #endif /* KC_FOLDERS_H */

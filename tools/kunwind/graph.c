@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "folders.h"
+#include "jit_names.h"
 #include "pager.h"
 #include "progress.h"
 #include "safe.h"
@@ -241,11 +242,13 @@ static bool add_sources(bt_graph *graph, const bt_plugin *ctf,
 /**
  * struct lane - traces of one machine
  * @kallsyms: the names of its kernel, or NULL
+ * @jit: the folder with names of compiled code, or NULL
  * @folders: the traces
  * @muxer: where their sources lead
  */
 struct lane {
 	char *kallsyms;
+	char *jit;
 	GPtrArray *folders;
 	const bt_component_filter *muxer;
 };
@@ -255,11 +258,12 @@ static void free_lane(gpointer data)
 	struct lane *lane = data;
 
 	g_free(lane->kallsyms);
+	g_free(lane->jit);
 	g_ptr_array_unref(lane->folders);
 	g_free(lane);
 }
 
-/* Traces below @top, by what names their kernel's addresses. */
+/* Traces below @top, by what names their kernel's addresses and their compiled code. */
 static GPtrArray *lanes_of(const char *top, GPtrArray *folders, const struct kc_view *view)
 {
 	GPtrArray *lanes = g_ptr_array_new_with_free_func(free_lane);
@@ -269,18 +273,22 @@ static GPtrArray *lanes_of(const char *top, GPtrArray *folders, const struct kc_
 	for (i = 0; i < folders->len; i++) {
 		char *folder = g_ptr_array_index(folders, i);
 		char *kallsyms = view->kallsyms ? g_strdup(view->kallsyms) :
-						  kc_kallsyms_of(top, folder);
+						  kc_find_beside(top, folder, "kallsyms");
+		char *jit = kc_find_beside(top, folder, KC_JIT_NAMES);
 
 		for (j = 0, lane = NULL; j < lanes->len && !lane; j++) {
 			lane = g_ptr_array_index(lanes, j);
-			if (g_strcmp0(lane->kallsyms, kallsyms))
+			if (g_strcmp0(lane->kallsyms, kallsyms) ||
+			    g_strcmp0(lane->jit, jit))
 				lane = NULL;
 		}
 		if (lane) {
 			g_free(kallsyms);
+			g_free(jit);
 		} else {
 			lane = g_new0(struct lane, 1);
 			lane->kallsyms = kallsyms;
+			lane->jit = jit;
 			lane->folders = g_ptr_array_new_with_free_func(g_free);
 			g_ptr_array_add(lanes, lane);
 		}
@@ -298,6 +306,7 @@ static const bt_component_filter *add_names(bt_graph *graph, const bt_plugin *pl
 
 	set_string(params, "sysroot", view->sysroot);
 	set_string(params, "kallsyms", lane->kallsyms);
+	set_string(params, "jit", lane->jit);
 	(void)bt_graph_add_filter_component(graph,
 		bt_plugin_borrow_filter_component_class_by_name_const(plugin,
 			"symbolize"),

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "jit_names.h"
 #include "run.h"
 
 #define KALLSYMS	"/proc/kallsyms"
@@ -193,6 +194,7 @@ int kc_run(struct kc_run *run)
 	struct kc_recording *recording = &run->recording;
 	char *absolute, *own = NULL;
 	int status = KC_FAILED, shown;
+	time_t begin = time(NULL);
 
 	if (!recording->folder)
 		recording->folder = own = default_folder();
@@ -212,6 +214,7 @@ int kc_run(struct kc_run *run)
 		} else {
 			if (recording->rules.kernel_stack)
 				copy_kallsyms(absolute);
+			kc_keep_jit_names(absolute, begin);
 			if (!run->no_view && !recording->failed) {
 				shown = show(run, absolute);
 				status = status ?: shown;
