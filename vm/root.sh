@@ -304,7 +304,7 @@ root_ready() {
 		VM_IMAGE=${VM_IMAGE%.ext4}-programs.ext4
 		stamp=$(digest "$stamp" "$(stat -c %Y "$LTTNG_DIR.stamp")" "${VM_PROGRAM_PACKAGES[*]}" "$(declare -f programs_make)")
 		is_made "$VM_PROGRAMS" "$stamp" || step "${VM_PROGRAMS##*/}" \
-			"putting the programs of this test into a copy of the guest's root (about 3 min)" programs_make "$stamp"
+			"putting the programs of this test into a copy of the guest's root" programs_make "$stamp"
 		VM_ROOT=$VM_PROGRAMS
 	fi
 
