@@ -82,6 +82,8 @@
  * takes; seen: 7 (clone() for i386).
  */
 #define KUW_CHILD_INSNS		8
+/* Instructions from a call to the ret of its function; seen: 8, with all callee-saved registers. */
+#define KUW_EPILOGUE_INSNS	8
 /* Executable mappings of one address space; seen: 300. vm.max_map_count is 65,530 by
  * default, and each entry costs 40 bytes.
  */

@@ -6,6 +6,8 @@
  */
 #include "norule.h"
 #include "budgets.h"
+#include "epilogue.h"
+#include "new_thread.h"
 
 /* Return: whether @ra is in known code, and a table, if there is one, has a rule for it. */
 static bool plausible_ra(const struct kuw_state *w, u64 ra)
@@ -57,6 +59,20 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 		return why;
 	if (guess(w, ra, bp + 2 * word, next, true) != KUW_STEPPED)
 		return why;
+	return KUW_STEPPED;
+}
+
+/* The code after the call may be the end of the function. Believe it as a frame pointer. */
+static u32 guess_by_epilogue(struct kuw_state *w, u32 why)
+{
+	struct kuw_expr_regs regs;
+
+	if (!kuw_run_epilogue(w, &regs) || !plausible_ra(w, regs.r[KUW_RA]) ||
+	    kuw_check_cfa(regs.r[KUW_RSP], w->regs.r[KUW_RSP], KUW_WORD))
+		return why;
+	w->regs = regs;
+	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
+	w->guessed = true;
 	return KUW_STEPPED;
 }
 
@@ -187,69 +203,6 @@ static u32 guess_near_start(struct kuw_state *w, u32 why)
 	return why;
 }
 
-/* Return: whether @ip is after the call in the code that starts musl's threads. */
-static bool begins_thread(struct kuw_state *w, u64 ip)
-{
-	u64 before, behind;
-
-	return w->regs.word == KUW_WORD && kuw_try_user(w, ip, 8, &behind) &&
-	       behind == KUW_THREAD_EXIT &&
-	       kuw_try_user(w, ip - KUW_THREAD_CALL_LEN, KUW_THREAD_CALL_LEN, &before) &&
-	       before == KUW_THREAD_CALL;
-}
-
-/*
- * Find where a child continues after the system call that made it. That has returned 0 to
- * the child; the code of libc's clone() at @ip tests for that, and branches.
- * Return: 0 if the code at @ip does something else.
- */
-static u64 child_path(struct kuw_state *w, u64 ip)
-{
-	bool tested = false;
-	u64 code;
-	u32 i;
-
-	for (i = 0; i < KUW_CHILD_INSNS; i++) {
-		if (!kuw_try_user(w, ip, 8, &code))
-			return 0;
-		if ((code & 0xffffff) == 0xc08548) {		/* test %rax,%rax */
-			tested = true;
-			ip += 3;
-		} else if ((code & 0xffff) == 0xc085) {		/* test %eax,%eax */
-			tested = true;
-			ip += 2;
-		} else if (!tested) {
-			if ((code & 0xf8) != 0x58)		/* pop */
-				return 0;
-			ip++;
-		} else if ((code & 0xffff) == 0x8c0f) {	/* jl, near */
-			ip += 6;
-		} else if ((code & 0xff) == 0x7c || (code & 0xff) == 0x75) {
-			ip += 2;				/* jl, jne */
-		} else if ((code & 0xff) == 0x74) {		/* je */
-			return ip + 2 + (s8)(code >> 8);
-		} else {
-			return ip;
-		}
-	}
-	return 0;
-}
-
-/* Return: whether the thread was made by the system call before @ip, and starts here. */
-static bool is_new_thread(struct kuw_state *w, const struct kuw_mapping *m, u64 ip)
-{
-	u64 off;
-
-	ip = child_path(w, ip);
-	if (!ip)
-		return false;
-	off = ip - m->bias - m->table->base;
-	if (off < m->table->span &&
-	    kuw_rule_kind(kuw_table_find(m->table, off)) == KUW_KIND_END)
-		return true;
-	return begins_thread(w, ip + KUW_THREAD_CALL_LEN);
-}
-
 /*
  * Step from libc's clone() or clone3(). Their FDE ends before the syscall instruction, as
  * the child has another stack. In the parent, the last row still holds.
@@ -268,7 +221,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 		w->regs.unknown = true;
 		return KUNWIND_STOP_REG_UNKNOWN;
 	}
-	if (!w->regs.r[KUW_RAX] && is_new_thread(w, m, ip))
+	if (!w->regs.r[KUW_RAX] && kuw_is_new_thread(w, m, ip))
 		return KUNWIND_STOP_COMPLETE;
 	off = ip - KUW_SYSCALL_LEN - 1 - m->bias - m->table->base;
 	if (off >= m->table->span)
@@ -331,7 +284,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	restorer = restorer_at(w);
 	if (restorer)
 		return step_sigframe(w, restorer);
-	if (begins_stack(w) || begins_thread(w, w->regs.r[KUW_RA]))
+	if (begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]))
 		return KUNWIND_STOP_COMPLETE;
 	known_code = m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
 	if (!w->inner && known_code && !kuw_is_called(w->regs.r[KUW_RA] - 1))
@@ -343,6 +296,9 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			ret = guess_call(w, why);
 		return ret == why ? guess_near_start(w, why) : ret;
 	}
+	ret = w->inner ? why : guess_by_epilogue(w, why);
+	if (ret != why)
+		return ret;
 	if (!w->inner && w->regs.known & 1u << KUW_RBP && !w->regs.r[KUW_RBP])
 		return guess_near_start(w, KUNWIND_STOP_UNPROVEN);
 	return guess_by_frame_pointer(w, why);

@@ -773,6 +773,35 @@ static void test_guess_leaf(void **state)
 	assert_int_equal(s->result.proven, 1);
 }
 
+/* Nothing but its end follows the call in code without an FDE. */
+static void test_epilogue(void **state)
+{
+	const u64 outer = TEXT_IP(TEXT_LEN + 5);
+	u8 *code;
+
+	begin_text();
+	code = (u8 *)&s->stack[TEXT_AT] + TEXT_LEN + 5;
+	s->regs.r[6] = 0;
+	/* add $8,%rsp; pop %rbx, %rbp, %r12, %r13, %r14, %r15; ret */
+	memcpy(code, "\x48\x83\xc4\x08\x5b\x5d\x41\x5c\x41\x5d\x41\x5e\x41\x5f\xc3", 15);
+	program_push(s, 0, outer, 1, 2, 3, 4, 5, 6, 7, TEXT_IP(9), 0);
+	program_check(s, RA_BAD, TEXT_IP(8), outer, TEXT_IP(9));
+	assert_int_equal(s->result.proven, 2);
+	/* One instruction more than are looked at. */
+	memcpy(code + 14, "\x5b\xc3", 2);
+	program_check(s, UNPROVEN, TEXT_IP(8), outer);
+	/* It leads to nothing that is known. */
+	memcpy(code, "\xc3", 1);
+	program_check(s, UNPROVEN, TEXT_IP(8), outer);
+	/* Down is no way. */
+	memcpy(code, "\x48\x83\xc4\xf0\xc3", 5);
+	program_push(s, 0, outer, TEXT_IP(9));
+	program_check(s, UNPROVEN, TEXT_IP(8), outer);
+	/* Something else follows. */
+	memcpy(code, "\x90\xc3", 2);
+	program_check(s, UNPROVEN, TEXT_IP(8), outer);
+}
+
 /*
  * Between code without an FDE and there, one word is behind a call: a return address, to
  * code that has no FDE either.
@@ -1097,6 +1126,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ra_expression),
 	TEST(test_guess),
 	TEST(test_guess_leaf),
+	TEST(test_epilogue),
 	TEST(test_no_call),
 	TEST(test_unverified),
 	TEST(test_clone),
