@@ -47,6 +47,8 @@ native_select() {
 	/usr/include/libiberty/demangle.h libiberty-dev
 	/usr/include/lttng/lttng.h liblttng-ctl-dev
 	/usr/include/jansson.h libjansson-dev
+	/usr/include/protobuf-c/protobuf-c.h libprotobuf-c-dev
+	protoc-c protobuf-c-compiler
 	$KERNEL_HEADERS/Makefile linux-headers-$KERNEL_RELEASE
 	"
 }

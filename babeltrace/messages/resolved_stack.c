@@ -65,6 +65,7 @@ void kr_stack_frame(const struct kr_stack *stack, uint64_t i,
 	frame->file = member_string(from, KR_FILE);
 	frame->line = member_integer(from, KR_LINE);
 	frame->guessed = member_integer(from, KR_GUESSED);
+	frame->position = member_integer(from, KR_POSITION);
 	frame->build_id = member_string(from, KR_BUILD_ID);
 }
 

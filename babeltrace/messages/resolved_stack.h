@@ -20,7 +20,9 @@
  *				frame, or if what is mapped there may be another file,
  *				as events were lost; 0 if not, or if the trace does not
  *				tell
- *		build_id	string: module's, in hexadecimal; "" if unknown
+ *		position	unsigned integer: what of module's file is at address; 0 if
+ *				unknown, and in the kernel
+ *		build_id	string: module's, in hexadecimal; "" if it has none
  *	kunwind_stop: string: why the user's stack ends, a name of KUNWIND_STOPS
  *		such as "COMPLETE"; "INCOMPLETE" if the trace says no more than
  *		that; "" if it does not say anything
@@ -51,6 +53,7 @@ enum kr_member {
 	KR_FILE,
 	KR_LINE,
 	KR_GUESSED,
+	KR_POSITION,
 	KR_BUILD_ID,
 	KR_NR_MEMBERS
 };
@@ -80,6 +83,7 @@ struct kr_stack_frame {
 	const char *file;
 	uint64_t line;
 	bool guessed;
+	uint64_t position;
 	const char *build_id;
 };
 

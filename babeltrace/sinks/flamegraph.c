@@ -13,6 +13,7 @@
 #include "flamegraph.h"
 #include "format.h"
 #include "page.h"
+#include "pprof.h"
 #include "profile.h"
 #include "sample.h"
 #include "sink.h"
@@ -27,6 +28,7 @@ enum format {
 	HTML,
 	SUMMARY,
 	TOP,
+	PPROF,
 };
 
 /**
@@ -111,6 +113,11 @@ static void note_event(struct flamegraph *graph, const struct kr_event *event)
 	graph->profile->end = MAX(graph->profile->end, event->time);
 }
 
+static bool names_threads(const struct flamegraph *graph)
+{
+	return graph->format == HTML || graph->format == PPROF || graph->page;
+}
+
 /* Count a stack of a thread. Return: its sample, and its kind. */
 static uint32_t count_stack(struct flamegraph *graph, const struct kr_task *task,
 			    const bt_trace *trace, const char *name, uint32_t node,
@@ -125,8 +132,8 @@ static uint32_t count_stack(struct flamegraph *graph, const struct kr_task *task
 		process = number;
 	}
 	g_string_assign(graph->name, process[0] ? process : "[unknown]");
-	/* The page can show one thread, and reads its number from here. */
-	if ((graph->format == HTML || graph->page) && task->tid >= 0)
+	/* What shows one thread reads its number from here. */
+	if (names_threads(graph) && task->tid >= 0)
 		g_string_append_printf(graph->name, " [%" PRId64 "]", task->tid);
 	*kind = kr_profile_kind(graph->profile, graph->name->str,
 				kr_machine_of(graph->machines, trace)->name, name);
@@ -360,7 +367,8 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 		note(graph, graph->bare, "event has no call stack",
 		     "events have no call stack", "they are not counted");
 	/* What is said of time concerns only who asked for it. */
-	if (graph->format == HTML || (graph->format == FOLDED && graph->count == KR_NS))
+	if (graph->format == HTML || graph->format == PPROF ||
+	    (graph->format == FOLDED && graph->count == KR_NS))
 		add_time_notes(graph);
 	for (i = 0; i < notes->len; i++)
 		fprintf(stderr, "kunwind: warning: %s\n",
@@ -376,6 +384,8 @@ static GString *text_of(const struct flamegraph *graph)
 		return kr_summary(graph->profile, &graph->screen);
 	case TOP:
 		return kr_top(graph->profile, &graph->screen);
+	case PPROF:
+		return kr_pprof(graph->profile);
 	default:
 		return kr_profile_fold(graph->profile, graph->count);
 	}
@@ -433,7 +443,7 @@ static void free_graph(struct kr_sink *sink)
 static bool read_params(struct kr_sink *sink, const bt_value *params)
 {
 	static const char *const formats[] = {
-		"folded", "html", "summary", "top", NULL
+		"folded", "html", "summary", "top", "pprof", NULL
 	};
 	static const char *const counts[] = { "events", "time", NULL };
 	const bt_value *page = bt_value_map_borrow_entry_value_const(params, "page");
@@ -443,6 +453,11 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 	graph->format = kr_sink_choice(sink, params, "format", formats);
 	if (graph->format < 0)
 		return false;
+	if (graph->format == PPROF) {
+		if (page)
+			return kr_sink_refuse(sink, "page", "not with this format");
+		kr_profile_locate(graph->profile);
+	}
 	graph->count = kr_sink_choice(sink, params, "count", counts);
 	graph->color = kr_sink_choice(sink, params, "color", kr_color_words);
 	return graph->count >= 0 && graph->color >= 0 &&

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "format.h"
+#include "locations.h"
 #include "module.h"
 #include "profile.h"
 #include "resolved_stack.h"
@@ -31,6 +32,7 @@ struct kr_profile *kr_profile_new(void)
 
 void kr_profile_free(struct kr_profile *profile)
 {
+	kr_locations_free(profile->locations);
 	kr_strings_free(profile->strings);
 	kr_strings_free(profile->machines);
 	g_hash_table_destroy(profile->modules);
@@ -77,6 +79,11 @@ static const char *module_of(struct kr_profile *profile, const struct kr_stack_f
 	return name;
 }
 
+void kr_profile_locate(struct kr_profile *profile)
+{
+	profile->locations = kr_locations_new(profile->strings);
+}
+
 /*
  * Suffixes are those of perf's folded stacks, which flamegraph.pl colours. perf has none
  * for a frame that is guessed.
@@ -109,9 +116,31 @@ static void set_name(struct kr_profile *profile, const struct kr_stack_frame *fr
 	g_string_append(name, module);
 }
 
-uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stack)
+/* Return: the number of a frame's name, or of its location. */
+static uint32_t number_of(struct kr_profile *profile, const struct kr_stack_frame *frame)
+{
+	if (profile->locations)
+		return kr_locations_add(profile->locations, frame);
+	set_name(profile, frame);
+	return kr_strings_add(profile->strings, profile->name->str);
+}
+
+/* The same for frames that are missing. */
+static uint32_t number_of_missing(struct kr_profile *profile, const char *stop)
 {
 	GString *name = profile->name;
+
+	g_string_assign(name, "[truncated: ");
+	kr_safe_append(name, stop);
+	g_string_append_c(name, ']');
+	if (profile->locations)
+		return kr_locations_add_missing(profile->locations, name->str);
+	g_string_append_c(name, KR_PART);
+	return kr_strings_add(profile->strings, name->str);
+}
+
+uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stack)
+{
 	struct kr_stack_frame frame;
 	uint32_t node = 0;
 	uint64_t i;
@@ -119,17 +148,12 @@ uint32_t kr_profile_node(struct kr_profile *profile, const struct kr_stack *stac
 	profile->nr_stacks++;
 	if (!kr_stack_is_whole(stack)) {
 		profile->nr_cut++;
-		g_string_printf(name, "[truncated: ");
-		kr_safe_append(name, stack->stop);
-		g_string_append_printf(name, "]%c", KR_PART);
 		node = 1 + kr_pairs_add(profile->nodes, node,
-			kr_strings_add(profile->strings, name->str));
+					number_of_missing(profile, stack->stop));
 	}
 	for (i = stack->count; i; i--) {
 		kr_stack_frame(stack, i - 1, &frame);
-		set_name(profile, &frame);
-		node = 1 + kr_pairs_add(profile->nodes, node,
-			kr_strings_add(profile->strings, name->str));
+		node = 1 + kr_pairs_add(profile->nodes, node, number_of(profile, &frame));
 	}
 	return node;
 }

@@ -24,6 +24,7 @@ struct kr_outcome {
 	uint64_t longest;
 };
 
+struct kr_locations;
 struct kr_stack;
 
 /*
@@ -39,8 +40,9 @@ struct kr_stack;
  * @machines: their names
  * @modules: names of modules by what tells their files apart
  * @files: how many files have a base name
- * @nodes: frames, as pairs of the caller's node and the name. Node numbers are
- *	   those of the pairs plus 1; 0 is where stacks begin
+ * @nodes: frames, as pairs of the caller's node and the name, or the location. Node
+ *	   numbers are those of the pairs plus 1; 0 is where stacks begin
+ * @locations: frames with all that is known of them; or NULL, if they are counted by name
  * @kinds: pairs of names: process and event
  * @samples: pairs of kind and node
  * @weights: of each sample, struct kr_weights
@@ -61,6 +63,7 @@ struct kr_profile {
 	GHashTable *modules;
 	GHashTable *files;
 	struct kr_pairs *nodes;
+	struct kr_locations *locations;
 	struct kr_pairs *kinds;
 	struct kr_pairs *samples;
 	GArray *weights;
@@ -78,6 +81,9 @@ struct kr_profile {
 
 struct kr_profile *kr_profile_new(void);
 void kr_profile_free(struct kr_profile *profile);
+
+/* Nodes of an empty profile shall be locations, not names. */
+void kr_profile_locate(struct kr_profile *profile);
 
 /**
  * kr_profile_node() - the node of a stack

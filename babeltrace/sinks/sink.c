@@ -108,6 +108,13 @@ bool kr_sink_number(struct kr_sink *sink, const bt_value *params, const char *na
 	return true;
 }
 
+bool kr_sink_refuse(const struct kr_sink *sink, const char *name, const char *why)
+{
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
+		"kunwind: parameter %s: %s", name, why);
+	return false;
+}
+
 bool kr_sink_take_filter(struct kr_sink *sink, const bt_value *params)
 {
 	const bt_value *value = bt_value_map_borrow_entry_value_const(params, "filter");

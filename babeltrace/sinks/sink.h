@@ -92,6 +92,9 @@ int kr_sink_choice(struct kr_sink *sink, const bt_value *params, const char *nam
 bool kr_sink_number(struct kr_sink *sink, const bt_value *params, const char *name,
 		    unsigned int *number);
 
+/* Return: false; a parameter is wrong, and that is the component's error. */
+bool kr_sink_refuse(const struct kr_sink *sink, const char *name, const char *why);
+
 /* Take the parameter "filter", a regular expression. Return: likewise. */
 bool kr_sink_take_filter(struct kr_sink *sink, const bt_value *params);
 

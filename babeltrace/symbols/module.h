@@ -86,7 +86,7 @@ struct kr_module *kr_module_get(struct kr_modules *modules,
 
 const char *kr_module_path(const struct kr_module *module);
 
-/* Return: in hexadecimal; "" if it has none. */
+/* Return: the build ID in hexadecimal; "" if it has none. */
 const char *kr_module_build_id(const struct kr_module *module);
 
 /* Return: the last component of a path; of what is in brackets all of it. */

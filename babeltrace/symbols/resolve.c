@@ -134,6 +134,7 @@ static bool append_frame(bt_trace_class *trace_class, bt_field_class *frame)
 	       append(frame, "file", bt_field_class_string_create(trace_class)) &&
 	       append(frame, "line", integer_class(trace_class, false)) &&
 	       append(frame, "guessed", integer_class(trace_class, false)) &&
+	       append(frame, "position", integer_class(trace_class, true)) &&
 	       append(frame, "build_id", bt_field_class_string_create(trace_class));
 }
 
@@ -184,6 +185,8 @@ static bool set_frame(bt_field *stack, uint64_t i, const struct kr_stack_frame *
 	bt_field_integer_unsigned_set_value(frame_member(to, KR_LINE), frame->line);
 	bt_field_integer_unsigned_set_value(frame_member(to, KR_GUESSED),
 					    frame->guessed);
+	bt_field_integer_unsigned_set_value(frame_member(to, KR_POSITION),
+					    frame->position);
 	return !bt_field_string_set_value(frame_member(to, KR_FUNCTION),
 					  frame->function) &&
 	       !bt_field_string_set_value(frame_member(to, KR_MODULE),
@@ -251,6 +254,7 @@ struct found {
 	const char *module;
 	const char *build_id;
 	uint64_t address;
+	uint64_t position;
 	bool guessed;
 };
 
@@ -296,8 +300,8 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 	doubts->lost |= found->guessed;
 	found->module = kr_module_path(mapping->module);
 	found->build_id = kr_module_build_id(mapping->module);
-	found->place = kr_module_resolve(mapping->module,
-		address - mapping->start + mapping->offset, *call);
+	found->position = address - mapping->start + mapping->offset;
+	found->place = kr_module_resolve(mapping->module, found->position, *call);
 	*call = !found->place->signal;
 	return found->place->count;
 }
@@ -308,6 +312,7 @@ static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *fo
 		.address = found->address, .kind = KR_USER,
 		.function = "", .module = found->module, .file = "",
 		.build_id = found->build_id, .guessed = found->guessed,
+		.position = found->position,
 	};
 	uint32_t j;
 
@@ -316,6 +321,7 @@ static bool set_user_frames(bt_field *stack, uint64_t *i, const struct found *fo
 		frame.offset = found->address - found->compiled->start;
 		frame.module = "[jit]";
 		frame.build_id = "";
+		frame.position = 0;
 		return set_frame(stack, (*i)++, &frame);
 	}
 	if (!found->place)

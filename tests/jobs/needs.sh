@@ -25,11 +25,14 @@ babeltrace2 babeltrace2 reads traces
 /usr/include/babeltrace2/babeltrace.h libbabeltrace2-dev builds the plugin of babeltrace2
 /usr/include/glib-2.0/glib.h libglib2.0-dev builds the plugin of babeltrace2
 /usr/include/libiberty/demangle.h libiberty-dev builds the plugin of babeltrace2
+/usr/include/protobuf-c/protobuf-c.h libprotobuf-c-dev builds the plugin of babeltrace2
+protoc-c protobuf-c-compiler builds the plugin of babeltrace2
 /usr/include/elfutils/debuginfod.h libdebuginfod-dev builds the plugin of babeltrace2
 /usr/include/lttng/lttng.h liblttng-ctl-dev builds the command
 /usr/include/jansson.h libjansson-dev builds the command
 chromium chromium shows the page of flame graphs
 chromedriver chromium-driver drives it
+go golang-go reads profiles, and builds a program that is stepped
 addr2line binutils what names are compared with
 ld.gold binutils-gold links files with two executable segments
 ld.lld lld links files with two executable segments
@@ -48,7 +51,6 @@ fpc fp-compiler builds a program that is stepped
 gnatmake gnat builds a program that is stepped
 gfortran gfortran builds a program that is stepped
 ghc ghc builds a program that is stepped
-go golang-go builds a program that is stepped
 ocamlopt ocaml-nox builds a program that is stepped
 ocamlfind ocaml-findlib builds a program that is stepped
 musl-gcc musl-tools builds a program that is stepped

@@ -327,6 +327,7 @@ static const struct {
 	[KC_FOLDED] = { "flamegraph", "folded" },
 	[KC_FLAME] = { "flamegraph", "html" },
 	[KC_PERFETTO] = { "perfetto", NULL },
+	[KC_PPROF] = { "flamegraph", "pprof" },
 };
 
 /* What is to fit on a screen fits on that of the terminal. */

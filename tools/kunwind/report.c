@@ -30,7 +30,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!options->folder)
 			argp_error(state, "which trace?");
 		if (options->output && options->view.path)
-			argp_error(state, "-o goes with what is printed, not with --flame and --perfetto");
+			argp_error(state, "-o goes with what is printed; other forms name their own file");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -16,6 +16,7 @@ enum key {
 	FOLDED,
 	FLAME,
 	PERFETTO,
+	PPROF,
 	COUNT,
 	FILTER,
 	MAX_STACK,
@@ -35,7 +36,7 @@ static void choose_form(struct argp_state *state, enum kc_form form)
 	struct kc_view *view = state->input;
 
 	if (view->form != KC_DEFAULT && view->form != form)
-		argp_error(state, "one of --summary, --top, --full, --raw, --folded, --flame and --perfetto at a time");
+		argp_error(state, "one of --summary, --top, --full, --raw, --folded, --flame, --perfetto and --pprof at a time");
 	view->form = form;
 }
 
@@ -60,6 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case FOLDED:
 	case FLAME:
 	case PERFETTO:
+	case PPROF:
 		choose_form(state, (enum kc_form)(key - SUMMARY + KC_SUMMARY));
 		if (arg)
 			view->path = arg;
@@ -93,7 +95,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(state, "--max-stack", view->max_stack, LISTS & ~(1 << KC_TOP),
 		      "--summary and --full");
 		check(state, "--count", view->count, STACKS, "--folded and --flame");
-		check(state, "--filter", view->filter, LISTS | STACKS,
+		check(state, "--filter", view->filter, LISTS | STACKS | 1 << KC_PPROF,
 		      "all but --raw and --perfetto");
 		return 0;
 	default:
@@ -136,6 +138,8 @@ static const struct argp_option takes[] = {
 	{ "flame", FLAME, "FILE", 0, "Write flame graphs, as one page of HTML", 10 },
 	{ "perfetto", PERFETTO, "FILE", 0,
 	  "Write a timeline, for ui.perfetto.dev and Chrome", 10 },
+	{ "pprof", PPROF, "FILE", 0,
+	  "Write a profile for pprof, and for what ingests its format", 10 },
 	{ NULL, 0, NULL, 0, "What of it:", 11 },
 	{ "filter", FILTER, "REGEX", 0,
 	  "Show events only whose name, process, or a function or module of whose stack matches", 11 },

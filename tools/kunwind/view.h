@@ -16,6 +16,7 @@ enum kc_form {
 	KC_FOLDED,
 	KC_FLAME,
 	KC_PERFETTO,
+	KC_PPROF,
 	KC_NR_FORMS
 };
 
