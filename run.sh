@@ -108,10 +108,10 @@ options of kunwind trace and kunwind report, for the job trace (`man kunwind` ex
   --event NAME    trace this tracepoint or system call, not all system calls. `*` matches any characters; may be repeated
   --kernel-stack  record the kernel's stacks, too
   --full          print each call with its stack, in a pager. Likewise: --summary, --top, --folded, --raw (babeltrace2's lines)
-  --flame FILE    write flame graphs, as one page of HTML. Likewise: --perfetto FILE, a timeline; --pprof FILE
+  --flame FILE    write flame graphs, as one page of HTML. Likewise: --perfetto FILE, a timeline; --pprof FILE, --speedscope FILE
   --filter REGEX  show events only whose name, process, or a function or module of whose stack matches
   --max-stack N   show N frames of a stack at most
-  --count WHAT    for --folded and --flame: events or time
+  --count WHAT    for --folded, --flame and --speedscope: events or time
 
 options:
   --kernel NAME   choose the guest's kernel: 6.12 (Debian 13's, the default), 6.12-rt, 6.12-cloud, 6.1 (Debian 12's) or 7.3
@@ -211,13 +211,13 @@ main() {
 	RUN_ARGUMENTS=("$@")
 	while (($#)); do
 		case $1 in
-		--kernel | --timeout | --event | --flame | --perfetto | --pprof | --filter | --max-stack | --count)
+		--kernel | --timeout | --event | --flame | --perfetto | --pprof | --speedscope | --filter | --max-stack | --count)
 			(($# > 1)) || die 125 "$1 needs a value" "./run.sh --help tells which"
 			case $1 in
 			--kernel) kernel=$2 ;;
 			--timeout) JOB_TIMEOUT=$2 ;;
 			--event) TRACE_RECORD+=("$1" "$2") ;;
-			--flame | --perfetto | --pprof)
+			--flame | --perfetto | --pprof | --speedscope)
 				TRACE_FILE=$2
 				TRACE_VIEW+=("$1" -)
 				;;

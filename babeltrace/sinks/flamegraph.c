@@ -17,7 +17,9 @@
 #include "profile.h"
 #include "sample.h"
 #include "sink.h"
+#include "speedscope.h"
 #include "summary.h"
+#include "timeline.h"
 #include "waits.h"
 #include "traced_machine.h"
 
@@ -29,6 +31,7 @@ enum format {
 	SUMMARY,
 	TOP,
 	PPROF,
+	SPEEDSCOPE,
 };
 
 /**
@@ -36,10 +39,12 @@ enum format {
  * @sink: what all sinks have
  * @format: enum format
  * @count: enum kr_weight
+ * @counted: the user has chosen it
  * @color: enum kr_color
  * @screen: for whom it is written
  * @page: where a page is written, too; or NULL
  * @profile: the stacks
+ * @timeline: when they were; or NULL
  * @machines: where they were recorded
  * @waits: of threads that are off the CPU
  * @calls: struct call of each thread that is in one, by struct kr_thread
@@ -58,10 +63,12 @@ struct flamegraph {
 	struct kr_sink sink;
 	int format;
 	int count;
+	bool counted;
 	int color;
 	struct kr_screen screen;
 	char *page;
 	struct kr_profile *profile;
+	struct kr_timeline *timeline;
 	struct kr_machines *machines;
 	struct kr_waits *waits;
 	GHashTable *calls;
@@ -80,6 +87,7 @@ struct flamegraph {
 /**
  * struct call - a system call that was entered
  * @key: whose it is
+ * @pid: whose process
  * @name: of the system call
  * @kind: of the profile, if it has a stack
  * @sample: its stack, or NO_SAMPLE
@@ -88,6 +96,7 @@ struct flamegraph {
  */
 struct call {
 	struct kr_thread key;
+	int64_t pid;
 	char *name;
 	uint32_t kind;
 	uint32_t sample;
@@ -115,7 +124,24 @@ static void note_event(struct flamegraph *graph, const struct kr_event *event)
 
 static bool names_threads(const struct flamegraph *graph)
 {
-	return graph->format == HTML || graph->format == PPROF || graph->page;
+	return graph->format == HTML || graph->format == PPROF || graph->timeline ||
+	       graph->page;
+}
+
+/* A stack of a thread was there for a time; of length 0, if nobody knows for how long. */
+static void note_span(struct flamegraph *graph, const struct kr_thread *thread,
+		      int64_t pid, uint32_t sample, int64_t begin, int64_t end)
+{
+	struct kr_pair pair;
+
+	if (!graph->timeline || sample == NO_SAMPLE)
+		return;
+	pair = kr_pairs_get(graph->profile->samples, sample);
+	kr_timeline_add(graph->timeline, kr_machine_of(graph->machines, thread->trace), pid,
+			thread->tid, &(struct kr_span) {
+				.begin = begin, .end = MAX(begin, end),
+				.kind = pair.a, .node = pair.b,
+			});
 }
 
 /* Count a stack of a thread. Return: its sample, and its kind. */
@@ -166,13 +192,17 @@ static void count_other(struct flamegraph *graph, const struct kr_event *event)
 	uint32_t kind, sample;
 
 	if (!kr_sample_of_event(event->event, &of)) {
-		(void)count_event(graph, event, &kind);
+		sample = count_event(graph, event, &kind);
+		note_span(graph, &event->thread, event->task.pid, sample, event->time,
+			  event->time);
 		return;
 	}
 	on_cpu.name = "on-CPU";
 	sample = count_event(graph, &on_cpu, &kind);
 	if (sample != NO_SAMPLE)
 		kr_profile_add(graph->profile, sample, KR_NS, of.period);
+	note_span(graph, &event->thread, event->task.pid, sample,
+		  event->time - of.period, event->time);
 }
 
 /* A wait that is over, or whose end is not in the trace. */
@@ -190,6 +220,8 @@ static void count_wait(void *data, const struct kr_wait *wait, int64_t end)
 	else
 		name = g_strdup(wait->runnable ? "off-CPU, while it could run" : "off-CPU");
 	sample = count_stack(graph, &wait->task, wait->thread.trace, name, wait->node, &kind);
+	note_span(graph, &wait->thread, wait->task.pid, sample, wait->begin,
+		  wait->begin + (int64_t)ns);
 	if (end != KR_NO_END) {
 		kr_profile_add(graph->profile, sample, KR_NS, ns);
 		kr_profile_end(graph->profile, kind, false, ns);
@@ -222,6 +254,13 @@ static bool take_switch(struct flamegraph *graph, const struct kr_event *event)
 	return !has_stack || !event->task.tid;
 }
 
+/* The end of a call is not known. */
+static void drop_call(struct flamegraph *graph, const struct call *call)
+{
+	graph->endless++;
+	note_span(graph, &call->key, call->pid, call->sample, call->time, call->time);
+}
+
 static bool returns(const char *name)
 {
 	return strcmp(name, "exit") && strcmp(name, "exit_group");
@@ -230,25 +269,27 @@ static bool returns(const char *name)
 static void enter(struct flamegraph *graph, const struct kr_event *event)
 {
 	uint32_t kind, sample = count_event(graph, event, &kind);
-	struct call *call;
+	struct call *call = event->task.tid < 0 ? NULL :
+			    g_hash_table_lookup(graph->calls, &event->thread);
 
-	if (event->task.tid < 0) {
-		graph->nobodys++;
-		return;
-	}
-	if (!returns(event->name)) {
-		graph->endless += g_hash_table_remove(graph->calls, &event->thread);
+	if (call)
+		drop_call(graph, call);
+	if (event->task.tid < 0 || !returns(event->name)) {
+		graph->nobodys += event->task.tid < 0;
+		note_span(graph, &event->thread, event->task.pid, sample, event->time,
+			  event->time);
+		g_hash_table_remove(graph->calls, &event->thread);
 		return;
 	}
 	call = g_new0(struct call, 1);
 	call->key = event->thread;
+	call->pid = event->task.pid;
 	call->name = g_strdup(event->name);
 	call->kind = kind;
 	call->sample = sample;
 	call->time = event->time;
 	call->mark = kr_losses_mark(&graph->losses, event->time);
-	if (!g_hash_table_replace(graph->calls, &call->key, call))
-		graph->endless++;
+	g_hash_table_replace(graph->calls, &call->key, call);
 }
 
 static bool has_failed(const struct kr_event *event)
@@ -270,6 +311,7 @@ static void end_call(struct flamegraph *graph, const struct call *call,
 	graph->profile->end = MAX(graph->profile->end, event->time);
 	if (call->sample == NO_SAMPLE)
 		return;
+	note_span(graph, &call->key, call->pid, call->sample, call->time, event->time);
 	kr_profile_add(graph->profile, call->sample, KR_NS, ns);
 	kr_profile_end(graph->profile, call->kind, has_failed(event), ns);
 }
@@ -277,17 +319,21 @@ static void end_call(struct flamegraph *graph, const struct call *call,
 static void leave(struct flamegraph *graph, const struct kr_event *event)
 {
 	struct call *call;
-	uint32_t kind;
+	uint32_t kind, sample;
 
 	/* Its entry was counted, if it is there. */
 	if (event->task.tid < 0)
 		return;
 	call = g_hash_table_lookup(graph->calls, &event->thread);
 	if (!call || strcmp(call->name, event->name)) {
-		graph->endless += call != NULL;
-		(void)count_event(graph, event, &kind);
+		if (call)
+			drop_call(graph, call);
+		sample = count_event(graph, event, &kind);
+		note_span(graph, &event->thread, event->task.pid, sample, event->time,
+			  event->time);
 	} else if (kr_losses_since(&graph->losses, call->mark)) {
 		graph->unsure++;
+		note_span(graph, &call->key, call->pid, call->sample, call->time, call->time);
 	} else {
 		end_call(graph, call, event);
 	}
@@ -349,7 +395,6 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 	GPtrArray *notes = graph->profile->notes;
 	guint i;
 
-	graph->endless += g_hash_table_size(graph->calls);
 	if (so_far == KR_CUT)
 		g_ptr_array_add(notes, g_strdup(kr_sink_is_cut));
 	if (graph->losses.count && !graph->lost && !graph->lost_packets)
@@ -367,12 +412,19 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 		note(graph, graph->bare, "event has no call stack",
 		     "events have no call stack", "they are not counted");
 	/* What is said of time concerns only who asked for it. */
-	if (graph->format == HTML || graph->format == PPROF ||
+	if (graph->format == HTML || graph->format == PPROF || graph->timeline ||
 	    (graph->format == FOLDED && graph->count == KR_NS))
 		add_time_notes(graph);
 	for (i = 0; i < notes->len; i++)
 		fprintf(stderr, "kunwind: warning: %s\n",
 			(char *)g_ptr_array_index(notes, i));
+}
+
+/* Return: the weight to show: time, if there is any, unless the user wants another. */
+static enum kr_weight chosen(const struct flamegraph *graph)
+{
+	return graph->counted ? graph->count :
+	       graph->profile->total.of[KR_NS] ? KR_NS : KR_EVENTS;
 }
 
 static GString *text_of(const struct flamegraph *graph)
@@ -386,6 +438,8 @@ static GString *text_of(const struct flamegraph *graph)
 		return kr_top(graph->profile, &graph->screen);
 	case PPROF:
 		return kr_pprof(graph->profile);
+	case SPEEDSCOPE:
+		return kr_speedscope(graph->profile, graph->timeline, chosen(graph));
 	default:
 		return kr_profile_fold(graph->profile, graph->count);
 	}
@@ -410,12 +464,17 @@ static bool write_page(const struct flamegraph *graph)
 static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 {
 	struct flamegraph *graph = (struct flamegraph *)sink;
+	GHashTableIter calls;
+	gpointer call;
 	GString *text;
 	bool done;
 
 	if (so_far == KR_SOME)
 		return true;
 	kr_waits_finish(graph->waits);
+	g_hash_table_iter_init(&calls, graph->calls);
+	while (g_hash_table_iter_next(&calls, NULL, &call))
+		drop_call(graph, call);
 	add_notes(graph, so_far);
 	graph->profile->nr_threads = g_hash_table_size(graph->threads);
 	if (graph->page && !write_page(graph))
@@ -431,6 +490,7 @@ static void free_graph(struct kr_sink *sink)
 	struct flamegraph *graph = (struct flamegraph *)sink;
 
 	kr_waits_free(graph->waits);
+	kr_timeline_free(graph->timeline);
 	g_hash_table_destroy(graph->calls);
 	g_hash_table_destroy(graph->threads);
 	g_string_free(graph->name, TRUE);
@@ -443,7 +503,7 @@ static void free_graph(struct kr_sink *sink)
 static bool read_params(struct kr_sink *sink, const bt_value *params)
 {
 	static const char *const formats[] = {
-		"folded", "html", "summary", "top", "pprof", NULL
+		"folded", "html", "summary", "top", "pprof", "speedscope", NULL
 	};
 	static const char *const counts[] = { "events", "time", NULL };
 	const bt_value *page = bt_value_map_borrow_entry_value_const(params, "page");
@@ -458,6 +518,9 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 			return kr_sink_refuse(sink, "page", "not with this format");
 		kr_profile_locate(graph->profile);
 	}
+	if (graph->format == SPEEDSCOPE)
+		graph->timeline = kr_timeline_new();
+	graph->counted = bt_value_map_has_entry(params, "count");
 	graph->count = kr_sink_choice(sink, params, "count", counts);
 	graph->color = kr_sink_choice(sink, params, "color", kr_color_words);
 	return graph->count >= 0 && graph->color >= 0 &&

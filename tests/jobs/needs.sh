@@ -33,6 +33,8 @@ protoc-c protobuf-c-compiler builds the plugin of babeltrace2
 chromium chromium shows the page of flame graphs
 chromedriver chromium-driver drives it
 go golang-go reads profiles, and builds a program that is stepped
+node nodejs runs the importer of speedscope
+npm npm fetches it
 addr2line binutils what names are compared with
 ld.gold binutils-gold links files with two executable segments
 ld.lld lld links files with two executable segments

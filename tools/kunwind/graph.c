@@ -328,6 +328,7 @@ static const struct {
 	[KC_FLAME] = { "flamegraph", "html" },
 	[KC_PERFETTO] = { "perfetto", NULL },
 	[KC_PPROF] = { "flamegraph", "pprof" },
+	[KC_SPEEDSCOPE] = { "flamegraph", "speedscope" },
 };
 
 /* What is to fit on a screen fits on that of the terminal. */

@@ -17,6 +17,7 @@ enum key {
 	FLAME,
 	PERFETTO,
 	PPROF,
+	SPEEDSCOPE,
 	COUNT,
 	FILTER,
 	MAX_STACK,
@@ -29,14 +30,14 @@ static const char *const counts[] = { "events", "time", NULL };
 
 /* Which options go with which forms. */
 #define LISTS	(1 << KC_SUMMARY | 1 << KC_TOP | 1 << KC_FULL | 1 << KC_DEFAULT)
-#define STACKS	(1 << KC_FOLDED | 1 << KC_FLAME)
+#define STACKS	(1 << KC_FOLDED | 1 << KC_FLAME | 1 << KC_SPEEDSCOPE)
 
 static void choose_form(struct argp_state *state, enum kc_form form)
 {
 	struct kc_view *view = state->input;
 
 	if (view->form != KC_DEFAULT && view->form != form)
-		argp_error(state, "one of --summary, --top, --full, --raw, --folded, --flame, --perfetto and --pprof at a time");
+		argp_error(state, "one of --summary, --top, --full, --raw, --folded, --flame, --perfetto, --pprof and --speedscope at a time");
 	view->form = form;
 }
 
@@ -62,6 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case FLAME:
 	case PERFETTO:
 	case PPROF:
+	case SPEEDSCOPE:
 		choose_form(state, (enum kc_form)(key - SUMMARY + KC_SUMMARY));
 		if (arg)
 			view->path = arg;
@@ -94,7 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		check(state, "--color", view->color, LISTS, "--summary, --top and --full");
 		check(state, "--max-stack", view->max_stack, LISTS & ~(1 << KC_TOP),
 		      "--summary and --full");
-		check(state, "--count", view->count, STACKS, "--folded and --flame");
+		check(state, "--count", view->count, STACKS, "--folded, --flame and --speedscope");
 		check(state, "--filter", view->filter, LISTS | STACKS | 1 << KC_PPROF,
 		      "all but --raw and --perfetto");
 		return 0;
@@ -140,12 +142,14 @@ static const struct argp_option takes[] = {
 	  "Write a timeline, for ui.perfetto.dev and Chrome", 10 },
 	{ "pprof", PPROF, "FILE", 0,
 	  "Write a profile for pprof, and for what ingests its format", 10 },
+	{ "speedscope", SPEEDSCOPE, "FILE", 0,
+	  "Write what each thread did over time, for speedscope", 10 },
 	{ NULL, 0, NULL, 0, "What of it:", 11 },
 	{ "filter", FILTER, "REGEX", 0,
 	  "Show events only whose name, process, or a function or module of whose stack matches", 11 },
 	{ "max-stack", MAX_STACK, "N", 0, "Show N frames of a stack at most", 11 },
 	{ "count", COUNT, "WHAT", 0,
-	  "For --folded and --flame: count events, or time in system calls", 11 },
+	  "For --folded, --flame and --speedscope: count events, or time in system calls", 11 },
 	{ "color", COLOR, "WHEN", 0, "Use colours: auto, always or never", 11 },
 	{ "sysroot", SYSROOT, "DIR", 0, "Find the files of the traced machine there", 11 },
 	{ "kallsyms", KALLSYMS, "FILE", 0,

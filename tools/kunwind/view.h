@@ -17,6 +17,7 @@ enum kc_form {
 	KC_FLAME,
 	KC_PERFETTO,
 	KC_PPROF,
+	KC_SPEEDSCOPE,
 	KC_NR_FORMS
 };
 
