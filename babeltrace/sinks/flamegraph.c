@@ -22,6 +22,7 @@
 #include "timeline.h"
 #include "waits.h"
 #include "traced_machine.h"
+#include "uftrace.h"
 
 #define NO_SAMPLE	UINT32_MAX
 
@@ -32,6 +33,7 @@ enum format {
 	TOP,
 	PPROF,
 	SPEEDSCOPE,
+	UFTRACE,
 };
 
 /**
@@ -479,6 +481,8 @@ static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 	graph->profile->nr_threads = g_hash_table_size(graph->threads);
 	if (graph->page && !write_page(graph))
 		return false;
+	if (graph->format == UFTRACE)
+		return kr_uftrace(&sink->output, graph->profile, graph->timeline);
 	text = text_of(graph);
 	done = kr_output_write(&sink->output, text);
 	g_string_free(text, TRUE);
@@ -503,7 +507,8 @@ static void free_graph(struct kr_sink *sink)
 static bool read_params(struct kr_sink *sink, const bt_value *params)
 {
 	static const char *const formats[] = {
-		"folded", "html", "summary", "top", "pprof", "speedscope", NULL
+		"folded", "html", "summary", "top", "pprof", "speedscope",
+		"uftrace", NULL
 	};
 	static const char *const counts[] = { "events", "time", NULL };
 	const bt_value *page = bt_value_map_borrow_entry_value_const(params, "page");
@@ -518,8 +523,9 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 			return kr_sink_refuse(sink, "page", "not with this format");
 		kr_profile_locate(graph->profile);
 	}
-	if (graph->format == SPEEDSCOPE)
+	if (graph->format == SPEEDSCOPE || graph->format == UFTRACE)
 		graph->timeline = kr_timeline_new();
+	sink->folder = graph->format == UFTRACE;
 	graph->counted = bt_value_map_has_entry(params, "count");
 	graph->count = kr_sink_choice(sink, params, "count", counts);
 	graph->color = kr_sink_choice(sink, params, "color", kr_color_words);

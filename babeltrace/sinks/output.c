@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "output.h"
@@ -33,6 +34,52 @@ bool kr_output_begin(struct kr_output *output, const char *path)
 	return false;
 }
 
+/* Return: whether nothing is there that would be lost. */
+static bool may_become_folder(const char *path)
+{
+	struct stat st;
+	GDir *folder;
+	bool empty;
+
+	if (lstat(path, &st))
+		return errno == ENOENT;
+	folder = S_ISDIR(st.st_mode) ? g_dir_open(path, 0, NULL) : NULL;
+	empty = folder && !g_dir_read_name(folder);
+	if (folder)
+		g_dir_close(folder);
+	errno = EEXIST;
+	return empty;
+}
+
+bool kr_output_begin_folder(struct kr_output *output, const char *path)
+{
+	*output = (struct kr_output){ .fd = -1, .folder = true };
+	if (!may_become_folder(path))
+		return false;
+	output->path = g_strdup(path);
+	/* A slash at the end is no part of the name. */
+	while (strlen(output->path) > 1 && g_str_has_suffix(output->path, "/"))
+		output->path[strlen(output->path) - 1] = '\0';
+	output->partial = g_strdup_printf("%s.XXXXXX", output->path);
+	if (mkdtemp(output->partial))
+		output->fd = open(output->partial, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (output->fd >= 0)
+		return true;
+	g_clear_pointer(&output->partial, g_free);
+	g_clear_pointer(&output->path, g_free);
+	return false;
+}
+
+bool kr_output_add(const struct kr_output *output, const char *name, GString *text)
+{
+	const struct kr_output file = {
+		.fd = openat(output->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
+	};
+	bool done = file.fd >= 0 && kr_output_write(&file, text);
+
+	return file.fd >= 0 && !close(file.fd) && done;
+}
+
 bool kr_output_write(const struct kr_output *output, GString *text)
 {
 	gsize done = 0;
@@ -59,9 +106,27 @@ bool kr_output_end(struct kr_output *output)
 	return true;
 }
 
+static void remove_folder(const char *path)
+{
+	GDir *folder = g_dir_open(path, 0, NULL);
+	const char *name;
+
+	while (folder && (name = g_dir_read_name(folder))) {
+		char *file = g_build_filename(path, name, NULL);
+
+		unlink(file);
+		g_free(file);
+	}
+	if (folder)
+		g_dir_close(folder);
+	rmdir(path);
+}
+
 void kr_output_drop(struct kr_output *output)
 {
-	if (output->partial)
+	if (output->partial && output->folder)
+		remove_folder(output->partial);
+	else if (output->partial)
 		unlink(output->partial);
 	g_clear_pointer(&output->partial, g_free);
 	g_clear_pointer(&output->path, g_free);

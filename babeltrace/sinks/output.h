@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Where a sink writes: the standard output, or a file. A file is complete or it is not there:
- * until then the text goes to a file of another name beside it, which only its owner may
- * read, as stacks of all processes are in it. A pipe or a device is written as it is.
+ * Where a sink writes: the standard output, a file, or a folder of files. A file is complete
+ * or it is not there: until then the text goes to a file of another name beside it, which
+ * only its owner may read, as stacks of all processes are in it. A pipe or a device is
+ * written as it is. A folder is treated like a file.
  */
 #ifndef KR_OUTPUT_H
 #define KR_OUTPUT_H
@@ -12,21 +13,29 @@
 
 /**
  * struct kr_output - where something is written
- * @fd: the file
+ * @fd: the file, or the folder
  * @path: what it is called at the end; NULL: as now
  * @partial: what it is called until then; NULL: likewise
+ * @folder: it is one
  */
 struct kr_output {
 	int fd;
 	char *path;
 	char *partial;
+	bool folder;
 };
 
 /* @path: NULL is the standard output. Return: false, with errno, if it cannot be written. */
 bool kr_output_begin(struct kr_output *output, const char *path);
 
+/* The same for a folder, which must not be there or be empty. */
+bool kr_output_begin_folder(struct kr_output *output, const char *path);
+
 /* Write the text and empty it. Return: likewise. */
 bool kr_output_write(const struct kr_output *output, GString *text);
+
+/* The same for a new file of the folder. */
+bool kr_output_add(const struct kr_output *output, const char *name, GString *text);
 
 /* All is written. Return: likewise. */
 bool kr_output_end(struct kr_output *output);

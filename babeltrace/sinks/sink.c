@@ -37,11 +37,22 @@ static void free_sink(struct kr_sink *sink)
 	sink->ops->free(sink);
 }
 
+bool kr_sink_refuse(const struct kr_sink *sink, const char *name, const char *why)
+{
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
+		"kunwind: parameter %s: %s", name, why);
+	return false;
+}
+
 static bool open_file(struct kr_sink *sink, const bt_value *params)
 {
 	const bt_value *path = bt_value_map_borrow_entry_value_const(params, "path");
+	const char *to = path ? bt_value_string_get(path) : NULL;
 
-	if (kr_output_begin(&sink->output, path ? bt_value_string_get(path) : NULL))
+	if (sink->folder && !to)
+		return kr_sink_refuse(sink, "path", "a folder is needed");
+	if (sink->folder ? kr_output_begin_folder(&sink->output, to) :
+			   kr_output_begin(&sink->output, to))
 		return true;
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
 		"kunwind: %s: %s", bt_value_string_get(path), strerror(errno));
@@ -106,13 +117,6 @@ bool kr_sink_number(struct kr_sink *sink, const bt_value *params, const char *na
 	}
 	*number = (unsigned int)parsed;
 	return true;
-}
-
-bool kr_sink_refuse(const struct kr_sink *sink, const char *name, const char *why)
-{
-	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
-		"kunwind: parameter %s: %s", name, why);
-	return false;
 }
 
 bool kr_sink_take_filter(struct kr_sink *sink, const bt_value *params)

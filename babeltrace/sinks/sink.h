@@ -44,6 +44,7 @@ struct kr_sink_ops {
  * @upstream: where messages come from
  * @filter: events that do not match are left out; or NULL
  * @output: where it writes
+ * @folder: that is a folder
  * @done: it has written all
  */
 struct kr_sink {
@@ -52,6 +53,7 @@ struct kr_sink {
 	bt_message_iterator *upstream;
 	GRegex *filter;
 	struct kr_output output;
+	bool folder;
 	bool done;
 };
 

@@ -35,6 +35,7 @@ chromedriver chromium-driver drives it
 go golang-go reads profiles, and builds a program that is stepped
 node nodejs runs the importer of speedscope
 npm npm fetches it
+uftrace uftrace replays what threads did
 addr2line binutils what names are compared with
 ld.gold binutils-gold links files with two executable segments
 ld.lld lld links files with two executable segments

@@ -329,6 +329,7 @@ static const struct {
 	[KC_PERFETTO] = { "perfetto", NULL },
 	[KC_PPROF] = { "flamegraph", "pprof" },
 	[KC_SPEEDSCOPE] = { "flamegraph", "speedscope" },
+	[KC_UFTRACE] = { "flamegraph", "uftrace" },
 };
 
 /* What is to fit on a screen fits on that of the terminal. */

@@ -18,6 +18,7 @@ enum key {
 	PERFETTO,
 	PPROF,
 	SPEEDSCOPE,
+	UFTRACE,
 	COUNT,
 	FILTER,
 	MAX_STACK,
@@ -37,7 +38,7 @@ static void choose_form(struct argp_state *state, enum kc_form form)
 	struct kc_view *view = state->input;
 
 	if (view->form != KC_DEFAULT && view->form != form)
-		argp_error(state, "one of --summary, --top, --full, --raw, --folded, --flame, --perfetto, --pprof and --speedscope at a time");
+		argp_error(state, "one of --summary, --top, --full, --raw, --folded, --flame, --perfetto, --pprof, --speedscope and --uftrace at a time");
 	view->form = form;
 }
 
@@ -64,6 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case PERFETTO:
 	case PPROF:
 	case SPEEDSCOPE:
+	case UFTRACE:
 		choose_form(state, (enum kc_form)(key - SUMMARY + KC_SUMMARY));
 		if (arg)
 			view->path = arg;
@@ -93,16 +95,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		view->kallsyms = arg;
 		return 0;
 	case ARGP_KEY_END:
+		if (view->form == KC_UFTRACE && !strcmp(view->path, "-"))
+			argp_error(state, "--uftrace needs a folder");
 		check(state, "--color", view->color, LISTS, "--summary, --top and --full");
 		check(state, "--max-stack", view->max_stack, LISTS & ~(1 << KC_TOP),
 		      "--summary and --full");
 		check(state, "--count", view->count, STACKS, "--folded, --flame and --speedscope");
-		check(state, "--filter", view->filter, LISTS | STACKS | 1 << KC_PPROF,
+		check(state, "--filter", view->filter, LISTS | STACKS | 1 << KC_PPROF | 1 << KC_UFTRACE,
 		      "all but --raw and --perfetto");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+/* Return: 0, or why not: what is there would be lost, or its parent cannot be changed. */
+static int may_become_folder(const char *path, const char *parent)
+{
+	GDir *folder = g_dir_open(path, 0, NULL);
+	bool used = folder ? g_dir_read_name(folder) != NULL :
+			     g_file_test(path, G_FILE_TEST_EXISTS);
+
+	if (folder)
+		g_dir_close(folder);
+	return used ? EEXIST : access(parent, W_OK | X_OK) ? errno : 0;
 }
 
 bool kc_view_possible(const struct kc_view *view)
@@ -112,6 +128,8 @@ bool kc_view_possible(const struct kc_view *view)
 
 	if (!view->path || !strcmp(view->path, "-"))
 		err = 0;
+	else if (view->form == KC_UFTRACE)
+		err = may_become_folder(view->path, folder);
 	else if (g_file_test(view->path, G_FILE_TEST_IS_DIR))
 		err = EISDIR;
 	else if (access(view->path, W_OK) && errno != ENOENT)
@@ -144,6 +162,8 @@ static const struct argp_option takes[] = {
 	  "Write a profile for pprof, and for what ingests its format", 10 },
 	{ "speedscope", SPEEDSCOPE, "FILE", 0,
 	  "Write what each thread did over time, for speedscope", 10 },
+	{ "uftrace", UFTRACE, "DIR", 0,
+	  "Write a folder of entries and exits of functions, for uftrace", 10 },
 	{ NULL, 0, NULL, 0, "What of it:", 11 },
 	{ "filter", FILTER, "REGEX", 0,
 	  "Show events only whose name, process, or a function or module of whose stack matches", 11 },

@@ -18,13 +18,14 @@ enum kc_form {
 	KC_PERFETTO,
 	KC_PPROF,
 	KC_SPEEDSCOPE,
+	KC_UFTRACE,
 	KC_NR_FORMS
 };
 
 /**
  * struct kc_view - how a trace is shown
  * @form: as what
- * @path: where to write; NULL and "-": to the standard output
+ * @path: where to write, for KC_UFTRACE a folder; NULL and "-": to the standard output
  * @page: where to write flame graphs, too; with KC_TOP, or NULL
  * @color: auto, always or never; or NULL
  * @count: events or time; or NULL
