@@ -8,6 +8,9 @@
  *	kinds		[process, event, ...]: both are names
  *	samples		[kind, node, events, nanoseconds, ...]
  *	notes		sentences
+ *
+ * A page that compares has the data of what it compares with in another script, which
+ * gets half of the room.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,6 +20,8 @@
 
 /* Names of templates of C++ can have kilobytes. */
 #define NAME_BYTES	300
+
+static const char second[] = "</script>\n<script id=\"before\" type=\"application/json\">\n";
 
 /* The fewest that a node takes. */
 #define NODE_BYTES	8
@@ -120,9 +125,8 @@ static GString *data_of(const struct kr_profile *profile, enum kr_weight first)
 
 /* Return: the data of as much of the profile as there is room for. */
 static GString *data_that_fits(const struct kr_profile *profile,
-			       enum kr_weight first)
+			       enum kr_weight first, size_t room)
 {
-	size_t room = KR_PAGE_BYTES - head_bytes() - tail_bytes();
 	struct kr_sums *sums = kr_sums_of(profile);
 	GString *data = NULL;
 	double least = 0;
@@ -146,10 +150,18 @@ static GString *data_that_fits(const struct kr_profile *profile,
 	return data;
 }
 
-GString *kr_page(const struct kr_profile *profile, enum kr_weight first)
+GString *kr_page(const struct kr_profile *profile, const struct kr_profile *before,
+		 enum kr_weight first)
 {
-	GString *data = data_that_fits(profile, first);
+	size_t room = (KR_PAGE_BYTES - head_bytes() - tail_bytes()) / (before ? 2 : 1);
+	GString *data = data_that_fits(profile, first, room), *other;
 
+	if (before) {
+		other = data_that_fits(before, first, room - sizeof(second));
+		g_string_append(data, second);
+		g_string_append_len(data, other->str, (gssize)other->len);
+		g_string_free(other, TRUE);
+	}
 	g_string_prepend_len(data, kr_page_head, head_bytes());
 	g_string_append_len(data, kr_page_tail, tail_bytes());
 	return data;

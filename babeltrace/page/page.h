@@ -12,8 +12,10 @@
  * kr_page() - the page
  * @profile: what it shows. Frames, processes and events of so little weight that
  *	     they would make it larger than KR_PAGE_BYTES are drawn as one
+ * @before: what it compares with; or NULL
  * @first: the weight that it shows first
  */
-GString *kr_page(const struct kr_profile *profile, enum kr_weight first);
+GString *kr_page(const struct kr_profile *profile, const struct kr_profile *before,
+		 enum kr_weight first);
 
 #endif /* KR_PAGE_H */

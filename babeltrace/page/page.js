@@ -425,6 +425,11 @@ async function readOther(file)
 	draw();
 }
 
+// A page that was made to compare.
+if (element("before")) {
+	compared = new Trace(JSON.parse(element("before").textContent));
+	element("compared").textContent = "compared with the trace before: red is more than there, blue is less";
+}
 addChoices("process", trace.kinds.filter((_, i) => i % 2 === 0).map(n => trace.process(n)));
 addChoices("event", trace.kinds.filter((_, i) => i % 2 === 1).map(n => trace.parts[n][0]));
 for (const note of trace.notes) {

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "difference.h"
 #include "event.h"
 #include "flamegraph.h"
 #include "format.h"
@@ -46,6 +47,7 @@ enum format {
  * @screen: for whom it is written
  * @page: where a page is written, too; or NULL
  * @profile: the stacks
+ * @before: those to compare with; or NULL
  * @timeline: when they were; or NULL
  * @machines: where they were recorded
  * @waits: of threads that are off the CPU
@@ -70,6 +72,7 @@ struct flamegraph {
 	struct kr_screen screen;
 	char *page;
 	struct kr_profile *profile;
+	struct kr_profile *before;
 	struct kr_timeline *timeline;
 	struct kr_machines *machines;
 	struct kr_waits *waits;
@@ -433,11 +436,13 @@ static GString *text_of(const struct flamegraph *graph)
 {
 	switch (graph->format) {
 	case HTML:
-		return kr_page(graph->profile, graph->count);
+		return kr_page(graph->profile, graph->before, graph->count);
 	case SUMMARY:
 		return kr_summary(graph->profile, &graph->screen);
 	case TOP:
-		return kr_top(graph->profile, &graph->screen);
+		return graph->before ?
+		       kr_difference(graph->before, graph->profile, &graph->screen) :
+		       kr_top(graph->profile, &graph->screen);
 	case PPROF:
 		return kr_pprof(graph->profile);
 	case SPEEDSCOPE:
@@ -456,29 +461,55 @@ static bool write_page(const struct flamegraph *graph)
 
 	if (!kr_output_begin(&output, graph->page))
 		return false;
-	text = kr_page(graph->profile, graph->count);
+	text = kr_page(graph->profile, graph->before, graph->count);
 	done = kr_output_write(&output, text) && kr_output_end(&output);
 	kr_output_drop(&output);
 	g_string_free(text, TRUE);
 	return done;
 }
 
-static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
+/* All of a trace was read, or as much as can be. */
+static void finish(struct flamegraph *graph, enum kr_so_far so_far)
 {
-	struct flamegraph *graph = (struct flamegraph *)sink;
 	GHashTableIter calls;
 	gpointer call;
-	GString *text;
-	bool done;
 
-	if (so_far == KR_SOME)
-		return true;
 	kr_waits_finish(graph->waits);
 	g_hash_table_iter_init(&calls, graph->calls);
 	while (g_hash_table_iter_next(&calls, NULL, &call))
 		drop_call(graph, call);
 	add_notes(graph, so_far);
 	graph->profile->nr_threads = g_hash_table_size(graph->threads);
+}
+
+/* What comes now is another trace. */
+static void turn(struct kr_sink *sink)
+{
+	struct flamegraph *graph = (struct flamegraph *)sink;
+
+	finish(graph, KR_ALL);
+	graph->before = graph->profile;
+	graph->profile = kr_profile_new();
+	kr_waits_free(graph->waits);
+	graph->waits = kr_waits_new(count_wait, graph);
+	g_hash_table_remove_all(graph->calls);
+	g_hash_table_remove_all(graph->threads);
+	graph->losses = (struct kr_losses){ 0 };
+	graph->lost = graph->lost_packets = graph->events = graph->bare = 0;
+	graph->nobodys = graph->endless = graph->unsure = 0;
+}
+
+static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
+{
+	struct flamegraph *graph = (struct flamegraph *)sink;
+	GString *text;
+	bool done;
+
+	if (so_far == KR_SOME)
+		return true;
+	if (sink->compares && !graph->before)
+		turn(sink);
+	finish(graph, so_far);
 	if (graph->page && !write_page(graph))
 		return false;
 	if (graph->format == UFTRACE)
@@ -500,6 +531,8 @@ static void free_graph(struct kr_sink *sink)
 	g_string_free(graph->name, TRUE);
 	g_free(graph->page);
 	kr_profile_free(graph->profile);
+	if (graph->before)
+		kr_profile_free(graph->before);
 	kr_machines_free(graph->machines);
 	g_free(graph);
 }
@@ -511,8 +544,10 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 		"uftrace", NULL
 	};
 	static const char *const counts[] = { "events", "time", NULL };
+	static const char *const no_or_yes[] = { "no", "yes", NULL };
 	const bt_value *page = bt_value_map_borrow_entry_value_const(params, "page");
 	struct flamegraph *graph = (struct flamegraph *)sink;
+	int compares;
 
 	graph->page = page ? g_strdup(bt_value_string_get(page)) : NULL;
 	graph->format = kr_sink_choice(sink, params, "format", formats);
@@ -523,13 +558,17 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 			return kr_sink_refuse(sink, "page", "not with this format");
 		kr_profile_locate(graph->profile);
 	}
+	compares = kr_sink_choice(sink, params, "compare", no_or_yes);
+	sink->compares = compares > 0;
+	if (sink->compares && graph->format != HTML && graph->format != TOP)
+		return kr_sink_refuse(sink, "compare", "not with this format");
 	if (graph->format == SPEEDSCOPE || graph->format == UFTRACE)
 		graph->timeline = kr_timeline_new();
 	sink->folder = graph->format == UFTRACE;
 	graph->counted = bt_value_map_has_entry(params, "count");
 	graph->count = kr_sink_choice(sink, params, "count", counts);
 	graph->color = kr_sink_choice(sink, params, "color", kr_color_words);
-	return graph->count >= 0 && graph->color >= 0 &&
+	return compares >= 0 && graph->count >= 0 && graph->color >= 0 &&
 	       kr_sink_take_filter(sink, params) &&
 	       kr_sink_number(sink, params, "columns", &graph->screen.columns) &&
 	       kr_sink_number(sink, params, "rows", &graph->screen.rows) &&
@@ -542,11 +581,12 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	void *data)
 {
 	static const char *const names[] = {
-		"color", "columns", "count", "filter", "format", "max-stack", "page",
+		"color", "columns", "compare", "count", "filter", "format", "max-stack", "page",
 		"path", "rows", NULL
 	};
 	static const struct kr_sink_ops ops = {
-		.message = take_message, .write = write_graph, .free = free_graph,
+		.message = take_message, .write = write_graph, .turn = turn,
+		.free = free_graph,
 	};
 	struct flamegraph *graph = g_new0(struct flamegraph, 1);
 	bt_component_class_initialize_method_status status;

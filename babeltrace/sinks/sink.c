@@ -30,6 +30,7 @@ static struct kr_sink *sink_of(bt_self_component_sink *self)
 
 static void free_sink(struct kr_sink *sink)
 {
+	bt_message_iterator_put_ref(sink->before);
 	bt_message_iterator_put_ref(sink->upstream);
 	kr_output_drop(&sink->output);
 	if (sink->filter)
@@ -78,6 +79,12 @@ bt_component_class_initialize_method_status kr_sink_init(
 	    (own_params && !own_params(sink, params)) || !open_file(sink, params)) {
 		free_sink(sink);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	if (sink->compares)
+		status = bt_self_component_sink_add_input_port(self, "before", NULL, NULL);
+	if (status) {
+		free_sink(sink);
+		return (bt_component_class_initialize_method_status)status;
 	}
 	bt_self_component_set_data(component(sink), sink);
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
@@ -178,10 +185,17 @@ const struct kr_colors *kr_sink_colors(const struct kr_sink *sink, int choice)
 bt_component_class_sink_graph_is_configured_method_status kr_sink_configured(
 	bt_self_component_sink *self)
 {
-	return (bt_component_class_sink_graph_is_configured_method_status)
+	struct kr_sink *sink = sink_of(self);
+	bt_message_iterator_create_from_sink_component_status status =
 		bt_message_iterator_create_from_sink_component(self,
 			bt_self_component_sink_borrow_input_port_by_index(self, 0),
-			&sink_of(self)->upstream);
+			&sink->upstream);
+
+	if (!status && sink->compares)
+		status = bt_message_iterator_create_from_sink_component(self,
+			bt_self_component_sink_borrow_input_port_by_index(self, 1),
+			&sink->before);
+	return (bt_component_class_sink_graph_is_configured_method_status)status;
 }
 
 static bool write_out(struct kr_sink *sink, enum kr_so_far so_far)
@@ -211,7 +225,12 @@ bt_component_class_sink_consume_method_status kr_sink_consume(
 	bt_message_array_const messages;
 	uint64_t i, n;
 
-	status = bt_message_iterator_next(sink->upstream, &messages, &n);
+	status = bt_message_iterator_next(sink->before ?: sink->upstream, &messages, &n);
+	if (sink->before && status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
+		BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(sink->before);
+		sink->ops->turn(sink);
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
+	}
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
 		return write_out(sink, KR_ALL) ?
 			BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END :

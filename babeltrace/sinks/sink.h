@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the sinks have in common: one port, from which all messages are taken. */
+/* What the sinks have in common: a port, from which all messages are taken. */
 #ifndef KR_SINK_H
 #define KR_SINK_H
 
@@ -29,11 +29,13 @@ extern const char kr_sink_no_stacks[];
  * @message: take a message
  * @write: write what there is; false if it cannot be written, and the cause is in
  *	   errno. Not called again after KR_ALL, KR_CUT, or a failure
+ * @turn: what was before has come to its end; only of a sink that compares
  * @free: free the sink, and all but what is in struct kr_sink
  */
 struct kr_sink_ops {
 	void (*message)(struct kr_sink *sink, const bt_message *message);
 	bool (*write)(struct kr_sink *sink, enum kr_so_far so_far);
+	void (*turn)(struct kr_sink *sink);
 	void (*free)(struct kr_sink *sink);
 };
 
@@ -42,6 +44,8 @@ struct kr_sink_ops {
  * @ops: its own
  * @self: the component
  * @upstream: where messages come from
+ * @compares: the port "before" has messages to compare with, which come first
+ * @before: where these come from, until they end
  * @filter: events that do not match are left out; or NULL
  * @output: where it writes
  * @folder: that is a folder
@@ -51,6 +55,8 @@ struct kr_sink {
 	const struct kr_sink_ops *ops;
 	bt_self_component_sink *self;
 	bt_message_iterator *upstream;
+	bool compares;
+	bt_message_iterator *before;
 	GRegex *filter;
 	struct kr_output output;
 	bool folder;

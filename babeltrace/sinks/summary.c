@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include "functions.h"
 #include "summary.h"
 
 /* Fewer lines would say nothing, however small the screen is. */
@@ -29,64 +30,9 @@ struct stack {
 	struct kr_weights weights;
 };
 
-struct function {
-	uint32_t name;
-	uint32_t stamp;
-	uint64_t total;
-	uint64_t self;
-	uint64_t events;
-};
-
 static enum kr_weight cost_of(const struct kr_profile *profile)
 {
 	return profile->total.of[KR_NS] ? KR_NS : KR_EVENTS;
-}
-
-static double percent(uint64_t part, uint64_t all)
-{
-	return all ? 100.0 * (double)part / (double)all : 0;
-}
-
-/* Three digits or more, in 10 columns. */
-static void append_ns(GString *to, uint64_t ns)
-{
-	if (ns >= 1000000000)
-		g_string_append_printf(to, "%8.3f s", (double)ns / 1e9);
-	else if (ns >= 1000000)
-		g_string_append_printf(to, "%7.3f ms", (double)ns / 1e6);
-	else
-		g_string_append_printf(to, "%7.3f us", (double)ns / 1e3);
-}
-
-static void append_cost(GString *to, enum kr_weight what, uint64_t cost)
-{
-	if (what == KR_NS)
-		append_ns(to, cost);
-	else
-		g_string_append_printf(to, "%10" PRIu64, cost);
-}
-
-/* Append a line, of which no more than fits is shown. */
-static void append_line(GString *to, const struct kr_screen *screen, const char *line)
-{
-	const char *at = line;
-	unsigned int n = 0;
-
-	while (*at && screen->columns) {
-		/* What gives colours takes no room. */
-		if (*at == '\033') {
-			at += strcspn(at, "m") + 1;
-			continue;
-		}
-		if (++n > screen->columns)
-			break;
-		at = g_utf8_next_char(at);
-	}
-	if (!screen->columns || !*at)
-		g_string_append_printf(to, "%s\n", line);
-	else
-		g_string_append_printf(to, "%.*s%s\n", (int)(at - line), line,
-				       screen->colors->off);
 }
 
 static const char *plural(uint64_t count, const char *one, const char *many)
@@ -165,42 +111,6 @@ static GArray *stacks_of(const struct kr_profile *profile)
 	return stacks;
 }
 
-/* Append the first part of a name: a function, a process or an event. */
-static void append_first(GString *to, const char *name)
-{
-	g_string_append_len(to, name, strchr(name, KR_PART) - name);
-}
-
-/* Append a frame's function and module, as the text of a stack has them. */
-static void append_function(GString *to, const struct kr_screen *screen, const char *name)
-{
-	static const struct {
-		const char *suffix;
-		const char *mark;
-	} sorts[] = {
-		{ "_[guessed]", "  [guessed]" }, { "_[k]", "  [kernel]" },
-		{ "_[i]", "  (inlined)" },
-	};
-	const struct kr_colors *colors = screen->colors;
-	const char *module = strchr(name, KR_PART) + 1;
-	char *function = g_strndup(name, module - 1 - name);
-	const char *marks[G_N_ELEMENTS(sorts)] = { 0 };
-	size_t i;
-
-	for (i = 0; i < G_N_ELEMENTS(sorts); i++)
-		if (g_str_has_suffix(function, sorts[i].suffix)) {
-			function[strlen(function) - strlen(sorts[i].suffix)] = '\0';
-			marks[i] = sorts[i].mark;
-		}
-	g_string_append_printf(to, "%s%s%s", colors->function, function, colors->off);
-	if (module[0] && !kr_names_module(function, module))
-		g_string_append_printf(to, "  %s%s%s", colors->module, module,
-				       colors->off);
-	for (i = 0; i < G_N_ELEMENTS(sorts); i++)
-		g_string_append(to, marks[i] ?: "");
-	g_free(function);
-}
-
 static uint32_t count_frames(const struct kr_profile *profile, uint32_t node)
 {
 	uint32_t n = 0;
@@ -220,30 +130,30 @@ static void append_stack(GString *to, const struct kr_profile *profile,
 	GString *line = g_string_new(NULL);
 	uint32_t node = sample.b, i;
 
-	g_string_printf(line, "%5.1f %%  ", percent(stack->weights.of[what],
+	g_string_printf(line, "%5.1f %%  ", kr_percent(stack->weights.of[what],
 						    profile->total.of[what]));
-	append_cost(line, what, stack->weights.of[what]);
+	kr_append_cost(line, what, stack->weights.of[what]);
 	g_string_append_printf(line, "  %" PRIu64 " x %s", stack->weights.of[KR_EVENTS],
 			       screen->colors->name);
-	append_first(line, kr_strings_get(profile->strings, kind.b));
+	kr_append_first(line, kr_strings_get(profile->strings, kind.b));
 	g_string_append_printf(line, "%s by %s", screen->colors->off,
 			       screen->colors->task);
-	append_first(line, kr_strings_get(profile->strings, kind.a));
+	kr_append_first(line, kr_strings_get(profile->strings, kind.a));
 	g_string_append(line, screen->colors->off);
-	append_line(to, screen, line->str);
+	kr_screen_line(to, screen, line->str);
 	for (i = 0; i < frames && node; i++) {
 		struct kr_pair pair = kr_pairs_get(profile->nodes, node - 1);
 
 		g_string_assign(line, "    ");
-		append_function(line, screen, kr_strings_get(profile->strings, pair.b));
-		append_line(to, screen, line->str);
+		kr_append_function(line, screen, kr_strings_get(profile->strings, pair.b));
+		kr_screen_line(to, screen, line->str);
 		node = pair.a;
 	}
 	if (node) {
 		i = count_frames(profile, node);
 		g_string_printf(line, "    ... %" PRIu32 " more %s", i,
 				plural(i, "frame", "frames"));
-		append_line(to, screen, line->str);
+		kr_screen_line(to, screen, line->str);
 	}
 	g_string_free(line, TRUE);
 }
@@ -259,7 +169,7 @@ static unsigned int append_kinds(GString *to, const struct kr_profile *profile,
 
 	/* A line that says "1 more" could have had that one. */
 	n = kinds->len <= most + 1 ? kinds->len : most;
-	append_line(to, screen, timed ?
+	kr_screen_line(to, screen, timed ?
 		    "    count   failed       total    longest" :
 		    "    count");
 	for (i = 0; i < n; i++) {
@@ -268,21 +178,21 @@ static unsigned int append_kinds(GString *to, const struct kr_profile *profile,
 		g_string_printf(line, "%9" PRIu64, kind->calls);
 		if (timed) {
 			g_string_append_printf(line, "%9" PRIu64 "  ", kind->failed);
-			append_ns(line, kind->ns);
+			kr_append_ns(line, kind->ns);
 			g_string_append(line, " ");
-			append_ns(line, kind->longest);
+			kr_append_ns(line, kind->longest);
 		}
 		g_string_append_printf(line, "  %s", screen->colors->name);
-		append_first(line, kr_strings_get(profile->strings, kind->name));
+		kr_append_first(line, kr_strings_get(profile->strings, kind->name));
 		g_string_append(line, screen->colors->off);
-		append_line(to, screen, line->str);
+		kr_screen_line(to, screen, line->str);
 	}
 	for (; i < kinds->len; i++)
 		calls += g_array_index(kinds, struct kind, i).calls;
 	if (n < kinds->len) {
 		g_string_printf(line, "%9" PRIu64 "  of %u others", calls,
 				kinds->len - n);
-		append_line(to, screen, line->str);
+		kr_screen_line(to, screen, line->str);
 	}
 	g_string_free(line, TRUE);
 	return n + 1 + (n < kinds->len);
@@ -332,8 +242,8 @@ static void append_heading(GString *to, const struct kr_profile *profile,
 				       (double)(profile->end - profile->begin) / 1e9);
 	if (stacks)
 		g_string_append_printf(line, "; %.1f %% of stacks whole",
-				       percent(stacks - profile->nr_cut, stacks));
-	append_line(to, screen, line->str);
+				       kr_percent(stacks - profile->nr_cut, stacks));
+	kr_screen_line(to, screen, line->str);
 	g_string_append_c(to, '\n');
 	g_string_free(line, TRUE);
 }
@@ -356,59 +266,10 @@ GString *kr_summary(const struct kr_profile *profile, const struct kr_screen *sc
 	return to;
 }
 
-static gint compare_functions(gconstpointer a, gconstpointer b)
-{
-	const struct function *x = a, *y = b;
-
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-/* A function that calls itself is counted once for each stack. */
-static GArray *functions_of(const struct kr_profile *profile, enum kr_weight what)
-{
-	struct function *by_name = g_new0(struct function,
-					  kr_strings_count(profile->strings));
-	GArray *functions = g_array_new(FALSE, FALSE, sizeof(struct function));
-	uint32_t i, node;
-
-	for (i = 0; i < kr_pairs_count(profile->samples); i++) {
-		struct kr_weights weights = kr_profile_weights(profile, i);
-		bool innermost = true;
-
-		node = kr_pairs_get(profile->samples, i).b;
-		while (node) {
-			struct kr_pair pair = kr_pairs_get(profile->nodes, node - 1);
-			struct function *function = &by_name[pair.b];
-
-			if (innermost)
-				function->self += weights.of[what];
-			innermost = false;
-			if (function->stamp != i + 1) {
-				function->total += weights.of[what];
-				function->events += weights.of[KR_EVENTS];
-			}
-			function->stamp = i + 1;
-			node = pair.a;
-		}
-	}
-	for (i = 0; i < kr_strings_count(profile->strings); i++) {
-		by_name[i].name = i;
-		if (by_name[i].events)
-			g_array_append_val(functions, by_name[i]);
-	}
-	g_free(by_name);
-	g_array_sort(functions, compare_functions);
-	return functions;
-}
-
 GString *kr_top(const struct kr_profile *profile, const struct kr_screen *screen)
 {
 	enum kr_weight what = cost_of(profile);
-	GArray *functions = functions_of(profile, what);
+	GArray *functions = kr_functions_of(profile, what);
 	uint64_t all = profile->total.of[what];
 	GString *to = g_string_new(NULL), *line = g_string_new(NULL);
 	unsigned int i, n = functions->len;
@@ -416,25 +277,25 @@ GString *kr_top(const struct kr_profile *profile, const struct kr_screen *screen
 	append_heading(to, profile, screen, 0);
 	if (screen->rows > 8 && n > screen->rows - 5)
 		n = screen->rows - 6;
-	append_line(to, screen,
+	kr_screen_line(to, screen,
 		    "  total             self                events  function");
 	for (i = 0; i < n; i++) {
-		const struct function *function =
-			&g_array_index(functions, struct function, i);
+		const struct kr_function *function =
+			&g_array_index(functions, struct kr_function, i);
 
-		g_string_printf(line, "%5.1f %% ", percent(function->total, all));
-		append_cost(line, what, function->total);
+		g_string_printf(line, "%5.1f %% ", kr_percent(function->total, all));
+		kr_append_cost(line, what, function->total);
 		g_string_append_printf(line, "  %5.1f %% ",
-				       percent(function->self, all));
-		append_cost(line, what, function->self);
+				       kr_percent(function->self, all));
+		kr_append_cost(line, what, function->self);
 		g_string_append_printf(line, "%9" PRIu64 "  ", function->events);
-		append_function(line, screen,
+		kr_append_function(line, screen,
 				kr_strings_get(profile->strings, function->name));
-		append_line(to, screen, line->str);
+		kr_screen_line(to, screen, line->str);
 	}
 	if (n < functions->len) {
 		g_string_printf(line, "... %u more functions", functions->len - n);
-		append_line(to, screen, line->str);
+		kr_screen_line(to, screen, line->str);
 	}
 	g_string_free(line, TRUE);
 	g_array_unref(functions);

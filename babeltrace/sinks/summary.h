@@ -3,22 +3,8 @@
 #ifndef KR_SUMMARY_H
 #define KR_SUMMARY_H
 
-#include "format.h"
 #include "profile.h"
-
-/**
- * struct kr_screen - where a text is read
- * @columns: longer lines are cut; 0: none is
- * @rows: how many lines there may be, about
- * @max_stack: how many frames of a stack are shown; 0: as many as there is room for
- * @colors: of the text
- */
-struct kr_screen {
-	unsigned int columns;
-	unsigned int rows;
-	unsigned int max_stack;
-	const struct kr_colors *colors;
-};
+#include "screen.h"
 
 /* Return: how many events of each kind, how long, and the stacks that cost most. */
 GString *kr_summary(const struct kr_profile *profile, const struct kr_screen *screen);

@@ -361,6 +361,7 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugi
 
 	set_string(params, "path", view->path);
 	set_string(params, "page", view->page);
+	set_string(params, "compare", view->before ? "yes" : NULL);
 	set_string(params, "color", view->color);
 	set_string(params, "format", forms[view->form].format);
 	set_string(params, "count", view->count);
@@ -437,20 +438,21 @@ static bool add_lane(const struct parts *parts, struct lane *lane, guint number,
 	return connect(parts->graph, from, to);
 }
 
-/* Connect all lanes to the sink. */
-static bool add_view(const struct parts *parts, GPtrArray *lanes)
+/* What is shown, and what it is compared with. */
+#define SIDES	2
+
+/* Connect all lanes of a side to the sink's port of the same number. */
+static bool add_side(const struct parts *parts, const bt_component_sink *sink,
+		     GPtrArray *lanes, guint side)
 {
-	const bt_component_sink *sink = add_sink(parts->graph, parts->plugin,
-						 parts->view);
+	const bt_port_input *to =
+		bt_component_sink_borrow_input_port_by_index_const(sink, side);
 	const bt_component_filter *joint = NULL;
-	const bt_port_input *to;
 	guint i;
 
-	if (!sink)
-		return false;
-	to = bt_component_sink_borrow_input_port_by_index_const(sink, 0);
 	if (lanes->len > 1) {
-		joint = add_muxer(parts->graph, parts->utils, "joint");
+		joint = add_muxer(parts->graph, parts->utils, side ? "joint-before" :
+								     "joint");
 		if (!joint || !connect(parts->graph, joint, to))
 			return false;
 	}
@@ -459,10 +461,22 @@ static bool add_view(const struct parts *parts, GPtrArray *lanes)
 		if (joint)
 			to = bt_component_filter_borrow_input_port_by_index_const(joint,
 				i);
-		if (!add_lane(parts, g_ptr_array_index(lanes, i), i, to))
+		if (!add_lane(parts, g_ptr_array_index(lanes, i), i * SIDES + side, to))
 			return false;
 	}
 	return true;
+}
+
+static bool add_view(const struct parts *parts, GPtrArray *const sides[SIDES])
+{
+	const bt_component_sink *sink = add_sink(parts->graph, parts->plugin,
+						 parts->view);
+	guint i;
+
+	for (i = 0; sink && i < SIDES && sides[i]; i++)
+		if (!add_side(parts, sink, sides[i], i))
+			return false;
+	return sink;
 }
 
 static bool add_lanes(const struct parts *parts, GPtrArray *lanes)
@@ -497,7 +511,8 @@ static int run(bt_graph *graph)
 	return KC_FAILED;
 }
 
-static int show(GPtrArray *lanes, const struct kc_view *view, const bt_plugin *plugin)
+static int show(GPtrArray *const sides[SIDES], const struct kc_view *view,
+		const bt_plugin *plugin)
 {
 	const bt_plugin *ctf = find_own("ctf"), *utils = find_own("utils");
 	struct kc_progress progress = KC_PROGRESS_INIT;
@@ -516,7 +531,8 @@ static int show(GPtrArray *lanes, const struct kc_view *view, const bt_plugin *p
 
 		graph = parts.graph;
 		/* What cannot be written is said before anything is read. */
-		if (graph && add_view(&parts, lanes) && add_lanes(&parts, lanes)) {
+		if (graph && add_view(&parts, sides) && add_lanes(&parts, sides[0]) &&
+		    (!sides[1] || add_lanes(&parts, sides[1]))) {
 			status = run(graph);
 			kc_progress_end(&progress);
 			if (status == KC_FAILED)
@@ -536,6 +552,18 @@ static int show(GPtrArray *lanes, const struct kc_view *view, const bt_plugin *p
 	return status;
 }
 
+/* Return: the lanes of all traces below a folder; NULL if there is none, and that was said. */
+static GPtrArray *find_lanes(const char *folder, const struct kc_view *view)
+{
+	GPtrArray *folders = kc_find_traces(folder), *lanes;
+
+	if (!folders)
+		return NULL;
+	lanes = lanes_of(folder, folders, view);
+	g_ptr_array_unref(folders);
+	return lanes;
+}
+
 /* Replace damaged traces by what can be read of them: @copies, to be removed. */
 static void salvage(GPtrArray *folders, GPtrArray *copies)
 {
@@ -552,13 +580,43 @@ static void salvage(GPtrArray *folders, GPtrArray *copies)
 	}
 }
 
+static void salvage_lanes(GPtrArray *lanes, GPtrArray *copies)
+{
+	guint i;
+
+	for (i = 0; lanes && i < lanes->len; i++)
+		salvage(((struct lane *)g_ptr_array_index(lanes, i))->folders, copies);
+}
+
+/* Return: a status. */
+static int show_sides(GPtrArray *const sides[SIDES], struct kc_view *view)
+{
+	const bt_plugin *plugin = view->form == KC_RAW ? find_own("text") : find_plugin();
+	struct sigaction before[NR_ENDING];
+	struct kc_pager pager = { 0 };
+	GPtrArray *copies;
+	int status;
+
+	if (!plugin)
+		return KC_FAILED;
+	if (view->form == KC_FULL && !view->path)
+		kc_pager_begin(&pager, &view->color);
+	catch_signals(before);
+	copies = g_ptr_array_new_with_free_func((GDestroyNotify)kc_salvage_remove);
+	salvage_lanes(sides[0], copies);
+	salvage_lanes(sides[1], copies);
+	status = stop ? KC_SIGNALLED(stop) : show(sides, view, plugin);
+	g_ptr_array_unref(copies);
+	kc_pager_end(&pager);
+	restore_signals(before);
+	bt_plugin_put_ref(plugin);
+	return status;
+}
+
 int kc_show(const char *folder, const struct kc_view *view)
 {
-	struct sigaction before[NR_ENDING];
 	struct kc_view whole = *view;
-	const bt_plugin *plugin = NULL;
-	guint i;
-	GPtrArray *folders, *lanes, *copies;
+	GPtrArray *sides[SIDES] = { NULL };
 	int status = KC_FAILED;
 
 	whole.form = view->form ?: isatty(STDOUT_FILENO) && !view->path ? KC_SUMMARY :
@@ -567,28 +625,12 @@ int kc_show(const char *folder, const struct kc_view *view)
 		whole.path = NULL;
 	if (!kc_view_possible(&whole))
 		return KC_FAILED;
-	folders = kc_find_traces(folder);
-	if (!folders)
-		return KC_FAILED;
-	lanes = lanes_of(folder, folders, &whole);
-	plugin = whole.form == KC_RAW ? find_own("text") : find_plugin();
-	if (plugin) {
-		struct kc_pager pager = { 0 };
-
-		if (whole.form == KC_FULL && !whole.path)
-			kc_pager_begin(&pager, &whole.color);
-		catch_signals(before);
-		copies = g_ptr_array_new_with_free_func((GDestroyNotify)kc_salvage_remove);
-		for (i = 0; i < lanes->len; i++)
-			salvage(((struct lane *)g_ptr_array_index(lanes, i))->folders,
-				copies);
-		status = stop ? KC_SIGNALLED(stop) : show(lanes, &whole, plugin);
-		g_ptr_array_unref(copies);
-		kc_pager_end(&pager);
-		restore_signals(before);
-	}
-	bt_plugin_put_ref(plugin);
-	g_ptr_array_unref(lanes);
-	g_ptr_array_unref(folders);
+	sides[0] = find_lanes(folder, &whole);
+	if (sides[0] && whole.before)
+		sides[1] = find_lanes(whole.before, &whole);
+	if (sides[0] && (!whole.before || sides[1]))
+		status = show_sides(sides, &whole);
+	g_clear_pointer(&sides[0], g_ptr_array_unref);
+	g_clear_pointer(&sides[1], g_ptr_array_unref);
 	return status;
 }

@@ -4,6 +4,10 @@
 #include "command.h"
 #include "view.h"
 
+enum key {
+	DIFF = 1024,
+};
+
 struct options {
 	const char *folder;
 	const char *output;
@@ -21,6 +25,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		options->output = arg;
 		return 0;
+	case DIFF:
+		options->view.before = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->folder)
 			return ARGP_ERR_UNKNOWN;
@@ -28,7 +35,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->folder)
-			argp_error(state, "which trace?");
+			argp_error(state, options->view.before ? "compare it with which trace?" :
+								 "which trace?");
+		if (options->view.before && options->view.form == KC_DEFAULT)
+			options->view.form = KC_TOP;
+		if (options->view.before && options->view.form != KC_TOP &&
+		    options->view.form != KC_FLAME)
+			argp_error(state, "--diff goes with --top and --flame");
 		if (options->output && options->view.path)
 			argp_error(state, "-o goes with what is printed; other forms name their own file");
 		return 0;
@@ -42,6 +55,8 @@ int kc_report(int argc, char **argv)
 	static const struct argp_option takes[] = {
 		{ "output", 'o', "FILE", 0,
 		  "Write there, not to the standard output ('-')", 0 },
+		{ "diff", DIFF, "BEFORE", 0,
+		  "Show what became slower since the traces below BEFORE: functions, or flame graphs", 0 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = {
@@ -51,7 +66,8 @@ int kc_report(int argc, char **argv)
 		.options = takes, .parser = parse, .args_doc = "DIR",
 		.doc = "Show the LTTng traces below DIR, with the names of functions, "
 		       "lines and inlined functions. For example:\n\n"
-		       "  kunwind report --flame ls.html ls.trace\n",
+		       "  kunwind report --flame ls.html ls.trace\n"
+		       "  kunwind report --diff old.trace new.trace\n",
 		.children = children,
 	};
 	struct options options = { 0 };

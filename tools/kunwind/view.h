@@ -27,6 +27,7 @@ enum kc_form {
  * @form: as what
  * @path: where to write, for KC_UFTRACE a folder; NULL and "-": to the standard output
  * @page: where to write flame graphs, too; with KC_TOP, or NULL
+ * @before: traces below this folder are compared with; with KC_TOP and KC_FLAME, or NULL
  * @color: auto, always or never; or NULL
  * @count: events or time; or NULL
  * @filter: a regular expression; or NULL
@@ -38,6 +39,7 @@ struct kc_view {
 	enum kc_form form;
 	const char *path;
 	const char *page;
+	const char *before;
 	const char *color;
 	const char *count;
 	const char *filter;
