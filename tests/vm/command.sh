@@ -197,6 +197,16 @@ kernel_stacks() {
 	grep -q do_syscall_64 shown && ! grep -E '^    (lttng|save_func|.*\[lttng)' shown
 }
 
+# namesakes: neither a process's name nor a container hides it.
+namesakes() {
+	cp /bin/ls kunwind-launch
+	"$kunwind" trace --no-view -e openat -e execve -e read --output namesakes -- sh -c './kunwind-launch /; exec unshare --uts --ipc --net cat /etc/hostname' >/dev/null 2>said || return
+	"$kunwind" report --raw namesakes | grep -o '[a-z_]*: .*procname = "[a-z-]*"' | sed 's/:.*procname = / /' | sort | uniq -c | tee shown
+	grep -q 'openat "kunwind-launch"' shown && grep -q 'openat "cat"' shown &&
+		# The first event of all is the launcher's, which has done nothing else.
+		"$kunwind" report --raw namesakes | head -n 1 | grep 'syscall_entry_execve: .*procname = "kunwind-launch"'
+}
+
 apart() {
 	"$kunwind" trace --full -e write --output apart -- echo hello 2>said | tee shown | head -n 3
 	! grep -x hello shown && grep -x hello said
@@ -232,6 +242,7 @@ ok "a full disk" full_disk
 ok "everything but the tracer" everything
 ok "the kernel's stacks without LTTng's frames" kernel_stacks
 ok "the command's output and the view are apart" apart
+ok "a name like the launcher's, and another UTS namespace" namesakes
 ok "nothing happens" nothing_happens
 ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
 

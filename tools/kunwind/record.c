@@ -2,31 +2,34 @@
 /*
  * Recording a command and its children, a process, or everything.
  *
- * How "and its children, and nothing else" is done: LTTng's process tracker does
- * not follow forks. So the command gets a UTS namespace of its own: every child is
- * in it, and nothing looks different inside. LTTng's context uts_ns filters in the
- * kernel. Who may not make a namespace gets the process alone, and is told so.
+ * LTTng's process tracker does not follow forks. So the command gets a UTS namespace and
+ * a time namespace of its own. Nothing looks different in them, and each child is in
+ * both. A child can leave one: container runtimes make a new UTS namespace. LTTng's
+ * contexts uts_ns and time_ns filter in the kernel. A user who may not make a namespace
+ * gets the process alone, and is told so.
  *
- * A process that runs already keeps its namespace. The filter names it and all its
- * descendants, also as parents. What has a parent that is not named is not recorded:
- * a grandchild that begins later.
+ * A process that runs already keeps its namespaces. The filter names it and all its
+ * descendants, also as parents. A grandchild that begins later is not recorded, as its
+ * parent is not named.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
 #include <inttypes.h>
+#include <linux/sched.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "family.h"
 #include "record.h"
 
 #define LAUNCHER	"kunwind-launch"
@@ -39,8 +42,7 @@
 
 /*
  * While there is a session a signal must not end this program, or the session would
- * go on for ever: signals wait until they are asked for. SIGPIPE comes of a child
- * that is gone before it could be told to go on.
+ * go on for ever: signals wait until they are asked for.
  */
 static sigset_t held, before;
 
@@ -75,11 +77,14 @@ static void release_signals(void)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The child that becomes the command: what it said, and how to let it go on. */
+/**
+ * struct child - the process that becomes the command
+ * @pid: its number
+ * @go: it may go on, in memory that it shares with this process
+ */
 struct child {
 	pid_t pid;
-	int go;
-	bool has_namespace;
+	volatile bool *go;
 };
 
 /*
@@ -92,60 +97,97 @@ static void give_way(const struct kc_recording *recording)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-static void become(const char *path, const struct kc_recording *recording, int said, int go)
+/*
+ * It waits stopped. So execve() is the first system call that it makes when it goes on,
+ * and the trace has no other one of its own.
+ */
+static void become(const char *path, const struct kc_recording *recording, pid_t parent,
+		   const volatile bool *go)
 {
 	char *const *command = recording->command;
-	char namespace, byte;
 
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	prctl(PR_SET_NAME, LAUNCHER);
-	namespace = unshare(CLONE_NEWUTS) ? 0 : 1;
-	/* Without a parent there is nothing to do. */
-	if (write(said, &namespace, 1) != 1 || read(go, &byte, 1) != 1)
-		_exit(KC_FAILED);
+	/* Without a parent there is nothing to do. To a command, SIGCONT says nothing. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	give_way(recording);
+	while (!*go) {
+		if (getppid() != parent)
+			_exit(KC_FAILED);
+		kill(getpid(), SIGSTOP);
+	}
 	execv(path, command);
 	fprintf(stderr, "kunwind: %s: %s\n", command[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
+/* As fork(), into new namespaces if that is allowed, and the kernel has them. */
+static pid_t fork_apart(void)
+{
+	struct clone_args both = {
+		.flags = CLONE_NEWUTS | CLONE_NEWTIME, .exit_signal = SIGCHLD,
+	};
+	long pid = syscall(SYS_clone3, &both, sizeof(both));
+
+	if (pid < 0)
+		pid = syscall(SYS_clone, CLONE_NEWUTS | SIGCHLD, NULL, NULL, NULL, NULL);
+	return pid < 0 ? fork() : (pid_t)pid;
+}
+
 static bool fork_child(struct child *child, const char *path,
 		       const struct kc_recording *recording)
 {
-	int said[2], go[2];
-	char namespace;
+	pid_t parent = getpid();
+	int status;
 
-	if (pipe2(said, O_CLOEXEC) || pipe2(go, O_CLOEXEC)) {
-		kc_error(NULL, "pipe: %s", strerror(errno));
+	child->go = mmap(NULL, sizeof(*child->go), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (child->go == MAP_FAILED) {
+		kc_error(NULL, "mmap: %s", strerror(errno));
 		return false;
 	}
-	child->pid = fork();
-	if (!child->pid) {
-		close(go[1]);
-		become(path, recording, said[1], go[0]);
-	}
-	close(said[1]);
-	close(go[0]);
-	child->go = go[1];
-	if (child->pid < 0 || read(said[0], &namespace, 1) != 1) {
-		kc_error(NULL, "fork: %s", strerror(errno));
-		close(said[0]);
-		return false;
-	}
-	child->has_namespace = namespace;
-	close(said[0]);
-	return true;
+	child->pid = fork_apart();
+	if (!child->pid)
+		become(path, recording, parent, child->go);
+	if (child->pid > 0 && waitpid(child->pid, &status, WUNTRACED) == child->pid &&
+	    WIFSTOPPED(status))
+		return true;
+	kc_error(NULL, "fork: %s", strerror(errno));
+	return false;
+}
+
+static void let_go(const struct child *child)
+{
+	*child->go = true;
+	kill(child->pid, SIGCONT);
 }
 
 /* Return: 0 if it cannot be read. */
-static uint64_t namespace_of(pid_t pid)
+static uint64_t namespace_of(pid_t pid, const char *kind)
 {
-	char *path = g_strdup_printf("/proc/%d/ns/uts", (int)pid);
+	char *path = g_strdup_printf("/proc/%d/ns/%s", (int)pid, kind);
 	struct stat st = { 0 };
 
 	(void)stat(path, &st);
 	g_free(path);
 	return st.st_ino;
+}
+
+/* Return: a filter for what is in the child's own namespaces; NULL if it has none. */
+static char *those_within(pid_t pid)
+{
+	static const char *const kinds[] = { "uts", "time" };
+	GString *filter = g_string_new(NULL);
+	size_t i;
+
+	for (i = 0; i < G_N_ELEMENTS(kinds); i++) {
+		uint64_t number = namespace_of(pid, kinds[i]);
+
+		if (number && number != namespace_of(getpid(), kinds[i]))
+			g_string_append_printf(filter, "%s$ctx.%s_ns == %" PRIu64,
+					       filter->len ? " || " : "", kinds[i], number);
+	}
+	return g_string_free(filter, !filter->len);
 }
 
 /**
@@ -269,7 +311,7 @@ static void begin_watch(struct watch *watch, const struct kc_recording *recordin
 
 static int record_command(struct kc_recording *recording)
 {
-	char *within = NULL, *filter = NULL;
+	char *filter;
 	struct watch watch = { 0 };
 	struct child child;
 	int status = KC_FAILED, ended;
@@ -292,106 +334,49 @@ static int record_command(struct kc_recording *recording)
 		g_free(path);
 		return KC_FAILED;
 	}
-	if (child.has_namespace) {
-		within = g_strdup_printf("$ctx.uts_ns == %" PRIu64,
-					 namespace_of(child.pid));
-	} else {
+	filter = those_within(child.pid);
+	if (!filter) {
 		kc_error("sudo kunwind trace traces them, too",
 			 "without root, kunwind traces %s, but not its children",
 			 recording->command[0]);
-		within = g_strdup_printf("$ctx.pid == %d", (int)child.pid);
+		filter = g_strdup_printf("$ctx.pid == %d", (int)child.pid);
 	}
-	filter = g_strdup_printf("%s && $ctx.procname != \"" LAUNCHER "\"", within);
 	recording->rules.filter = filter;
-	recording->rules.execve_filter = within;
 	begin_watch(&watch, recording);
 	if (watch.session) {
 		/* Ctrl-C is for the command; what it did is shown all the same. */
-		/* It may be gone: then its status says why. */
-		(void)!write(child.go, "", 1);
-		close(child.go);
+		let_go(&child);
 		status = status_of(child.pid, &watch, recording->folder);
 		ended = watch.session ? end_watch(&watch, recording->folder) : 0;
 		status = status ?: ended;
 	} else {
-		close(child.go);
+		kill(child.pid, SIGKILL);
 		(void)status_of(child.pid, &watch, NULL);
 		recording->failed = true;
 	}
 	release_signals();
-	g_free(within);
 	g_free(filter);
 	g_free(path);
 	return status;
 }
 
-/* Return: the parent of a process; 0 if it has gone. */
-static pid_t parent_of(const char *pid)
-{
-	char *path = g_strdup_printf("/proc/%s/stat", pid), *text = NULL, *name_end;
-	int parent = 0;
-
-	if (g_file_get_contents(path, &text, NULL, NULL)) {
-		/* The name can have any characters. */
-		name_end = strrchr(text, ')');
-		if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
-			parent = 0;
-	}
-	g_free(text);
-	g_free(path);
-	return parent;
-}
-
-/* Return: parents by their children, of all processes. */
-static GHashTable *all_parents(void)
-{
-	GHashTable *parents = g_hash_table_new(NULL, NULL);
-	GDir *dir = g_dir_open("/proc", 0, NULL);
-	const char *name;
-
-	while (dir && (name = g_dir_read_name(dir)))
-		if (g_ascii_isdigit(name[0]))
-			g_hash_table_insert(parents, GINT_TO_POINTER(atoi(name)),
-					    GINT_TO_POINTER(parent_of(name)));
-	if (dir)
-		g_dir_close(dir);
-	return parents;
-}
-
-static bool descends(GHashTable *parents, gpointer process, pid_t from)
-{
-	guint i, n = g_hash_table_size(parents);
-
-	/* Numbers that are used again meanwhile could make a circle. */
-	for (i = 0; i < n && process && GPOINTER_TO_INT(process) != from; i++)
-		process = g_hash_table_lookup(parents, process);
-	return process && GPOINTER_TO_INT(process) == from;
-}
-
 /* Return: a filter for a process, those that descend from it, and their children. */
 static char *family_of(pid_t pid)
 {
-	GHashTable *parents = all_parents();
 	GString *filter = g_string_new(NULL);
-	GHashTableIter iter;
-	gpointer process;
-	guint named = 1;
+	GArray *family = kc_family(pid);
+	guint i;
 
-	g_string_printf(filter, "$ctx.pid == %d || $ctx.ppid == %d", (int)pid, (int)pid);
-	g_hash_table_iter_init(&iter, parents);
-	while (g_hash_table_iter_next(&iter, &process, NULL)) {
-		int one = GPOINTER_TO_INT(process);
+	for (i = 0; i < family->len && i < MAX_NAMED; i++) {
+		int one = g_array_index(family, int, i);
 
-		if (one == pid || !descends(parents, process, pid))
-			continue;
-		if (named++ < MAX_NAMED)
-			g_string_append_printf(filter, " || $ctx.pid == %d || $ctx.ppid == %d",
-					       one, one);
+		g_string_append_printf(filter, "%s$ctx.pid == %d || $ctx.ppid == %d",
+				       i ? " || " : "", one, one);
 	}
-	g_hash_table_destroy(parents);
-	if (named > MAX_NAMED)
+	if (family->len > MAX_NAMED)
 		kc_error(NULL, "process %d has %u descendants: %d of them are recorded",
-			 (int)pid, named - 1, MAX_NAMED - 1);
+			 (int)pid, family->len - 1, MAX_NAMED - 1);
+	g_array_unref(family);
 	return g_string_free(filter, FALSE);
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
+#include "family.h"
 #include "names.h"
 #include "session.h"
 
@@ -24,6 +25,7 @@
 #define NR_PARTS	16
 #define SESSION_PREFIX	"kunwind-"
 #define LTTNG_MODULE	"/sys/module/kunwind_lttng"
+#define SESSIOND_PID	"/run/lttng/lttng-sessiond.pid"
 
 struct kc_session {
 	char *name;
@@ -197,27 +199,32 @@ static bool enable_waits(struct kc_session *session, const char *filter)
 			    G_N_ELEMENTS(of_others));
 }
 
+/* Return: the session daemon, which runs as root's if it traces kernels; 0: unknown. */
+static int session_daemon(void)
+{
+	char *text = NULL;
+	int pid = 0;
+
+	if (g_file_get_contents(SESSIOND_PID, &text, NULL, NULL))
+		pid = atoi(text);
+	g_free(text);
+	return pid;
+}
+
 /* What shows the trace, and LTTng itself, would be most of it. */
 static char *without_tracer(void)
 {
 	GString *filter = g_string_new(NULL);
-	GDir *dir = g_dir_open("/proc", 0, NULL);
-	const char *name;
-	char *path, *comm;
+	int daemon = session_daemon();
+	GArray *family = daemon > 0 ? kc_family(daemon) : NULL;
+	guint i;
 
 	g_string_printf(filter, "$ctx.pid != %d", (int)getpid());
-	while (dir && (name = g_dir_read_name(dir))) {
-		path = g_strdup_printf("/proc/%s/comm", name);
-		if (g_ascii_isdigit(name[0]) &&
-		    g_file_get_contents(path, &comm, NULL, NULL)) {
-			if (g_str_has_prefix(comm, "lttng-"))
-				g_string_append_printf(filter, " && $ctx.pid != %s", name);
-			g_free(comm);
-		}
-		g_free(path);
-	}
-	if (dir)
-		g_dir_close(dir);
+	for (i = 0; family && i < family->len; i++)
+		g_string_append_printf(filter, " && $ctx.pid != %d",
+				       g_array_index(family, int, i));
+	if (family)
+		g_array_unref(family);
 	return g_string_free(filter, FALSE);
 }
 
@@ -237,10 +244,7 @@ static bool enable_events(struct kc_session *session, const struct kc_rules *rul
 		enabled = enable_named(session, rules, filter);
 	else
 		enabled = enable_event(session, EVENTS_CHANNEL, "*",
-				       LTTNG_EVENT_SYSCALL, filter) &&
-			  (!rules->execve_filter ||
-			   enable_event(session, EVENTS_CHANNEL, "execve",
-					LTTNG_EVENT_SYSCALL, rules->execve_filter));
+				       LTTNG_EVENT_SYSCALL, filter);
 	g_free(filter);
 	return enabled;
 }

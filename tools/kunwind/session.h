@@ -14,7 +14,6 @@ struct kc_session;
  * @events: names of tracepoints or system calls
  * @nr_events: how many; 0 for all system calls
  * @filter: which of them, an expression of LTTng; NULL: all but the tracer's own
- * @execve_filter: which calls of execve besides; or NULL
  * @kernel_stack: the kernel's stack too
  * @sample: what runs, instead of events
  * @off_cpu: where threads wait, likewise
@@ -24,7 +23,6 @@ struct kc_rules {
 	char *const *events;
 	size_t nr_events;
 	const char *filter;
-	const char *execve_filter;
 	bool kernel_stack;
 	bool sample;
 	bool off_cpu;
