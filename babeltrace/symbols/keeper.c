@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Opening files for the symbolizer, and measuring what each costs. */
+#include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <poll.h>
@@ -362,7 +363,7 @@ static bool provide(struct kr_keeper *keeper, struct file *file, const struct as
 		fd = kr_elf_file_open(keeper->sysroot, ask->id, place, &unreadable);
 		if (fd < 0) {
 			if (unreadable && file->why == KR_NO_FILE)
-				file->why = KR_UNREADABLE;
+				file->why = errno == EMFILE ? KR_NO_DESCRIPTOR : KR_UNREADABLE;
 			continue;
 		}
 		lives = try(keeper, file, ask, fd, &match);

@@ -62,6 +62,11 @@ static const struct {
 		"files cannot be read, or are no ELF files",
 		"addresses are shown as file+offset",
 	},
+	[KR_NO_DESCRIPTOR] = {
+		"file was not opened, as too many are open",
+		"files were not opened, as too many are open",
+		"addresses are shown as file+offset, so the result is incomplete; 'ulimit -n' allows more",
+	},
 	[KR_UNPROVEN] = {
 		"file has no build ID and another inode than the one that was traced",
 		"files have no build ID and other inodes than those that were traced",

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "command.h"
 #include "folders.h"
@@ -93,10 +94,13 @@ static void say_error(const char *what)
 	kc_error(NULL, "%s", what);
 	for (i = 0; i < n; i++) {
 		const bt_error_cause *cause = bt_error_borrow_cause_by_index(error, i);
+		const char *message = bt_error_cause_get_message(cause);
 
+		if (strstr(message, strerror(EMFILE)))
+			kc_error("'ulimit -n' allows more", "more files than this process may open");
 		if (!i || bt_error_cause_get_actor_type(cause) !=
 				  BT_ERROR_CAUSE_ACTOR_TYPE_UNKNOWN)
-			say_cause(bt_error_cause_get_message(cause));
+			say_cause(message);
 	}
 	if (error)
 		bt_error_release(error);
@@ -511,6 +515,17 @@ static int run(bt_graph *graph)
 	return KC_FAILED;
 }
 
+/* babeltrace2 keeps each stream open: a machine of 500 CPUs has 1,500. */
+static void raise_descriptors(void)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_NOFILE, &most))
+		return;
+	most.rlim_cur = most.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &most);
+}
+
 static int show(GPtrArray *const sides[SIDES], const struct kc_view *view,
 		const bt_plugin *plugin)
 {
@@ -605,6 +620,7 @@ static int show_sides(GPtrArray *const sides[SIDES], struct kc_view *view)
 	copies = g_ptr_array_new_with_free_func((GDestroyNotify)kc_salvage_remove);
 	salvage_lanes(sides[0], copies);
 	salvage_lanes(sides[1], copies);
+	raise_descriptors();
 	status = stop ? KC_SIGNALLED(stop) : show(sides, view, plugin);
 	g_ptr_array_unref(copies);
 	kc_pager_end(&pager);
