@@ -160,18 +160,45 @@ waits() {
 	grep -E '^ *[0-9.]+ % +1\.[0-9]+ s +[0-9]+ x off-CPU, woken by .* by sleep' shown && grep -q nanosleep shown
 }
 
-# killed: what is left of a recording that was killed is said, and ended by `kunwind stop` alone.
-killed() {
+# recorder_killed: a recorder that is killed has a session that ends.
+recorder_killed() {
+	local tries
 	: >said
 	"$kunwind" trace --no-view -e openat --output killed 2>said &
 	local pid=$!
 	until_said recording || return
+	lttng list | grep kunwind- || return
+	"$@"
 	kill -KILL "$pid"
 	wait "$pid"
+	for ((tries = 0; tries < 100; tries++)); do
+		lttng list | grep -q kunwind- || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# left: if the process that ends the session was killed, too, what is left is said, and ended by `kunwind stop` alone.
+left() {
+	rm -rf killed
+	! recorder_killed pkill -KILL -x kunwind-watch || return
 	"$kunwind" trace --no-view -e openat --output after -- true 2>said
 	cat said
 	grep -q "'kunwind stop' ends it" said && lttng list | grep -q kunwind- && "$kunwind" stop && ! lttng list | grep kunwind- &&
 		"$kunwind" stop | grep 'no recording'
+}
+
+# apart_pid: a recording of another PID namespace, with the same number or not, is neither ended nor a hindrance.
+apart_pid() {
+	local number session
+	unshare --pid --fork --mount-proc "$kunwind" trace --no-view -e openat --output there -- sleep 20 2>there.said &
+	local pid=$!
+	until lttng list | grep -q kunwind-; do sleep 0.2; done
+	"$kunwind" stop | grep 'no recording' || return
+	session=$(lttng list | grep -o 'kunwind-[0-9-]*' | head -n 1)
+	number=${session#kunwind-}
+	lttng create "kunwind-${number%-*}-1" && "$kunwind" stop | grep "kunwind-${number%-*}-1 is ended" || return
+	lttng list | grep "$session" && wait "$pid"
 }
 
 full_disk() {
@@ -237,7 +264,9 @@ ok "a storm of forks loses nothing" lossless sh -c "$storm"
 ok "with small buffers, losses are told" loses
 ok "a process and its children" follows
 ok "where a thread waits" waits
-ok "a recording that was killed" killed
+ok "a recorder that was killed" recorder_killed true
+ok "and the process that ends its session" left
+ok "a recorder in another PID namespace" apart_pid
 ok "a full disk" full_disk
 ok "everything but the tracer" everything
 ok "the kernel's stacks without LTTng's frames" kernel_stacks

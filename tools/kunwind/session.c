@@ -16,6 +16,7 @@
 #include "command.h"
 #include "family.h"
 #include "names.h"
+#include "owner.h"
 #include "session.h"
 
 #define EVENTS_CHANNEL	"kunwind"
@@ -23,7 +24,6 @@
 #define SWITCHES_CHANNEL "kunwind-switches"
 /* Of the buffer of a CPU. */
 #define NR_PARTS	16
-#define SESSION_PREFIX	"kunwind-"
 #define LTTNG_MODULE	"/sys/module/kunwind_lttng"
 #define SESSIOND_PID	"/run/lttng/lttng-sessiond.pid"
 
@@ -31,6 +31,7 @@ struct kc_session {
 	char *name;
 	struct lttng_handle *handle;
 	bool started;
+	int watched;
 	uint64_t buffer_bytes;
 };
 
@@ -260,7 +261,7 @@ struct kc_session *kc_session_create(const char *folder, const struct kc_rules *
 	struct lttng_session_descriptor *descriptor;
 	int ret;
 
-	session->name = g_strdup_printf(SESSION_PREFIX "%d", (int)getpid());
+	session->name = kc_owner_name();
 	session->buffer_bytes = rules->buffer_bytes ?: suitable_buffer();
 	descriptor = lttng_session_descriptor_local_create(session->name, folder);
 	ret = descriptor ? -(int)lttng_create_session_ext(descriptor) : -1;
@@ -272,6 +273,7 @@ struct kc_session *kc_session_create(const char *folder, const struct kc_rules *
 		return NULL;
 	}
 	lttng_session_descriptor_destroy(descriptor);
+	session->watched = kc_owner_watch(session->name);
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle ||
 	    !enable_channel(session, EVENTS_CHANNEL) ||
@@ -315,24 +317,13 @@ uint64_t kc_session_buffer(const struct kc_session *session)
 	return session->buffer_bytes;
 }
 
-/* Return: whether a session is of a kunwind that is gone. */
-static bool is_left(const char *name)
-{
-	guint64 pid;
-
-	return g_str_has_prefix(name, SESSION_PREFIX) &&
-	       g_ascii_string_to_unsigned(name + strlen(SESSION_PREFIX), 10, 1, INT_MAX,
-					  &pid, NULL) &&
-	       kill((pid_t)pid, 0) && errno == ESRCH;
-}
-
 int kc_session_leftovers(bool stop)
 {
 	struct lttng_session *sessions;
 	int i, n = lttng_list_sessions(&sessions), left = 0;
 
 	for (i = 0; i < n; i++) {
-		if (!is_left(sessions[i].name))
+		if (!kc_owner_is_gone(sessions[i].name))
 			continue;
 		left++;
 		if (!stop)
@@ -364,6 +355,7 @@ void kc_session_end(struct kc_session *session)
 		return;
 	(void)kc_session_stop(session);
 	(void)done(lttng_destroy_session(session->name), "end");
+	kc_owner_unwatch(session->watched);
 	lttng_destroy_handle(session->handle);
 	g_free(session->name);
 	g_free(session);

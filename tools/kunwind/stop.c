@@ -9,8 +9,9 @@
 int kc_stop(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.doc = "End the recordings of each 'kunwind trace' that was killed. They "
-		       "go on, and so do their costs. Their traces stay.",
+		.doc = "End the recordings of each 'kunwind trace' that was killed together "
+		       "with its child kunwind-watch, which else ends them. They go on, and "
+		       "so do their costs. Their traces stay.",
 	};
 	int left;
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * The process that a session records for. Processes of several PID namespaces can have the
+ * same number and the same session daemon, so the name has the namespace's number, too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <lttng/lttng.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "owner.h"
+
+#define FORMAT		"kunwind-%d-%" PRIu64
+
+/* PROC_PID_INIT_INO of the kernel: the first namespace, which sees all others. */
+#define FIRST_NAMESPACE	0xEFFFFFFCU
+
+/* Return: 0 if it cannot be read. */
+static uint64_t namespace_of(const char *process)
+{
+	char *path = g_strdup_printf("/proc/%s/ns/pid", process);
+	struct stat st = { 0 };
+
+	(void)stat(path, &st);
+	g_free(path);
+	return st.st_ino;
+}
+
+char *kc_owner_name(void)
+{
+	return g_strdup_printf(FORMAT, (int)getpid(), namespace_of("self"));
+}
+
+/* Return: whether a process can be in a namespace; those of others cannot be read. */
+static bool is_inhabited(uint64_t namespace)
+{
+	GDir *dir = g_dir_open("/proc", 0, NULL);
+	bool found = !dir;
+	const char *name;
+
+	while (!found && (name = g_dir_read_name(dir))) {
+		uint64_t its = g_ascii_isdigit(name[0]) ? namespace_of(name) : namespace;
+
+		found = g_ascii_isdigit(name[0]) && (its == namespace || (!its && geteuid()));
+	}
+	if (dir)
+		g_dir_close(dir);
+	return found;
+}
+
+bool kc_owner_is_gone(const char *session)
+{
+	uint64_t namespace, own = namespace_of("self");
+	int pid;
+
+	if (sscanf(session, FORMAT, &pid, &namespace) != 2 || pid <= 0)
+		return false;
+	if (namespace == own)
+		return kill(pid, 0) && errno == ESRCH;
+	return own == FIRST_NAMESPACE && !is_inhabited(namespace);
+}
+
+/* Whatever ends the owner, the other end of the pipe is closed then. */
+static void wait_for_end(const char *session, int pipe)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	ssize_t n;
+	char byte;
+
+	prctl(PR_SET_NAME, "kunwind-watch");
+	/* What is sent to all of the owner's group, or closed with its terminal, is not for it. */
+	setsid();
+	dup2(pipe, STDIN_FILENO);
+	dup2(nothing, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+	do
+		n = read(STDIN_FILENO, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (!n)
+		(void)lttng_destroy_session(session);
+	_exit(0);
+}
+
+int kc_owner_watch(const char *session)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		wait_for_end(session, ends[0]);
+	}
+	close(ends[0]);
+	if (pid > 0)
+		return ends[1];
+	close(ends[1]);
+	return -1;
+}
+
+void kc_owner_unwatch(int watched)
+{
+	if (watched < 0)
+		return;
+	(void)!write(watched, "", 1);
+	close(watched);
+}
