@@ -8,6 +8,7 @@ set -euo pipefail
 TOP_DIR=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 BUILD_DIR=$TOP_DIR/build
 CACHE_DIR=$(realpath -m -- "${KUNWIND_CACHE:-$BUILD_DIR/cache}")
+CACHE_USE=
 RUN_CHILD=
 JOB_DIR=
 JOB_TIMEOUT=900
@@ -158,6 +159,11 @@ setup() {
 		return
 	fi
 	kernel_select "$kernel"
+	# While it runs, a run has a share of the cache. It gives that up to set up: the set-up of another one may wait for it.
+	if [[ -z $CACHE_USE ]]; then
+		exec {CACHE_USE}>"$CACHE_DIR/use"
+	fi
+	flock --unlock "$CACHE_USE"
 	# One set-up at a time: others wait for what it makes.
 	exec {lock}>"$CACHE_DIR/lock"
 	flock --nonblock "$lock" || {
@@ -170,6 +176,7 @@ setup() {
 		MODULE_LOAD=$MODULE_DIR
 		[[ -e $MODULE_DIR/stamp ]] || MODULE_LOAD=
 	fi
+	flock --shared "$CACHE_USE"
 	exec {lock}>&-
 }
 

@@ -21,6 +21,24 @@ guest_directory() {
 	esac
 }
 
+# Runs a command where a guest's root cannot change what this machine starts later, as root and in a chroot: the command can only read
+# the cache and what was built. Its arguments are the two folders and the command.
+GUEST_VIEW='
+	build=$1 cache=$2
+	shift 2
+	mount --make-rprivate / 2>/dev/null || {
+		# Where / is no mount, in a chroot, only what is below can be kept private.
+		mount --bind "$build" "$build"
+		mount --make-rprivate "$build"
+	}
+	for dir in "$build"/{module,package,root,test}-*/ "$cache"; do
+		[[ -d $dir ]] || continue
+		mount --bind "$dir" "$dir"
+		mount -o remount,bind,ro "$dir"
+	done
+	exec "$@"
+'
+
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
 	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() icount=() step=() disk=() limit=0 stdin stdout
@@ -75,6 +93,7 @@ guest_run() {
 		-chardev "socket,id=control,path=${job//,/,,}/monitor" -device "virtserialport,chardev=control,name=monitor")
 	[[ -z $VM_DISK ]] || disk=(-drive "file=${VM_DISK//,/,,},if=virtio,format=raw,readonly=on")
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
+		unshare --mount --propagation unchanged -- bash -euc "$GUEST_VIEW" guest "$BUILD_DIR" "$CACHE_DIR" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 		-machine "$VM_MACHINE" -accel "tcg,thread=$VM_THREADS" "${icount[@]}" -cpu max -smp "$VM_CPUS" -m "$VM_MEMORY" \
 		-kernel "$VM_ROOT/boot/vmlinuz-$KERNEL_RELEASE" -initrd "$VM_INITRD" \

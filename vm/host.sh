@@ -21,6 +21,13 @@ unshare util-linux builds modules in the guest'"'"'s root
 mount mount builds modules in the guest'"'"'s root
 '
 
+# What downloads need, and sudo forgets.
+NEED_PROXIES=()
+for proxy in {http,https,ftp,all,no}_proxy {HTTP,HTTPS,FTP,ALL,NO}_PROXY; do
+	[[ -z ${!proxy-} ]] || NEED_PROXIES+=("$proxy=${!proxy}")
+done
+unset proxy
+
 is_debian() {
 	[[ -r /etc/os-release ]] && grep -Eq '^(ID|ID_LIKE)=.*debian' /etc/os-release && command -v apt-get >/dev/null
 }
@@ -49,7 +56,7 @@ as_root() {
 	if ((EUID == 0)); then
 		"$@"
 	else
-		sudo -- "$@"
+		sudo -- env "${NEED_PROXIES[@]}" "$@"
 	fi
 }
 
@@ -97,25 +104,28 @@ become_root() {
 	say "this needs root, to install packages and to make the guest's root file system: starting again through sudo"
 	# Apart, because its status would look like a command's.
 	sudo true || die 125 "sudo does not make you root here" "run it as root"
-	exec sudo -- env ${KUNWIND_CACHE:+KUNWIND_CACHE="$CACHE_DIR"} "$TOP_DIR/run.sh" "$@"
+	exec sudo -- env "${NEED_PROXIES[@]}" ${KUNWIND_CACHE:+KUNWIND_CACHE="$CACHE_DIR"} "$TOP_DIR/run.sh" "$@"
 }
 
 # own_folder DIR: makes it; it belongs to who the work tree belongs to.
 own_folder() {
 	[[ -d $1 ]] || {
 		mkdir -p -- "$1"
-		((EUID)) || chown --reference="$TOP_DIR" -- "$1"
+		((EUID)) || chown -h --reference="$TOP_DIR" -- "$1"
 	}
 }
 
 # give_back: what root made here belongs to who the folder belongs to, so that they can read and remove it. Not the root file
-# systems of guests: in those the owners mean something.
+# systems of guests: in those the owners mean something. Their owner can swap folders meanwhile: -execdir goes into each without
+# following links.
 give_back() {
-	local dir
+	local dir owner
 	((EUID == 0)) || return 0
 	for dir in "$BUILD_DIR" "$CACHE_DIR"; do
-		if [[ -d $dir && $(stat -c %u -- "$dir") != 0 ]]; then
-			find "$dir" -type d -user 0 -name 'root-*' -prune -o -user 0 -exec chown -h --reference="$dir" -- {} + 2>/dev/null || true
-		fi
+		owner=$(stat -c %u:%g -- "$dir" 2>/dev/null) || continue
+		[[ $owner != 0:* ]] || continue
+		# It refuses to work with a relative folder in PATH.
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin find "$dir" -xdev -type d -user 0 -name 'root-*' -prune -o -user 0 \
+			-execdir chown -h "$owner" -- {} + 2>/dev/null || true
 	done
 }

@@ -79,8 +79,17 @@ is_made() {
 	[[ -e $1 && -e $1.stamp && $(<"$1.stamp") == "$2" ]]
 }
 
+# cache_alone: no other run uses what is in the cache. It waits for those that do: guests of theirs run from it.
+cache_alone() {
+	flock --nonblock "$CACHE_USE" || {
+		echo "waiting for another run that uses $CACHE_DIR"
+		flock "$CACHE_USE"
+	}
+}
+
 # finish TEMPORARY THING STAMP: only now does it look made.
 finish() {
+	[[ ! -e $2 ]] || cache_alone
 	rm -rf -- "$2" "$2.stamp"
 	mv -- "$1" "$2"
 	printf '%s\n' "$3" >"$2.stamp"

@@ -110,12 +110,13 @@ step() {
 	((STEP_STATUS == 0)) || die 125 "what was finished before is kept: mend the cause and run the same command again"
 }
 
-# digest FILE-OR-TEXT...: one name for the contents of all files and the texts given.
+# digest FILE-OR-TEXT...: one name for the contents of all files and the texts given. A file's name is absolute: no file of the current
+# folder stands for a text.
 digest() {
 	local each files=()
 	{
 		for each in "$@"; do
-			if [[ -f $each ]]; then
+			if [[ $each == /* && -f $each ]]; then
 				files+=("$each")
 				continue
 			fi
