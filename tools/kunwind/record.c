@@ -197,6 +197,7 @@ static char *those_within(pid_t pid)
  * @until: when it ends, likewise; 0: not by itself
  * @next: when losses are looked for
  * @warned: they were found
+ * @failed: it could not begin, which was said
  */
 struct watch {
 	struct kc_session *session;
@@ -204,6 +205,7 @@ struct watch {
 	time_t until;
 	time_t next;
 	bool warned;
+	bool failed;
 };
 
 static time_t now(void)
@@ -219,7 +221,8 @@ static bool look(struct watch *watch)
 {
 	if (watch->session && watch->from && now() >= watch->from) {
 		watch->from = 0;
-		if (!kc_session_start(watch->session))
+		watch->failed = !kc_session_start(watch->session);
+		if (watch->failed)
 			return true;
 	}
 	if (watch->session && !watch->warned && now() >= watch->next) {
@@ -348,7 +351,8 @@ static int record_command(struct kc_recording *recording)
 		let_go(&child);
 		status = status_of(child.pid, &watch, recording->folder);
 		ended = watch.session ? end_watch(&watch, recording->folder) : 0;
-		status = status ?: ended;
+		status = status ?: watch.failed ? KC_FAILED : ended;
+		recording->failed = watch.failed;
 	} else {
 		kill(child.pid, SIGKILL);
 		(void)status_of(child.pid, &watch, NULL);
@@ -395,6 +399,8 @@ static int record_others(struct kc_recording *recording)
 	if (watch.session) {
 		wait_for_end(recording->pidfd, &watch);
 		status = end_watch(&watch, recording->folder);
+		status = watch.failed ? KC_FAILED : status;
+		recording->failed = watch.failed;
 	} else {
 		recording->failed = true;
 	}

@@ -211,6 +211,7 @@ int kc_run(struct kc_run *run)
 		if (!rmdir(absolute) || errno == ENOENT) {
 			if (!recording->failed)
 				kc_error(NULL, "nothing was recorded");
+			status = status ?: KC_FAILED;
 		} else {
 			if (recording->rules.kernel_stack)
 				copy_kallsyms(absolute);
