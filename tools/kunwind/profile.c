@@ -75,22 +75,32 @@ static int write_rate(unsigned int hz)
 	return ret;
 }
 
-/* Return: whether samples come at the rate that is asked for; if not, that was said. */
-static bool set_rate(unsigned int asked)
+/* Return: 0 if it cannot be read. */
+static unsigned int read_rate(void)
 {
-	unsigned int hz = asked ?: DEFAULT_HZ, now = 0;
+	unsigned int hz = 0;
 	char *text = NULL;
-	int ret;
 
 	if (g_file_get_contents(RATE, &text, NULL, NULL))
-		now = (unsigned int)strtoul(text, NULL, 10);
+		hz = (unsigned int)strtoul(text, NULL, 10);
 	g_free(text);
+	return hz;
+}
+
+/* Return: the rate of samples; 0 if it is not what was asked for, and that was said. */
+static unsigned int set_rate(unsigned int asked)
+{
+	unsigned int hz = asked ?: DEFAULT_HZ, now = read_rate();
+	int ret;
+
 	if (now == hz)
-		return true;
+		return hz;
 	ret = write_rate(hz);
+	if (!ret)
+		return hz;
 	/* Who did not ask for a rate takes what is set. */
-	if (!ret || (now && !asked))
-		return true;
+	if (now && !asked)
+		return now;
 	if (ret == -EBUSY)
 		kc_error("end the other one, or leave -F out",
 			 "another profile is being recorded, with %u samples a second", now);
@@ -99,7 +109,7 @@ static bool set_rate(unsigned int asked)
 	else
 		kc_error("load it again: sudo modprobe -r kunwind-lttng; sudo modprobe kunwind-lttng",
 			 "the kernel module kunwind-lttng is older than this program");
-	return false;
+	return 0;
 }
 
 int kc_profile(int argc, char **argv)
@@ -130,6 +140,8 @@ int kc_profile(int argc, char **argv)
 		.children = children,
 	};
 	struct options options = { 0 };
+	unsigned int hz;
+	int status;
 
 	/* What follows the command is the command's. */
 	kc_parse(&argp, argc, argv, ARGP_IN_ORDER, &options);
@@ -137,8 +149,15 @@ int kc_profile(int argc, char **argv)
 	options.run.recording.rules.sample = true;
 	options.run.recording.rules.kernel_stack = true;
 	options.run.view.form = options.run.view.form ?: KC_TOP;
-	if (!kc_view_possible(&options.run.view) || !kc_session_possible() ||
-	    !set_rate(options.hz))
+	if (!kc_view_possible(&options.run.view) || !kc_session_possible())
 		return KC_FAILED;
-	return kc_run(&options.run);
+	hz = set_rate(options.hz);
+	if (!hz)
+		return KC_FAILED;
+	status = kc_run(&options.run);
+	/* Between this program and its session, another one can set the rate. */
+	if (read_rate() != hz)
+		kc_error(NULL, "the rate was changed from %u to %u Hz, perhaps before this profile began",
+			 hz, read_rate());
+	return status;
 }
