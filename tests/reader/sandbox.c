@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -96,7 +97,8 @@ static bool keeps_keys(void)
 
 static bool is_privileged(void)
 {
-	return !setuid(0) || !mlock(file, 1) || !syscall(SYS_unshare, 0x10000000);
+	/* AddressSanitizer does some calls itself, as if they had succeeded. */
+	return !syscall(SYS_setuid, 0) || !syscall(SYS_unshare, CLONE_NEWUSER);
 }
 
 static const struct {
