@@ -6,6 +6,7 @@
 #include "count_before.h"
 #include "files.h"
 #include "jit.h"
+#include "number_hash.h"
 #include "reader_budgets.h"
 
 /*
@@ -25,6 +26,8 @@ struct kr_jit {
 	GStringChunk *strings;
 	/* GArray of struct entry, by PID; of a process without a file it is empty. */
 	GHashTable *processes;
+	/* Of all files that were read. */
+	uint64_t bytes;
 };
 
 static gint compare(gconstpointer a, gconstpointer b)
@@ -55,11 +58,15 @@ static GArray *read_process(struct kr_jit *jit, int64_t pid)
 {
 	GArray *entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
 	char *path = g_strdup_printf("%s/perf-%" G_GINT64_FORMAT ".map", jit->folder, pid);
-	char *text = kr_file_read(NULL, path, KR_JIT_BYTES, NULL), *line, *save;
+	uint64_t most = MIN(KR_JIT_BYTES, KR_JIT_ALL_BYTES - jit->bytes);
+	size_t length = 0;
+	char *text = kr_file_read(NULL, path, most, &length), *line, *save;
 
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save))
 		read_line(jit, entries, line);
+	if (text)
+		jit->bytes += length;
 	g_free(text);
 	g_free(path);
 	g_array_sort(entries, compare);
@@ -79,6 +86,8 @@ const struct kr_jit_function *kr_jit_find(struct kr_jit *jit, int64_t pid, uint6
 	const struct entry *best = NULL, *entry;
 	guint i, looks;
 
+	if (!entries && g_hash_table_size(jit->processes) == KR_JIT_PROCESSES)
+		return NULL;
 	if (!entries) {
 		entries = read_process(jit, pid);
 		g_hash_table_insert(jit->processes, g_memdup2(&pid, sizeof(pid)), entries);
@@ -103,7 +112,7 @@ struct kr_jit *kr_jit_new(const char *folder)
 
 	jit->folder = g_strdup(folder);
 	jit->strings = g_string_chunk_new(1 << 16);
-	jit->processes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+	jit->processes = g_hash_table_new_full(kr_hash_number, g_int64_equal, g_free,
 					       free_entries);
 	return jit;
 }

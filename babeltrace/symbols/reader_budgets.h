@@ -64,8 +64,12 @@
 /* A kernel has 200,000 symbols, in 12 MB. */
 #define KR_KALLSYMS_BYTES	(UINT64_C(1) << 26)
 
-/* The names of one process's compiled code: node has some MB of them. */
+/* The names of one process's compiled code: node has some MB of them. And of all. */
 #define KR_JIT_BYTES		(UINT64_C(1) << 26)
+#define KR_JIT_ALL_BYTES	(UINT64_C(1) << 28)
+
+/* Processes whose names are looked for: what PIDs there are by default, twice. */
+#define KR_JIT_PROCESSES	(1 << 16)
 
 /* The index of a stream has 56 to 64 bytes for each packet. */
 #define KR_INDEX_BYTES		(UINT64_C(1) << 26)
