@@ -71,7 +71,7 @@ ok "the tracer's is charged with what was read of files" [ "$(memory file tracer
 ok "the tracer ends" attach 0
 
 # Nor does it matter for a cgroup without room who has the table made.
-echo 24M >"$SCRATCH/cgroup/poor/memory.max"
+echo 16M >"$SCRATCH/cgroup/poor/memory.max"
 no_table() {
 	(($(figure allocation_failures) > failures)) &&
 		grep -qx 'oom_kill 0' "$SCRATCH/cgroup/poor/memory.events"

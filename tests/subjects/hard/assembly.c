@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Assembly with CFI is like any other code. Without CFI there is no proof: with a
- * frame pointer its caller is found, and marked; without one the walk ends there.
+ * frame pointer its caller is found, and marked; so it is if nothing but the function's
+ * end follows the call. Else the walk ends there.
  *
  * stack: @ask with_cfi caller main ... _start
  * stop: COMPLETE, all proven
  * stack: @ask with_frame caller main ... _start
+ * stop: COMPLETE, 2 proven
+ * stack: @ask with_end caller main ... _start
  * stop: COMPLETE, 2 proven
  * stack: @ask with_nothing
  * stop: NO_RULE, all proven
@@ -14,6 +17,7 @@
 
 void with_cfi(void);
 void with_frame(void);
+void with_end(void);
 void with_nothing(void);
 __asm__(".pushsection .text\n"
 	".globl with_cfi\n"
@@ -50,6 +54,20 @@ __asm__(".pushsection .text\n"
 	"ret\n"
 	".size with_frame, . - with_frame\n"
 	".balign 64\n"
+	".globl with_end\n"
+	".type with_end, @function\n"
+	"with_end:\n"
+	"push %rbp\n"
+	"push %r13\n"
+	"sub $40, %rsp\n"
+	"mov $0x5a5a5a5a, %ebp\n"
+	"call ask\n"
+	"add $40, %rsp\n"
+	"pop %r13\n"
+	"pop %rbp\n"
+	"ret\n"
+	".size with_end, . - with_end\n"
+	".balign 64\n"
 	".globl with_nothing\n"
 	".type with_nothing, @function\n"
 	"with_nothing:\n"
@@ -57,6 +75,7 @@ __asm__(".pushsection .text\n"
 	"sub $48, %rsp\n"
 	"mov $0x5a5a5a5a, %ebp\n"
 	"call ask\n"
+	"xor %eax, %eax\n"
 	"add $48, %rsp\n"
 	"pop %rbp\n"
 	"ret\n"
@@ -74,6 +93,7 @@ int main(void)
 	begin();
 	caller(with_cfi);
 	caller(with_frame);
+	caller(with_end);
 	caller(with_nothing);
 	report();
 	return 0;
