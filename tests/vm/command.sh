@@ -129,9 +129,11 @@ lossless() {
 	! grep -E 'were lost' said
 }
 
+# loses: the buffers are full, as nobody empties them meanwhile. What comes later says how much is lost.
 loses() {
-	"$kunwind" trace --no-view -m 64K -e read -e write --output lost -- \
-		sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=5000; sleep 4' 2>said
+	"$kunwind" trace --no-view -m 64K -e read -e write --output lost -- sh -c 'many="dd if=/dev/zero of=/dev/null bs=1 count=3000"
+		pkill -STOP -x lttng-consumerd; $many; pkill -CONT -x lttng-consumerd; $many; sleep 4' 2>said
+	cat said
 	grep 'events are being lost' said && grep -E '[0-9]+ events were lost: the buffers of 64 KiB' said && grep -E -- '-m 128K makes' said
 }
 
@@ -228,10 +230,11 @@ kernel_stacks() {
 namesakes() {
 	cp /bin/ls kunwind-launch
 	"$kunwind" trace --no-view -e openat -e execve -e read --output namesakes -- sh -c './kunwind-launch /; exec unshare --uts --ipc --net cat /etc/hostname' >/dev/null 2>said || return
-	"$kunwind" report --raw namesakes | grep -o '[a-z_]*: .*procname = "[a-z-]*"' | sed 's/:.*procname = / /' | sort | uniq -c | tee shown
+	"$kunwind" report --raw namesakes >raw
+	grep -o '[a-z_]*: .*procname = "[a-z-]*"' raw | sed 's/:.*procname = / /' | sort | uniq -c | tee shown
 	grep -q 'openat "kunwind-launch"' shown && grep -q 'openat "cat"' shown &&
 		# The first event of all is the launcher's, which has done nothing else.
-		"$kunwind" report --raw namesakes | head -n 1 | grep 'syscall_entry_execve: .*procname = "kunwind-launch"'
+		head -n 1 raw | grep 'syscall_entry_execve: .*procname = "kunwind-launch"'
 }
 
 apart() {
