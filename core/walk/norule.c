@@ -276,9 +276,10 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	enum restorer restorer;
 	u32 ret;
 
-	if (!m)
-		return w->inner ? guess_call(w, why) :
-				  guess_by_frame_pointer(w, why);
+	if (!m) {
+		ret = w->inner ? guess_call(w, why) : guess_by_epilogue(w, why);
+		return ret == why && !w->inner ? guess_by_frame_pointer(w, why) : ret;
+	}
 	if (m->kind == KUW_MAPPING_URETPROBE && w->inner)
 		return step_trampoline(w, why);
 	restorer = restorer_at(w);

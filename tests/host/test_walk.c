@@ -787,6 +787,10 @@ static void test_epilogue(void **state)
 	program_push(s, 0, outer, 1, 2, 3, 4, 5, 6, 7, TEXT_IP(9), 0);
 	program_check(s, RA_BAD, TEXT_IP(8), outer, TEXT_IP(9));
 	assert_int_equal(s->result.proven, 2);
+	/* In memory of which nothing is known, as a JIT compiler's. */
+	s->map->mappings[0].end = TEXT_IP(TEXT_LEN);
+	program_check(s, RA_BAD, TEXT_IP(8), outer, TEXT_IP(9));
+	s->map->mappings[0].end = TEXT_IP(2 * TEXT_LEN);
 	/* One instruction more than are looked at. */
 	memcpy(code + 14, "\x5b\xc3", 2);
 	program_check(s, UNPROVEN, TEXT_IP(8), outer);
