@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Code in anonymous memory, as a JIT compiler makes it. With a frame pointer its
- * caller is found, and marked; without one the walk ends there, and says why.
+ * caller is found, and marked; so it is if nothing but the function's end follows the
+ * call. Else the walk ends there, and says why.
  *
  * stack: @ask jit_frame caller main ... _start
+ * stop: COMPLETE, 2 proven
+ * stack: @ask jit_end caller main ... _start
  * stop: COMPLETE, 2 proven
  * stack: @ask jit_nothing
  * stop: NO_MAPPING, all proven
@@ -17,9 +20,15 @@ static const unsigned char frame[] = {
 };
 
 /* push %rbp; mov $0x5a5a5a5a,%ebp; nop; mov $ask,%rax; call *%rax; pop %rbp; ret */
-static const unsigned char nothing[] = {
+static const unsigned char end[] = {
 	0x55, 0xbd, 0x5a, 0x5a, 0x5a, 0x5a, 0x90, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,
 	0xff, 0xd0, 0x5d, 0xc3,
+};
+
+/* The same with xor %eax,%eax after the call. */
+static const unsigned char nothing[] = {
+	0x55, 0xbd, 0x5a, 0x5a, 0x5a, 0x5a, 0x90, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,
+	0xff, 0xd0, 0x31, 0xc0, 0x5d, 0xc3,
 };
 
 FRAME static void caller(void *function)
@@ -44,13 +53,15 @@ static void *make(const char *name, const unsigned char *code, size_t size, int 
 
 int main(void)
 {
-	void *first, *second;
+	void *first, *second, *third;
 
 	begin();
 	first = make("jit_frame", frame, sizeof(frame), 6);
-	second = make("jit_nothing", nothing, sizeof(nothing), 9);
+	second = make("jit_end", end, sizeof(end), 9);
+	third = make("jit_nothing", nothing, sizeof(nothing), 9);
 	caller(first);
 	caller(second);
+	caller(third);
 	report();
 	return 0;
 }

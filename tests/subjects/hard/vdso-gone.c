@@ -11,10 +11,10 @@
 
 #include "hard.h"
 
-/* push %rbp; mov $0x5a5a5a5a,%ebp; nop; mov $ask,%rax; call *%rax; pop %rbp; ret */
+/* push %rbp; mov $0x5a5a5a5a,%ebp; nop; mov $ask,%rax; call *%rax; xor %eax,%eax; pop %rbp; ret */
 static const unsigned char instead[] = {
 	0x55, 0xbd, 0x5a, 0x5a, 0x5a, 0x5a, 0x90, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,
-	0xff, 0xd0, 0x5d, 0xc3,
+	0xff, 0xd0, 0x31, 0xc0, 0x5d, 0xc3,
 };
 
 /* It can be unmapped as a whole only. */
