@@ -5,6 +5,11 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 
+# What was built is read-only here, and make writes its results there: it has a copy, in the same place.
+if [[ -e $BUILT/source ]]; then
+	cp -a "$BUILT/source" "$SCRATCH/source" && mount --bind "$SCRATCH/source" "$BUILT/source" || exit
+	trap 'umount "$BUILT/source"' EXIT
+fi
 for folder in libkunwind tests/ioctl; do
 	built=$BUILT/source/$folder
 	[[ -e $built/Makefile ]] || continue
