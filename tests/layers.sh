@@ -56,7 +56,7 @@ lines() {
 circles() {
 	find "$1" -name '*.[ch]' -exec grep -HoE '#include "[^"]+\.h"' {} + |
 		sed -E 's|.*/([^/]+)\.[ch]:#include "(.*/)?([^/]+)\.h"|\1 \3|' |
-		awk '$1 != $2' | tsort 2>&1 >/dev/null
+		awk '$1 != $2' | { tsort >/dev/null; } 2>&1
 }
 
 check "core includes its own headers and the port's" \
