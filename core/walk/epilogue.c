@@ -5,7 +5,9 @@
 
 static bool pop(struct kuw_state *w, struct kuw_expr_regs *regs, u32 reg)
 {
-	if (!kuw_try_word(w, regs->r[KUW_RSP], &regs->r[reg]))
+	/* The code decides where rsp is, and words are aligned. */
+	if (regs->r[KUW_RSP] % KUW_WORD ||
+	    !kuw_try_word(w, regs->r[KUW_RSP], &regs->r[reg]))
 		return false;
 	regs->r[KUW_RSP] += KUW_WORD;
 	regs->known |= 1u << reg;

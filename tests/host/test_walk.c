@@ -801,6 +801,9 @@ static void test_epilogue(void **state)
 	memcpy(code, "\x48\x83\xc4\xf0\xc3", 5);
 	program_push(s, 0, outer, TEXT_IP(9));
 	program_check(s, UNPROVEN, TEXT_IP(8), outer);
+	/* Nor is half a word. */
+	memcpy(code, "\x48\x83\xc4\x04\xc3", 5);
+	program_check(s, UNPROVEN, TEXT_IP(8), outer);
 	/* Something else follows. */
 	memcpy(code, "\x90\xc3", 2);
 	program_check(s, UNPROVEN, TEXT_IP(8), outer);

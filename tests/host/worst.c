@@ -108,10 +108,11 @@ static const struct shape {
 	{ "faults", shape_faults, "15 registers saved where nothing can be read" },
 	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
 	{ "loop", shape_loop, "an expression that reads for ever" },
+	{ "epilogues", shape_usual, "code without a rule that pops, and does not return" },
 };
 
 static u32 faults;
-static bool has_text;
+static bool has_text, has_pops;
 
 /*
  * Of the text calls are there, or what would have to be one: before aligned addresses.
@@ -119,7 +120,9 @@ static bool has_text;
  */
 static int read_text(u64 addr, u64 *word)
 {
-	*word = 0x90e8909090;
+	*word = has_pops ? 0x5b5b5b5b5b5b5b5b : 0x90e8909090;
+	if (has_pops)
+		return 0;
 	if (has_text && addr - SYNTH_IP(0) < BUILD_TEXT_LEN)
 		return 0;
 	faults++;
@@ -142,6 +145,13 @@ static void walk(const struct shape *shape)
 	 */
 	for (word = 0; word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
 		s->stack[word + 1] = SYNTH_IP(16 + 16 * word);
+	/* Each frame pointer leads to the next, and no return address to known code. */
+	has_pops = !strcmp(shape->name, "epilogues");
+	for (word = 0; has_pops && word + 1 < SYNTH_WORDS; word += FRAME_WORDS) {
+		s->stack[word] = SYNTH_SP(word + FRAME_WORDS);
+		s->stack[word + 1] = SYNTH_IP(BUILD_TEXT_LEN + 16 + 16 * word);
+	}
+	s->regs.r[6] = SYNTH_SP(FRAME_WORDS);
 	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
 	kuw_port_elsewhere = read_text;
 	has_text = strcmp(shape->name, "no-text");
