@@ -76,21 +76,33 @@ int kr_file_open(const char *root, const char *path)
 	return fd;
 }
 
-char *kr_file_read(const char *root, const char *path, uint64_t most, size_t *length)
+char *kr_file_read_open(int fd, uint64_t most, size_t *length)
 {
 	GByteArray *bytes = g_byte_array_new();
-	int fd = kr_file_open(root, path), err;
 	guint8 piece[1 << 16];
-	ssize_t n = -1;
+	ssize_t n = 0;
+	int err;
 
-	while (fd >= 0 && bytes->len <= most && (n = read(fd, piece, sizeof(piece))) > 0)
+	while (bytes->len <= most && (n = read(fd, piece, sizeof(piece))) > 0)
 		g_byte_array_append(bytes, piece, (guint)n);
 	err = n > 0 ? EFBIG : errno;
-	if (fd >= 0)
-		close(fd);
 	if (length)
 		*length = bytes->len;
 	g_byte_array_append(bytes, (const guint8 *)"", 1);
 	errno = err;
 	return (char *)g_byte_array_free(bytes, n);
+}
+
+char *kr_file_read(const char *root, const char *path, uint64_t most, size_t *length)
+{
+	int fd = kr_file_open(root, path), err;
+	char *bytes;
+
+	if (fd < 0)
+		return NULL;
+	bytes = kr_file_read_open(fd, most, length);
+	err = errno;
+	close(fd);
+	errno = err;
+	return bytes;
 }

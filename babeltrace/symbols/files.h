@@ -31,4 +31,7 @@ int kr_file_open(const char *root, const char *path);
  */
 char *kr_file_read(const char *root, const char *path, uint64_t most, size_t *length);
 
+/* The same of a file that is open. */
+char *kr_file_read_open(int fd, uint64_t most, size_t *length);
+
 #endif /* KR_FILES_H */

@@ -111,6 +111,19 @@ python_named() {
 	grep -q 'py::outer:.*;py::inner:' folded
 }
 ok "names of compiled code" python_named
+
+# held_up: a process whose /tmp never answers holds up nobody else's recording.
+held_up() {
+	"$TOP/tests/subjects/silent-tmp.py" >mounted &
+	local silent=$! status=0
+	until grep -q mounted mounted; do kill -0 "$silent" || return; sleep 0.1; done
+	timeout 120 "$kunwind" profile --no-view -o silent -- true 2>said || status=$?
+	kill "$silent"
+	cat said
+	((!status)) && grep -q 'does not answer' said
+}
+[[ -e /dev/fuse ]] || modprobe fuse
+ok "a server that never answers" held_up
 ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
 ok "the modules can be removed" modprobe -r kunwind-lttng kunwind
 done_testing

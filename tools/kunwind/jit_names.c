@@ -6,17 +6,35 @@
  */
 #include <fcntl.h>
 #include <glib.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include "command.h"
 #include "files.h"
 #include "jit_names.h"
 #include "reader_budgets.h"
 
 #define TMP	"/tmp"
+
+/* How long all files may take, in ms: a process can put /tmp on a server that never answers. */
+#define PATIENCE_MS	5000
+
+/**
+ * struct keeper - where copies go
+ * @folder: the folder
+ * @begin: when the recording began
+ * @bytes: of what was copied
+ */
+struct keeper {
+	const char *folder;
+	time_t begin;
+	uint64_t bytes;
+};
 
 static bool write_copy(const char *folder, int pid, const char *text, size_t length)
 {
@@ -34,7 +52,7 @@ static bool write_copy(const char *folder, int pid, const char *text, size_t len
  * earlier process with the same number. Everybody can write to /tmp, so it counts only if
  * it is @owner's.
  */
-static void copy(const char *folder, int pid, const char *root, const char *path,
+static void copy(struct keeper *keeper, int pid, const char *root, const char *path,
 		 time_t since, uid_t owner)
 {
 	int fd = kr_file_open(root, path);
@@ -45,9 +63,11 @@ static void copy(const char *folder, int pid, const char *root, const char *path
 	if (fd < 0)
 		return;
 	if (!fstat(fd, &st) && st.st_mtime >= since && st.st_uid == owner) {
-		text = kr_file_read(root, path, KR_JIT_BYTES, &length);
-		if (text)
-			(void)write_copy(folder, pid, text, length);
+		text = kr_file_read_open(fd, MIN(KR_JIT_BYTES,
+						 KR_JIT_ALL_BYTES - keeper->bytes),
+					 &length);
+		if (text && write_copy(keeper->folder, pid, text, length))
+			keeper->bytes += length;
 		g_free(text);
 	}
 	close(fd);
@@ -95,7 +115,7 @@ static time_t start_of(int pid)
 	return start;
 }
 
-static void copy_of_process(const char *folder, int pid)
+static void keep_of_living(int pid, struct keeper *keeper)
 {
 	char *root = g_strdup_printf("/proc/%d/root", pid);
 	char *path = g_strdup_printf(TMP "/perf-%d.map", own_number(pid));
@@ -103,7 +123,7 @@ static void copy_of_process(const char *folder, int pid)
 	struct stat st;
 
 	if (!stat(process, &st))
-		copy(folder, pid, root, path, start_of(pid), st.st_uid);
+		copy(keeper, pid, root, path, start_of(pid), st.st_uid);
 	g_free(process);
 	g_free(path);
 	g_free(root);
@@ -111,7 +131,8 @@ static void copy_of_process(const char *folder, int pid)
 
 /* Call @each with the numbers in the names of a directory. */
 static void for_each(const char *path, const char *before, const char *after,
-		     void (*each)(int number, void *data), void *data)
+		     void (*each)(int number, struct keeper *keeper),
+		     struct keeper *keeper)
 {
 	GDir *dir = g_dir_open(path, 0, NULL);
 	const char *name;
@@ -124,42 +145,50 @@ static void for_each(const char *path, const char *before, const char *after,
 		number = strtol(name + strlen(before), &end, 10);
 		if (end > name + strlen(before) && !strcmp(end, after) && number > 0 &&
 		    number <= G_MAXINT)
-			each((int)number, data);
+			each((int)number, keeper);
 	}
 	if (dir)
 		g_dir_close(dir);
 }
 
-struct keeper {
-	const char *folder;
-	time_t begin;
-};
-
-static void keep_of_living(int pid, void *data)
+static void keep_of_dead(int pid, struct keeper *keeper)
 {
-	const struct keeper *keeper = data;
-
-	copy_of_process(keeper->folder, pid);
-}
-
-static void keep_of_dead(int pid, void *data)
-{
-	const struct keeper *keeper = data;
 	char *process = g_strdup_printf("/proc/%d", pid);
 	char *path = g_strdup_printf(TMP "/perf-%d.map", pid);
 
 	if (access(process, F_OK))
-		copy(keeper->folder, pid, NULL, path, keeper->begin, geteuid());
+		copy(keeper, pid, NULL, path, keeper->begin, geteuid());
 	g_free(path);
 	g_free(process);
 }
 
-void kc_keep_jit_names(const char *folder, time_t begin)
+static void keep_all(const char *folder, time_t begin)
 {
 	char *own = g_build_filename(folder, KC_JIT_NAMES, NULL);
-	struct keeper keeper = { own, begin };
+	struct keeper keeper = { .folder = own, .begin = begin };
 
-	for_each("/proc", "", "", keep_of_living, &keeper);
+	/* First those that no other user can hold up. */
 	for_each(TMP, "perf-", ".map", keep_of_dead, &keeper);
+	for_each("/proc", "", "", keep_of_living, &keeper);
 	g_free(own);
+}
+
+/* A child does it, as no process can end its own wait for a file server. */
+void kc_keep_jit_names(const char *folder, time_t begin)
+{
+	unsigned int waited_ms = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		keep_all(folder, begin);
+		_exit(0);
+	}
+	while (pid > 0 && !waitpid(pid, NULL, WNOHANG)) {
+		if (waited_ms++ == PATIENCE_MS) {
+			kill(pid, SIGKILL);
+			kc_error(NULL, "a process's " TMP " does not answer: names of compiled code may be missing");
+			return;
+		}
+		g_usleep(1000);
+	}
 }
