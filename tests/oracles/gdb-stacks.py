@@ -24,7 +24,8 @@ def symbol(address):
     """The symbol table's name of the code before a return address, or of an address."""
     if address not in KNOWN:
         said = gdb.execute("info symbol %#x" % address, to_string=True)
-        found = re.match(r"(.*?)(?: \+ (\d+))? in section", said)
+        # A warning may stand before the answer.
+        found = re.search(r"^(.*?)(?: \+ (\d+))? in section", said, re.M)
         KNOWN[address] = (found[1], int(found[2] or 0)) if found else (None, None)
     return KNOWN[address]
 
@@ -45,6 +46,10 @@ def frames():
     frame = gdb.newest_frame()
     interrupted = True
     while frame:
+        # A function that ended by jumping to another one is not on the stack: gdb concludes from DWARF's call sites that it ran.
+        if frame.type() == gdb.TAILCALL_FRAME:
+            frame = frame.older()
+            continue
         function = frame.function()
         inlined = frame.type() == gdb.INLINE_FRAME
         before = 0 if interrupted else 1
