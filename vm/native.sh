@@ -44,6 +44,7 @@ native_select() {
 	/usr/include/babeltrace2/babeltrace.h libbabeltrace2-dev
 	/usr/include/glib-2.0/glib.h libglib2.0-dev
 	/usr/include/elfutils/libdw.h libdw-dev
+	/usr/include/elfutils/debuginfod.h libdebuginfod-dev
 	/usr/include/libiberty/demangle.h libiberty-dev
 	/usr/include/lttng/lttng.h liblttng-ctl-dev
 	/usr/include/jansson.h libjansson-dev

@@ -10,7 +10,7 @@ VM_PACKAGES=(
 	clang libbpf-dev
 	gcc g++ gcc-multilib make gdb strace elfutils libunwind-dev python3 perl linux-perf trace-cmd bpftrace
 	bpfcc-tools libdevel-nytprof-perl
-	autoconf automake libtool pkgconf libdw-dev libelf-dev libglib2.0-dev libiberty-dev libjansson-dev libprotobuf-c-dev
+	autoconf automake libtool pkgconf libdebuginfod-dev libdw-dev libelf-dev libglib2.0-dev libiberty-dev libjansson-dev libprotobuf-c-dev
 	protobuf-c-compiler musl-tools openssl
 	kmod udev procps e2fsprogs zstd cpio xz-utils git iproute2
 	libc6-dbg man-db less

@@ -11,6 +11,15 @@
 /* How many files a line names. */
 #define NAMED	3
 
+/* Do not recommend what was built without. */
+#ifdef HAVE_LIBDEBUGINFOD
+#define SERVERS		", and DEBUGINFOD_URLS which servers have them"
+#define DEBIAN_SERVER	"; DEBUGINFOD_URLS=https://debuginfod.debian.net fetches the symbols of Debian's files"
+#else
+#define SERVERS
+#define DEBIAN_SERVER
+#endif
+
 /* @one, @many: how the line begins. @then: what follows of it, what to do. */
 static const struct {
 	const char *one;
@@ -50,12 +59,12 @@ static const struct {
 	[KR_NO_FILE] = {
 		"file of the trace is not here",
 		"files of the trace are not here",
-		"addresses are shown as file+offset; kunwind report --sysroot=DIR says where the traced machine's files are, and DEBUGINFOD_URLS which servers have them",
+		"addresses are shown as file+offset; kunwind report --sysroot=DIR says where the traced machine's files are" SERVERS,
 	},
 	[KR_OTHER_FILE] = {
 		"file here is not the one that was traced: another build ID",
 		"files here are not the ones that were traced: other build IDs",
-		"addresses are shown as file+offset; kunwind report --sysroot=DIR says where the traced machine's files are, and DEBUGINFOD_URLS which servers have them",
+		"addresses are shown as file+offset; kunwind report --sysroot=DIR says where the traced machine's files are" SERVERS,
 	},
 	[KR_UNREADABLE] = {
 		"file cannot be read, or is no ELF file",
@@ -90,7 +99,7 @@ static const struct {
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",
 		"files have no symbols for some of their addresses",
-		"these functions are called by where they begin, as in ls!0x6100; DEBUGINFOD_URLS=https://debuginfod.debian.net fetches the symbols of Debian's files",
+		"these functions are called by where they begin, as in ls!0x6100" DEBIAN_SERVER,
 	},
 };
 
