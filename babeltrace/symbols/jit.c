@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* /tmp/perf-PID.map: see jit.h. */
+/* See jit.h. */
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
 #include "count_before.h"
 #include "files.h"
 #include "jit.h"
+#include "jitdump.h"
 #include "number_hash.h"
 #include "reader_budgets.h"
 
@@ -38,39 +39,77 @@ static gint compare(gconstpointer a, gconstpointer b)
 	       x->function.start > y->function.start;
 }
 
-static void read_line(struct kr_jit *jit, GArray *entries, char *line)
-{
-	struct entry entry = { .order = entries->len };
-	char *end, *name;
-	uint64_t size;
+/* Where the functions of one process go. */
+struct into {
+	GStringChunk *strings;
+	GArray *entries;
+};
 
-	entry.function.start = g_ascii_strtoull(line, &end, 16);
-	size = g_ascii_strtoull(end, &name, 16);
-	if (end == line || name == end || *name != ' ' || !size)
+static void add(void *data, uint64_t start, uint64_t size, const char *name)
+{
+	struct into *into = data;
+	struct entry entry = {
+		.function = { .start = start, .end = start + size },
+		.order = into->entries->len,
+	};
+
+	if (entry.function.end <= start)
 		return;
-	entry.function.end = entry.function.start + size;
-	entry.function.name = g_string_chunk_insert(jit->strings, name + 1);
-	if (entry.function.end > entry.function.start)
-		g_array_append_val(entries, entry);
+	entry.function.name = g_string_chunk_insert(into->strings, name);
+	g_array_append_val(into->entries, entry);
+}
+
+static void read_line(struct into *into, char *line)
+{
+	char *end, *name;
+	uint64_t start = g_ascii_strtoull(line, &end, 16);
+	uint64_t size = g_ascii_strtoull(end, &name, 16);
+
+	if (end != line && name != end && *name == ' ')
+		add(into, start, size, name + 1);
+}
+
+static void read_map(struct into *into, char *text)
+{
+	char *line, *save;
+
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		read_line(into, line);
+}
+
+/* Return: a file of a process, or NULL. */
+static char *read_file(struct kr_jit *jit, const char *before, int64_t pid, const char *after,
+		       size_t *length)
+{
+	char *path = g_strdup_printf("%s/%s%" G_GINT64_FORMAT "%s", jit->folder, before, pid,
+				     after);
+	uint64_t most = MIN(KR_JIT_BYTES, KR_JIT_ALL_BYTES - jit->bytes);
+	char *bytes = kr_file_read(NULL, path, most, length);
+
+	if (bytes)
+		jit->bytes += *length;
+	g_free(path);
+	return bytes;
 }
 
 static GArray *read_process(struct kr_jit *jit, int64_t pid)
 {
-	GArray *entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
-	char *path = g_strdup_printf("%s/perf-%" G_GINT64_FORMAT ".map", jit->folder, pid);
-	uint64_t most = MIN(KR_JIT_BYTES, KR_JIT_ALL_BYTES - jit->bytes);
-	size_t length = 0;
-	char *text = kr_file_read(NULL, path, most, &length), *line, *save;
+	struct into into = {
+		.strings = jit->strings,
+		.entries = g_array_new(FALSE, FALSE, sizeof(struct entry)),
+	};
+	size_t length;
+	char *bytes = read_file(jit, "perf-", pid, ".map", &length);
 
-	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
-	     line = strtok_r(NULL, "\n", &save))
-		read_line(jit, entries, line);
-	if (text)
-		jit->bytes += length;
-	g_free(text);
-	g_free(path);
-	g_array_sort(entries, compare);
-	return entries;
+	if (bytes)
+		read_map(&into, bytes);
+	g_free(bytes);
+	bytes = read_file(jit, "jit-", pid, ".dump", &length);
+	if (bytes)
+		kr_jitdump_read(bytes, length, add, &into);
+	g_free(bytes);
+	g_array_sort(into.entries, compare);
+	return into.entries;
 }
 
 static bool starts_by(const void *element, uint64_t address)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Names of code that a JIT compiler made. Programs write them to /tmp/perf-PID.map, for
- * perf: a line is an address, a size, both hexadecimal, and a name. `kunwind trace` and
- * `kunwind profile` copy these files into a folder.
+ * Names of code that a JIT compiler made. Programs write them for perf: to /tmp/perf-PID.map,
+ * where a line is an address, a size, both hexadecimal, and a name; or to jit-PID.dump
+ * (jitdump.h). `kunwind trace` and `kunwind profile` copy these files into a folder.
  */
 #ifndef KR_JIT_H
 #define KR_JIT_H
@@ -23,7 +23,7 @@ struct kr_jit_function {
 	const char *name;
 };
 
-/* @folder: where the files are, each called perf-PID.map */
+/* @folder: where the files are, called perf-PID.map and jit-PID.dump */
 struct kr_jit *kr_jit_new(const char *folder);
 void kr_jit_free(struct kr_jit *jit);
 

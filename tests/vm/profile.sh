@@ -101,16 +101,18 @@ ok "the rate is as it was set" test "$(<$rate)" = 200
 ok "a rate that is none" fails sh -c "echo 0 >$rate"
 ok "--delay and --duration" timeout 120 "$kunwind" profile --delay 1 --duration 2 --no-view -o later
 ok "a process that runs already" sh -c '"$BUILT/busy" & "$1" profile -p $! --duration 2 --folded -o running | grep "^busy;.*on-CPU"; status=$?; kill $!; exit $status' sh "$kunwind"
-# Python writes down where each of its functions has code, and each is a frame of its own.
+# python_named OPTION FILE: Python writes down where each of its functions has code, and each is a frame of its own.
 python_named() {
 	printf 'def inner(n):\n    return sum(i * i for i in range(n))\n\ndef outer(n):\n    return [inner(n) for _ in range(n)]\n\nouter(1200)\n' >named.py
-	"$kunwind" profile --folded -o named -- python3 -X perf named.py >folded 2>said
+	"$kunwind" profile --folded -o "named-$1" -- python3 -X "$1" named.py >folded 2>said
 	cat said
-	ls named/jit
+	ls "named-$1/jit"
+	ls "named-$1"/jit/$2 || return
 	grep -o 'py::outer:[^;]*;py::[^;]*\[jit\]\|py::outer:[^;]*' folded | sort | uniq -c | head -n 5
 	grep -q 'py::outer:.*;py::inner:' folded
 }
-ok "names of compiled code" python_named
+ok "names of compiled code" python_named perf "perf-*.map"
+ok "names of compiled code, in a jitdump" python_named perf_jit "jit-*.dump"
 
 # held_up: a process whose /tmp never answers holds up nobody else's recording.
 held_up() {

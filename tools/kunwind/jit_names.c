@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A process calls its file by the number that it has in its own PID namespace, and puts it
- * into /tmp of its own root. Only while it lives, its root can be found. The copy has the
- * number that the trace has.
+ * A process calls its files by the number that it has in its own PID namespace, and puts them
+ * into /tmp of its own root, or where it works. Only while it lives, these can be found. The
+ * copies have the number that the trace has.
  */
 #include <fcntl.h>
 #include <glib.h>
@@ -21,6 +21,12 @@
 
 #define TMP	"/tmp"
 
+/* How names of files begin and end: see jit.h. */
+static const struct kind {
+	const char *before;
+	const char *after;
+} kinds[] = { { "perf-", ".map" }, { "jit-", ".dump" } };
+
 /* How long all files may take, in ms: a process can put /tmp on a server that never answers. */
 #define PATIENCE_MS	5000
 
@@ -36,9 +42,15 @@ struct keeper {
 	uint64_t bytes;
 };
 
-static bool write_copy(const char *folder, int pid, const char *text, size_t length)
+static char *path_of(const char *folder, const struct kind *kind, int pid)
 {
-	char *to = g_strdup_printf("%s/perf-%d.map", folder, pid);
+	return g_strdup_printf("%s/%s%d%s", folder, kind->before, pid, kind->after);
+}
+
+static bool write_copy(const char *folder, const struct kind *kind, int pid,
+		       const char *text, size_t length)
+{
+	char *to = path_of(folder, kind, pid);
 	bool done = (!mkdir(folder, 0700) || g_file_test(folder, G_FILE_TEST_IS_DIR)) &&
 		    g_file_set_contents_full(to, text, (gssize)length,
 					     G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL);
@@ -48,25 +60,27 @@ static bool write_copy(const char *folder, int pid, const char *text, size_t len
 }
 
 /*
- * Copy the file at @path below @root, unless it is from before @since: then it is of an
- * earlier process with the same number. Everybody can write to /tmp, so it counts only if
- * it is @owner's.
+ * Copy the file of process @number in @folder below @root, unless it is from before @since:
+ * then it is of an earlier process with the same number. Everybody can write to /tmp, so it
+ * counts only if it is @owner's.
  */
-static void copy(struct keeper *keeper, int pid, const char *root, const char *path,
-		 time_t since, uid_t owner)
+static void copy(struct keeper *keeper, const struct kind *kind, int pid, const char *root,
+		 const char *folder, int number, time_t since, uid_t owner)
 {
+	char *path = path_of(folder, kind, number);
 	int fd = kr_file_open(root, path);
 	size_t length;
 	struct stat st;
 	char *text;
 
+	g_free(path);
 	if (fd < 0)
 		return;
 	if (!fstat(fd, &st) && st.st_mtime >= since && st.st_uid == owner) {
 		text = kr_file_read_open(fd, MIN(KR_JIT_BYTES,
 						 KR_JIT_ALL_BYTES - keeper->bytes),
 					 &length);
-		if (text && write_copy(keeper->folder, pid, text, length))
+		if (text && write_copy(keeper->folder, kind, pid, text, length))
 			keeper->bytes += length;
 		g_free(text);
 	}
@@ -115,61 +129,93 @@ static time_t start_of(int pid)
 	return start;
 }
 
-static void keep_of_living(int pid, struct keeper *keeper)
+static void keep_of_living(int pid, const struct kind *kind, struct keeper *keeper)
 {
-	char *root = g_strdup_printf("/proc/%d/root", pid);
-	char *path = g_strdup_printf(TMP "/perf-%d.map", own_number(pid));
 	char *process = g_strdup_printf("/proc/%d", pid);
+	char *root = g_strdup_printf("%s/root", process);
+	char *works = g_strdup_printf("%s/cwd", process);
+	int number = own_number(pid);
 	struct stat st;
+	time_t start;
 
-	if (!stat(process, &st))
-		copy(keeper, pid, root, path, start_of(pid), st.st_uid);
-	g_free(process);
-	g_free(path);
+	if (!stat(process, &st)) {
+		start = start_of(pid);
+		copy(keeper, kind, pid, works, "", number, start, st.st_uid);
+		copy(keeper, kind, pid, root, TMP, number, start, st.st_uid);
+	}
+	g_free(works);
 	g_free(root);
+	g_free(process);
 }
 
-/* Call @each with the numbers in the names of a directory. */
-static void for_each(const char *path, const char *before, const char *after,
-		     void (*each)(int number, struct keeper *keeper),
-		     struct keeper *keeper)
+static void keep_of_dead(const char *folder, int pid, const struct kind *kind,
+			 struct keeper *keeper)
 {
-	GDir *dir = g_dir_open(path, 0, NULL);
-	const char *name;
+	char *process = g_strdup_printf("/proc/%d", pid);
+
+	if (access(process, F_OK))
+		copy(keeper, kind, pid, NULL, folder, pid, keeper->begin, geteuid());
+	g_free(process);
+}
+
+/* Return: the number in a name that has nothing else between the two; 0 if there is none. */
+static int number_in(const char *name, const char *before, const char *after)
+{
+	const char *digits = name + strlen(before);
 	char *end;
 	long number;
 
+	if (!g_str_has_prefix(name, before) || !g_ascii_isdigit(*digits))
+		return 0;
+	number = strtol(digits, &end, 10);
+	return strcmp(end, after) || number > G_MAXINT ? 0 : (int)number;
+}
+
+static void keep_in(const char *folder, struct keeper *keeper)
+{
+	GDir *dir = g_dir_open(folder, 0, NULL);
+	const char *name;
+	size_t i;
+	int pid;
+
 	while (dir && (name = g_dir_read_name(dir))) {
-		if (!g_str_has_prefix(name, before))
-			continue;
-		number = strtol(name + strlen(before), &end, 10);
-		if (end > name + strlen(before) && !strcmp(end, after) && number > 0 &&
-		    number <= G_MAXINT)
-			each((int)number, keeper);
+		for (i = 0; i < G_N_ELEMENTS(kinds); i++) {
+			pid = number_in(name, kinds[i].before, kinds[i].after);
+			if (pid)
+				keep_of_dead(folder, pid, &kinds[i], keeper);
+		}
 	}
 	if (dir)
 		g_dir_close(dir);
 }
 
-static void keep_of_dead(int pid, struct keeper *keeper)
+static void keep_of_all_living(struct keeper *keeper)
 {
-	char *process = g_strdup_printf("/proc/%d", pid);
-	char *path = g_strdup_printf(TMP "/perf-%d.map", pid);
+	GDir *dir = g_dir_open("/proc", 0, NULL);
+	const char *name;
+	size_t i;
+	int pid;
 
-	if (access(process, F_OK))
-		copy(keeper, pid, NULL, path, keeper->begin, geteuid());
-	g_free(path);
-	g_free(process);
+	while (dir && (name = g_dir_read_name(dir))) {
+		pid = number_in(name, "", "");
+		for (i = 0; pid && i < G_N_ELEMENTS(kinds); i++)
+			keep_of_living(pid, &kinds[i], keeper);
+	}
+	if (dir)
+		g_dir_close(dir);
 }
 
 static void keep_all(const char *folder, time_t begin)
 {
 	char *own = g_build_filename(folder, KC_JIT_NAMES, NULL);
+	char *here = g_get_current_dir();
 	struct keeper keeper = { .folder = own, .begin = begin };
 
-	/* First those that no other user can hold up. */
-	for_each(TMP, "perf-", ".map", keep_of_dead, &keeper);
-	for_each("/proc", "", "", keep_of_living, &keeper);
+	/* First those that no other user can hold up. A command worked where this one does. */
+	keep_in(TMP, &keeper);
+	keep_in(here, &keeper);
+	keep_of_all_living(&keeper);
+	g_free(here);
 	g_free(own);
 }
 
