@@ -376,45 +376,44 @@ static void keep_one_chain(GArray *found)
 
 /*
  * Return: whether an FDE covers the address. A restorer's FDE begins a byte before it,
- * for those who look at calls.
+ * for those who look at calls. Without a search table only @fde->signal is set.
  */
-static bool has_fde(struct kr_debug *debug, uint64_t pc, bool *signal)
+static bool find_fde(struct kr_debug *debug, uint64_t pc, struct kr_fde *fde)
 {
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(debug->module, &bias);
+	int found = kr_fde_find(elf, pc - bias, fde);
 	Dwarf_Frame *frame;
-	Dwarf_Addr bias;
-	Dwarf_CFI *cfi = dwfl_module_eh_cfi(debug->module, &bias);
+	Dwarf_CFI *cfi;
 
-	*signal = false;
+	if (found >= 0)
+		return found;
+	*fde = (struct kr_fde){ 0 };
+	cfi = dwfl_module_eh_cfi(debug->module, &bias);
 	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame))
 		return false;
-	dwarf_frame_info(frame, NULL, NULL, signal);
+	dwarf_frame_info(frame, NULL, NULL, &fde->signal);
 	free(frame);
 	return true;
 }
 
 /* A function without a symbol is called by where it begins: "ls!0x6100". */
-static bool name_by_fde(struct kr_debug *debug, GStringChunk *strings, uint64_t vaddr,
-			uint64_t pc, struct kr_frame *frame)
+static void name_by_fde(struct kr_debug *debug, GStringChunk *strings, uint64_t vaddr,
+			const struct kr_fde *fde, struct kr_frame *frame)
 {
-	const Elf_Data *table;
-	uint64_t base, start;
-	GElf_Addr bias;
-	char *name;
+	char *name = g_strdup_printf("%s!%#" PRIx64, debug->name, fde->start);
 
-	table = kr_fde_table(dwfl_module_getelf(debug->module, &bias), &base);
-	if (!table || !kr_fde_start(table, base, pc, &start))
-		return false;
-	name = g_strdup_printf("%s!%#" PRIx64, debug->name, start);
 	frame->function = g_string_chunk_insert_const(strings, name);
-	frame->offset = vaddr - start;
+	frame->offset = vaddr - fde->start;
 	g_free(name);
-	return true;
 }
 
 struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 			       uint64_t vaddr, bool call)
 {
-	bool signal, covered = has_fde(debug, vaddr - call, &signal);
+	struct kr_fde fde;
+	bool covered = find_fde(debug, vaddr - call, &fde);
+	bool signal = covered && fde.signal;
 	struct search search = { .pc = signal ? vaddr : vaddr - call };
 	Dwarf_Die mem, *unit, *outer = NULL;
 	Dwarf_Addr bias = 0, low;
@@ -447,8 +446,9 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 		frame->offset = vaddr - bias - low;
 	} else if (signal) {
 		frame->function = "<signal handler called>";
-	} else if (covered) {
-		place->by_fde = name_by_fde(debug, strings, vaddr, vaddr - call, frame);
+	} else if (covered && fde.end) {
+		name_by_fde(debug, strings, vaddr, &fde, frame);
+		place->by_fde = true;
 	}
 	g_array_unref(search.found);
 	if (!frame->function[0]) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Where functions begin, as unwind information knows it, even in a stripped file. */
+/* Where functions begin and end, as unwind information knows it, even in a stripped file. */
 #ifndef KR_FDE_H
 #define KR_FDE_H
 
@@ -8,25 +8,26 @@
 #include <stdint.h>
 
 /**
- * kr_fde_table() - the search table of .eh_frame_hdr
- * @elf: the file
- * @base: set to the address of the section, to which the table is relative
- *
- * Return: the section's bytes, which live as long as @elf; NULL if there is no table
- * of the usual form.
+ * struct kr_fde - what an FDE says of a function
+ * @start: its first address
+ * @end: the first behind it
+ * @signal: it is code that returns from a signal handler
  */
-const Elf_Data *kr_fde_table(Elf *elf, uint64_t *base);
+struct kr_fde {
+	uint64_t start;
+	uint64_t end;
+	bool signal;
+};
 
 /**
- * kr_fde_start() - where the FDE of an address begins
- * @table: of kr_fde_table()
- * @base: likewise
- * @vaddr: an address that an FDE covers
- * @start: set to its first address
+ * kr_fde_find() - the FDE that covers an address
+ * @elf: the file
+ * @vaddr: the address, as the file has it
+ * @fde: set
  *
- * Return: false if no entry of the table begins before @vaddr.
+ * Return: 1 if there is one; 0 if none covers the address; -1 if the file has no search
+ * table of the usual form, so that it must be read from its beginning.
  */
-bool kr_fde_start(const Elf_Data *table, uint64_t base, uint64_t vaddr,
-		  uint64_t *start);
+int kr_fde_find(Elf *elf, uint64_t vaddr, struct kr_fde *fde);
 
 #endif /* KR_FDE_H */

@@ -146,11 +146,21 @@ static uint64_t allocated(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Half of the memory is left for the file at hand, which is the first. */
-static void make_room(void)
+/*
+ * Half of the memory is left for the file at hand, which is the first. libelf maps files
+ * so that it may change its copy: all their bytes count as private memory.
+ */
+static void close_unused(void)
 {
-	while (own.open.length > own.most_open ||
-	       (own.open.length > 1 && allocated() > KR_SYMBOLS_KEPT_BYTES))
+	while (own.open.length > 1 && (own.open.length > own.most_open ||
+				       own.bytes > own.most_bytes / 2))
+		close_last();
+}
+
+/* mallinfo2() goes through all that is free. */
+static void free_unused(void)
+{
+	while (own.open.length > 1 && allocated() > KR_SYMBOLS_KEPT_BYTES)
 		close_last();
 }
 
@@ -335,6 +345,7 @@ static bool open_file(uint32_t number, const char *path, GBytes *id, int fd)
 	g_queue_push_head_link(&own.open, &file->link);
 	g_hash_table_replace(own.by_number, GUINT_TO_POINTER(number), file);
 	add_bytes(file, size_of(fd));
+	close_unused();
 	file->dwfl = dwfl_begin(&callbacks);
 	file->debug.module = file->dwfl ?
 		dwfl_report_elf(file->dwfl, path, path, fd, 0, true) : NULL;
@@ -454,9 +465,8 @@ static bool serve_look(GVariant *body)
 				    -1);
 	g_queue_unlink(&own.open, &file->link);
 	g_queue_push_head_link(&own.open, &file->link);
-	/* mallinfo2() goes through all that is free. */
 	if (own.looks++ % LOOKS == 0)
-		make_room();
+		free_unused();
 	return kr_wire_send(own.reader, KR_ANSWER, look(file, offset, call), -1);
 }
 
