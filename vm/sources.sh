@@ -32,7 +32,11 @@ guest_configure() {
 	VM_BINDS=$1:$1 in_root bash -euc '
 		cd "$0/source"
 		[[ -e configure ]] || autoreconf -i
-		[[ -e Makefile && $(cat ../root 2>/dev/null) == "$1" ]] || ./configure
+		if ! [[ -e Makefile && $(cat ../root 2>/dev/null) == "$1" ]]; then
+			./configure
+			# make does not know that configure decided otherwise.
+			make -s clean
+		fi
 		echo "$1" >../root
 	' "$1" "$(<"$VM_STOCK_ROOT.stamp")"
 }
