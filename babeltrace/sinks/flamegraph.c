@@ -459,7 +459,7 @@ static bool write_page(const struct flamegraph *graph)
 	GString *text;
 	bool done;
 
-	if (!kr_output_begin(&output, graph->page))
+	if (!kr_output_begin_given(&output, graph->page, false))
 		return false;
 	text = kr_page(graph->profile, graph->before, graph->count);
 	done = kr_output_write(&output, text) && kr_output_end(&output);

@@ -2,12 +2,24 @@
 /* Where a sink writes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "output.h"
+
+#define GIVEN	"/dev/fd/"
+
+/* Before the name and the bytes of a folder's file, where the folder is packed in one. */
+struct packed {
+	uint64_t name_length;
+	uint64_t length;
+};
 
 bool kr_output_begin(struct kr_output *output, const char *path)
 {
@@ -70,7 +82,85 @@ bool kr_output_begin_folder(struct kr_output *output, const char *path)
 	return false;
 }
 
-bool kr_output_add(const struct kr_output *output, const char *name, GString *text)
+bool kr_output_begin_given(struct kr_output *output, const char *path, bool folder)
+{
+	if (!path || !g_str_has_prefix(path, GIVEN))
+		return folder ? kr_output_begin_folder(output, path) :
+				kr_output_begin(output, path);
+	*output = (struct kr_output){
+		.fd = fcntl(atoi(path + strlen(GIVEN)), F_DUPFD_CLOEXEC, 3),
+		.folder = folder, .given = true,
+	};
+	return output->fd >= 0;
+}
+
+static bool pack(const struct kr_output *output, const char *name, GString *text)
+{
+	const struct packed packed = { strlen(name), text->len };
+	GString *head = g_string_new_len((const char *)&packed, sizeof(packed));
+	bool done;
+
+	g_string_append(head, name);
+	done = kr_output_write(output, head) && kr_output_write(output, text);
+	g_string_free(head, TRUE);
+	return done;
+}
+
+static bool copy(int from, int to, uint64_t bytes)
+{
+	ssize_t n = 1;
+
+	while (bytes && n > 0) {
+		n = sendfile(to, from, NULL, MIN(bytes, G_MAXINT));
+		if (n > 0)
+			bytes -= (uint64_t)n;
+	}
+	return !bytes;
+}
+
+/* Make the next file. Its name stays in the folder. */
+static bool unpack(const struct kr_output *output, int from, const struct packed *packed)
+{
+	char name[NAME_MAX + 1] = "";
+	bool done = false;
+	int file;
+
+	errno = EBADMSG;
+	if (packed->name_length > NAME_MAX ||
+	    read(from, name, packed->name_length) != (ssize_t)packed->name_length ||
+	    name[0] == '.' || strchr(name, '/'))
+		return false;
+	file = openat(output->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (file >= 0) {
+		done = copy(from, file, packed->length);
+		close(file);
+	}
+	return done;
+}
+
+int kr_output_pack(const struct kr_output *output)
+{
+	static const char name[] = "packed";
+	int fd = openat(output->fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		unlinkat(output->fd, name, 0);
+	return fd;
+}
+
+bool kr_output_unpack(const struct kr_output *output, int from)
+{
+	struct packed packed;
+	ssize_t n = -1;
+
+	if (!lseek(from, 0, SEEK_SET))
+		while ((n = read(from, &packed, sizeof(packed))) == sizeof(packed))
+			if (!unpack(output, from, &packed))
+				return false;
+	return !n;
+}
+
+static bool add_file(const struct kr_output *output, const char *name, GString *text)
 {
 	const struct kr_output file = {
 		.fd = openat(output->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600),
@@ -78,6 +168,11 @@ bool kr_output_add(const struct kr_output *output, const char *name, GString *te
 	bool done = file.fd >= 0 && kr_output_write(&file, text);
 
 	return file.fd >= 0 && !close(file.fd) && done;
+}
+
+bool kr_output_add(const struct kr_output *output, const char *name, GString *text)
+{
+	return output->given ? pack(output, name, text) : add_file(output, name, text);
 }
 
 bool kr_output_write(const struct kr_output *output, GString *text)
@@ -103,6 +198,7 @@ bool kr_output_end(struct kr_output *output)
 	if (output->partial && rename(output->partial, output->path))
 		return false;
 	g_clear_pointer(&output->partial, g_free);
+	output->given = false;
 	return true;
 }
 
@@ -128,6 +224,8 @@ void kr_output_drop(struct kr_output *output)
 		remove_folder(output->partial);
 	else if (output->partial)
 		unlink(output->partial);
+	if (output->given)
+		(void)!ftruncate(output->fd, 0);
 	g_clear_pointer(&output->partial, g_free);
 	g_clear_pointer(&output->path, g_free);
 	if (output->fd > STDERR_FILENO)

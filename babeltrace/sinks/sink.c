@@ -52,8 +52,7 @@ static bool open_file(struct kr_sink *sink, const bt_value *params)
 
 	if (sink->folder && !to)
 		return kr_sink_refuse(sink, "path", "a folder is needed");
-	if (sink->folder ? kr_output_begin_folder(&sink->output, to) :
-			   kr_output_begin(&sink->output, to))
+	if (kr_output_begin_given(&sink->output, to, sink->folder))
 		return true;
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component(sink),
 		"kunwind: %s: %s", bt_value_string_get(path), strerror(errno));

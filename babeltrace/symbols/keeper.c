@@ -58,13 +58,14 @@ struct file {
 };
 
 /**
- * struct kr_keeper - the symbolizer, seen from the reader
+ * struct kr_keeper - the symbolizer, seen from its parent
  * @sysroot: where files are, or NULL
  * @pid: its process; 0: none runs
  * @socket: its socket
  * @clock: its processor time
  * @generation: how many there were
  * @files: struct file by number
+ * @others: those beyond the budget of files
  * @cost: of all
  * @answer_bytes: of all answers
  * @charged: whose cost its processor time is
@@ -78,6 +79,7 @@ struct kr_keeper {
 	clockid_t clock;
 	unsigned int generation;
 	GHashTable *files;
+	struct file others;
 	struct cost cost;
 	uint64_t answer_bytes;
 	struct file *charged;
@@ -133,7 +135,7 @@ static void survive(int number)
 	(void)number;
 }
 
-/* Ctrl-C is for the reader, which finishes what it has begun. A second one ends both. */
+/* Ctrl-C is for the parent, which finishes what it has begun. A second one ends both. */
 static void set_signals(void)
 {
 	static const int ending[] = { SIGHUP, SIGINT, SIGTERM };
@@ -156,7 +158,7 @@ static void set_signals(void)
 
 static void run(int socket, bool of_main_thread)
 {
-	/* That signal comes when the thread ends: that of others may be before the reader's. */
+	/* That signal comes when the thread ends: that of others may be before the parent's. */
 	if (of_main_thread)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	set_signals();
@@ -442,12 +444,10 @@ static struct file *file_of(struct kr_keeper *keeper, uint32_t number)
 
 	if (file)
 		return file;
+	if (g_hash_table_size(keeper->files) >= KR_FILES)
+		return &keeper->others;
 	file = g_new0(struct file, 1);
 	file->why = KR_NO_FILE;
-	if (g_hash_table_size(keeper->files) >= KR_FILES) {
-		file->out = true;
-		file->why = KR_STOPPED;
-	}
 	g_hash_table_insert(keeper->files, GUINT_TO_POINTER(number), file);
 	return file;
 }
@@ -481,6 +481,7 @@ struct kr_keeper *kr_keeper_new(const char *sysroot)
 
 	keeper->sysroot = g_strdup(sysroot);
 	keeper->files = g_hash_table_new_full(NULL, NULL, NULL, free_file);
+	keeper->others = (struct file){ .why = KR_STOPPED, .out = true };
 	return keeper;
 }
 

@@ -2,11 +2,12 @@
 /*
  * Files that users chose are read by a child without privileges, the symbolizer:
  *
- *   reader ──file descriptors, questions──► symbolizer
+ *   keeper ──file descriptors, questions──► symbolizer
  *   opens files, reads none                 reads them, opens none
  *
  * A file that crashes the symbolizer, or exceeds a budget, ends that process alone. The
- * keeper, which is the reader's part, starts another one, and leaves the file out.
+ * keeper starts another one, and leaves the file out. It is part of the process that has
+ * the user's rights: of the reader, or of its parent (parent.h).
  */
 #ifndef KR_KEEPER_H
 #define KR_KEEPER_H

@@ -6,20 +6,26 @@
 #include "module.h"
 #include "notes.h"
 #include "number_hash.h"
+#include "parent.h"
 
 /**
  * struct kr_modules - the files of a trace
  * @modules: struct kr_module by struct kr_module_id
  * @strings: names
  * @notes: what is missing
- * @keeper: the process that reads them
+ * @keeper: the process that reads them; NULL: the parent has it
+ * @parent: the end of a socket, or -1
  */
 struct kr_modules {
 	GHashTable *modules;
 	GStringChunk *strings;
 	struct kr_notes *notes;
 	struct kr_keeper *keeper;
+	int parent;
 };
+
+/* Of all traces: several filters can have the same parent. */
+static gint files;
 
 /**
  * struct kr_module - a file
@@ -92,7 +98,7 @@ static void free_module(gpointer data)
 	g_free(module);
 }
 
-struct kr_modules *kr_modules_new(const char *sysroot, struct kr_notes *notes)
+struct kr_modules *kr_modules_new(const char *sysroot, int parent, struct kr_notes *notes)
 {
 	struct kr_modules *modules = g_new0(struct kr_modules, 1);
 
@@ -100,18 +106,21 @@ struct kr_modules *kr_modules_new(const char *sysroot, struct kr_notes *notes)
 						 free_module);
 	modules->strings = g_string_chunk_new(4096);
 	modules->notes = notes;
-	modules->keeper = kr_keeper_new(sysroot);
+	modules->parent = parent;
+	if (parent < 0)
+		modules->keeper = kr_keeper_new(sysroot);
 	return modules;
 }
 
 bool kr_modules_start(struct kr_modules *modules)
 {
-	return kr_keeper_start(modules->keeper);
+	return !modules->keeper || kr_keeper_start(modules->keeper);
 }
 
 void kr_modules_free(struct kr_modules *modules)
 {
-	kr_keeper_free(modules->keeper);
+	if (modules->keeper)
+		kr_keeper_free(modules->keeper);
 	g_hash_table_destroy(modules->modules);
 	g_string_chunk_free(modules->strings);
 	g_free(modules);
@@ -138,7 +147,7 @@ struct kr_module *kr_module_get(struct kr_modules *modules,
 	module->modules = modules;
 	module->id = *id;
 	module->id.path = g_strdup(id->path);
-	module->number = g_hash_table_size(modules->modules);
+	module->number = (guint32)g_atomic_int_add(&files, 1);
 	module->id.build_id = g_memdup2(id->build_id, id->build_id_len);
 	module->build_id = hex_of(id->build_id, id->build_id_len);
 	module->places = g_hash_table_new_full(kr_hash_number, g_int64_equal, g_free,
@@ -191,7 +200,10 @@ static struct kr_place *look_up(struct kr_module *module, uint64_t offset,
 	gboolean signal, by_fde;
 	enum kr_note why;
 
-	said = kr_keeper_look(modules->keeper, module->number, &module->id, offset, call,
+	said = modules->keeper ?
+	       kr_keeper_look(modules->keeper, module->number, &module->id, offset, call,
+			      &why) :
+	       kr_parent_look(modules->parent, module->number, &module->id, offset, call,
 			      &why);
 	if (said) {
 		g_variant_get(said, "(bb@a(ayaytub))", &signal, &by_fde, &frames);

@@ -70,8 +70,13 @@ struct kr_module_id {
 	uint64_t inode;
 };
 
-/* @sysroot: where the traced machine's files are, or NULL for this one's. */
-struct kr_modules *kr_modules_new(const char *sysroot, struct kr_notes *notes);
+/**
+ * kr_modules_new() - no files yet
+ * @sysroot: where the traced machine's files are, or NULL for this one's
+ * @parent: who opens them instead of this process (parent.h), or -1
+ * @notes: what is missing
+ */
+struct kr_modules *kr_modules_new(const char *sysroot, int parent, struct kr_notes *notes);
 
 /*
  * Start the process that reads files, which the first question does otherwise: a process

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "notes.h"
 #include "package.h"
+#include "parent.h"
 #include "safe.h"
 
 /* How many files a line names. */
@@ -175,9 +176,10 @@ static void say(const struct notes_of_kind *of, enum kr_note kind)
 }
 
 /* What to install instead. Of other distributions nothing is known. */
-static void say_packages(const struct notes_of_kind *of, const char *sysroot)
+static void say_packages(const struct notes_of_kind *of, const char *sysroot, int parent)
 {
-	GPtrArray *packages = kr_packages_of_symbols(sysroot, of->known);
+	GPtrArray *packages = parent < 0 ? kr_packages_of_symbols(sysroot, of->known) :
+					   kr_parent_packages(parent, of->known);
 	GString *line = g_string_new("kunwind: or install them:");
 	bool archive = false;
 	guint i;
@@ -206,7 +208,7 @@ void kr_notes_forget(struct kr_notes *notes, enum kr_note kind)
 	g_ptr_array_set_size(of->named, 0);
 }
 
-void kr_notes_say(struct kr_notes *notes, const char *sysroot)
+void kr_notes_say(struct kr_notes *notes, const char *sysroot, int parent)
 {
 	int i;
 
@@ -216,7 +218,7 @@ void kr_notes_say(struct kr_notes *notes, const char *sysroot)
 		if (notes->kinds[i].count)
 			say(&notes->kinds[i], i);
 		if (i == KR_NO_SYMBOLS && notes->kinds[i].count)
-			say_packages(&notes->kinds[i], sysroot);
+			say_packages(&notes->kinds[i], sysroot, parent);
 		kr_notes_forget(notes, i);
 	}
 }

@@ -40,7 +40,7 @@ void kr_note_many(struct kr_notes *notes, enum kr_note kind, uint64_t count);
 /* It is said otherwise. */
 void kr_notes_forget(struct kr_notes *notes, enum kr_note kind);
 
-/* Print what was noted to stderr, and forget it. */
-void kr_notes_say(struct kr_notes *notes, const char *sysroot);
+/* Print what was noted to stderr, and forget it. @sysroot, @parent: as for kr_modules_new() */
+void kr_notes_say(struct kr_notes *notes, const char *sysroot, int parent);
 
 #endif /* KR_NOTES_H */

@@ -71,6 +71,28 @@
 /* Processes whose names are looked for: what PIDs there are by default, twice. */
 #define KR_JIT_PROCESSES	(1 << 16)
 
+/* Metadata of a trace. All events of a kernel with all contexts take 2 MB. */
+#define KR_METADATA_BYTES	(UINT64_C(1) << 24)
+
+/*
+ * Processor time to read metadata, and a second more for so many bytes. babeltrace2 takes
+ * half a second for each megabyte, and twenty times as much in a guest without KVM.
+ */
+#define KR_METADATA_S		10
+#define KR_METADATA_BYTES_PER_S	(UINT64_C(1) << 17)
+
+/*
+ * The process that reads streams: memory, and so much for each byte of the trace; processor
+ * time, and a second for so many bytes. Honest traces take a tenth, also in a guest without KVM.
+ */
+#define KR_READER_BYTES		(UINT64_C(3) << 28)
+#define KR_READER_PER_BYTE	4
+#define KR_READER_S		60
+#define KR_READER_BYTES_PER_S	(UINT64_C(1) << 18)
+
+/* Readers that may fail for one trace before it is given up. */
+#define KR_READERS		32
+
 /* The index of a stream has 56 to 64 bytes for each packet. */
 #define KR_INDEX_BYTES		(UINT64_C(1) << 26)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* A process that reads bytes of others: it keeps what it has open, and nothing else. */
+/* A process that reads bytes of others: it keeps what it has open, and little else. */
+#include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -9,8 +10,10 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "sandbox.h"
@@ -20,29 +23,68 @@
 /* The first version of Landlock has these rights. */
 #define LANDLOCK_ALL	((1ULL << 13) - 1)
 
-/* Root becomes nobody. A container may have no other user: then root loses its capabilities. */
-static bool drop_privileges(void)
+#define BIT(capability)	(1U << (capability))
+
+/* Return: what lets root read files of others, as a bit; 0: it may not. */
+static unsigned int right_to_read(struct __user_cap_header_struct *header)
+{
+	struct __user_cap_data_struct has[2] = { 0 };
+
+	if (syscall(SYS_capget, header, has))
+		return 0;
+	return has[0].permitted & BIT(CAP_DAC_READ_SEARCH) ?:
+	       has[0].permitted & BIT(CAP_DAC_OVERRIDE);
+}
+
+/*
+ * Root becomes nobody, who can read the files of others if @reads. A container may have no
+ * other user, or not that right: then root loses its capabilities.
+ */
+static bool drop_privileges(bool reads)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
 	};
-	struct __user_cap_data_struct none[2] = { 0 };
+	unsigned int right = reads && !geteuid() ? right_to_read(&header) : 0;
+	struct __user_cap_data_struct kept[2] = {
+		{ .effective = right, .permitted = right },
+	};
 
-	if (!geteuid()) {
+	if (!geteuid() && (right || !reads)) {
+		(void)prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 		(void)setgroups(0, NULL);
 		(void)!setresgid(NOBODY, NOBODY, NOBODY);
 		(void)!setresuid(NOBODY, NOBODY, NOBODY);
 	}
-	return !syscall(SYS_capset, &header, none);
+	return !syscall(SYS_capset, &header, kept);
 }
 
-static void restrict_files(void)
+/* A file, or what is below a folder. What is not there need not be read. */
+static void allow_file(int rules, const char *path)
+{
+	struct landlock_path_beneath_attr attr = {
+		.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
+		.parent_fd = open(path, O_PATH | O_CLOEXEC),
+	};
+	struct stat st;
+
+	if (attr.parent_fd < 0)
+		return;
+	if (!fstat(attr.parent_fd, &st) && S_ISDIR(st.st_mode))
+		attr.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
+	(void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &attr, 0);
+	close(attr.parent_fd);
+}
+
+static void restrict_files(const char *const *readable)
 {
 	struct landlock_ruleset_attr attr = { .handled_access_fs = LANDLOCK_ALL };
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 
 	if (rules < 0)
 		return;
+	while (readable && *readable)
+		allow_file(rules, *readable++);
 	(void)syscall(SYS_landlock_restrict_self, rules, 0);
 	close(rules);
 }
@@ -78,42 +120,67 @@ static bool has_filters(void)
  * What reading open files and answering needs, and nothing else: all that is not named is
  * refused. fstat() is newfstatat() of an empty path. A kernel without filters has none.
  */
-static bool restrict_calls(void)
-{
-	struct sock_filter filter[] = {
-		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		LOAD(nr),
-		ALLOW_CALL(SYS_read), ALLOW_CALL(SYS_pread64), ALLOW_CALL(SYS_write),
-		ALLOW_CALL(SYS_lseek), ALLOW_CALL(SYS_close), ALLOW_CALL(SYS_fstat),
-		ALLOW_CALL(SYS_newfstatat),
-		ALLOW_CALL(SYS_recvmsg), ALLOW_CALL(SYS_recvfrom),
-		ALLOW_CALL(SYS_sendmsg), ALLOW_CALL(SYS_sendto),
-		ALLOW_CALL(SYS_mmap), ALLOW_CALL(SYS_munmap), ALLOW_CALL(SYS_mremap),
-		ALLOW_CALL(SYS_mprotect), ALLOW_CALL(SYS_madvise), ALLOW_CALL(SYS_brk),
-		ALLOW_CALL(SYS_futex), ALLOW_CALL(SYS_getrandom),
-		ALLOW_CALL(SYS_clock_gettime), ALLOW_CALL(SYS_sched_yield),
-		ALLOW_CALL(SYS_rt_sigaction), ALLOW_CALL(SYS_rt_sigprocmask),
-		ALLOW_CALL(SYS_rt_sigreturn), ALLOW_CALL(SYS_sigaltstack),
-		ALLOW_CALL(SYS_restart_syscall),
-		ALLOW_CALL(SYS_exit), ALLOW_CALL(SYS_exit_group),
-		/* The limits of this process, not of another one. */
-		ALLOW_IF(SYS_prlimit64, 0, 0),
-		/* Not F_SETOWN: its signals reach other processes. */
-		ALLOW_IF(SYS_fcntl, 1, F_GETFD), ALLOW_IF(SYS_fcntl, 1, F_SETFD),
-		ALLOW_IF(SYS_fcntl, 1, F_GETFL), ALLOW_IF(SYS_fcntl, 1, F_DUPFD_CLOEXEC),
-		REFUSE,
-	};
-	const struct sock_fprog program = {
-		.len = sizeof(filter) / sizeof(filter[0]), .filter = filter,
-	};
+static const struct sock_filter usual_calls[] = {
+	LOAD(arch),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	LOAD(nr),
+	ALLOW_CALL(SYS_read), ALLOW_CALL(SYS_pread64), ALLOW_CALL(SYS_write),
+	ALLOW_CALL(SYS_lseek), ALLOW_CALL(SYS_close), ALLOW_CALL(SYS_fstat),
+	ALLOW_CALL(SYS_newfstatat),
+	ALLOW_CALL(SYS_recvmsg), ALLOW_CALL(SYS_recvfrom),
+	ALLOW_CALL(SYS_sendmsg), ALLOW_CALL(SYS_sendto),
+	ALLOW_CALL(SYS_mmap), ALLOW_CALL(SYS_munmap), ALLOW_CALL(SYS_mremap),
+	ALLOW_CALL(SYS_mprotect), ALLOW_CALL(SYS_madvise), ALLOW_CALL(SYS_brk),
+	ALLOW_CALL(SYS_futex), ALLOW_CALL(SYS_getrandom),
+	ALLOW_CALL(SYS_clock_gettime), ALLOW_CALL(SYS_sched_yield),
+	ALLOW_CALL(SYS_rt_sigaction), ALLOW_CALL(SYS_rt_sigprocmask),
+	ALLOW_CALL(SYS_rt_sigreturn), ALLOW_CALL(SYS_sigaltstack),
+	ALLOW_CALL(SYS_restart_syscall),
+	ALLOW_CALL(SYS_exit), ALLOW_CALL(SYS_exit_group),
+	/* The limits of this process, not of another one. */
+	ALLOW_IF(SYS_prlimit64, 0, 0),
+	/* Not F_SETOWN: its signals reach other processes. */
+	ALLOW_IF(SYS_fcntl, 1, F_GETFD), ALLOW_IF(SYS_fcntl, 1, F_SETFD),
+	ALLOW_IF(SYS_fcntl, 1, F_GETFL), ALLOW_IF(SYS_fcntl, 1, F_DUPFD_CLOEXEC),
+};
 
+/* What finding and opening files below folders takes; Landlock says which. */
+static const struct sock_filter calls_for_files[] = {
+	ALLOW_CALL(SYS_openat), ALLOW_CALL(SYS_openat2), ALLOW_CALL(SYS_getdents64),
+	ALLOW_CALL(SYS_fstatfs), ALLOW_CALL(SYS_faccessat), ALLOW_CALL(SYS_getcwd),
+#ifdef SYS_open
+	ALLOW_CALL(SYS_stat), ALLOW_CALL(SYS_lstat), ALLOW_CALL(SYS_access),
+	ALLOW_CALL(SYS_dup2),
+#endif
+	/* The output: what there is of it is dropped, or what is still to come. */
+	ALLOW_CALL(SYS_ftruncate), ALLOW_CALL(SYS_dup3),
+	/* GLib's random numbers begin with them. */
+	ALLOW_CALL(SYS_getpid), ALLOW_CALL(SYS_getppid),
+	/* Is it a terminal, and how wide? Others would type on it, or read its screen. */
+	ALLOW_IF(SYS_ioctl, 1, TCGETS), ALLOW_IF(SYS_ioctl, 1, TIOCGWINSZ),
+};
+
+#define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
+
+static bool restrict_calls(bool opens)
+{
+	struct sock_filter filter[LENGTH(usual_calls) + LENGTH(calls_for_files) + 1];
+	const struct sock_filter refuse = REFUSE;
+	struct sock_fprog program = { .len = LENGTH(usual_calls), .filter = filter };
+
+	memcpy(filter, usual_calls, sizeof(usual_calls));
+	if (opens) {
+		memcpy(filter + program.len, calls_for_files, sizeof(calls_for_files));
+		program.len += LENGTH(calls_for_files);
+	}
+	filter[program.len++] = refuse;
 	return !has_filters() || !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 #else
-static bool restrict_calls(void)
+static bool restrict_calls(bool opens)
 {
+	(void)opens;
 	return true;
 }
 #endif
@@ -137,20 +204,21 @@ void kr_sandbox_limit(const struct kr_limits *now, const struct kr_limits *ever)
 	limit(RLIMIT_CPU, now->seconds, ever->seconds);
 }
 
-bool kr_sandbox_enter(void)
+bool kr_sandbox_enter(const char *const *readable)
 {
 	const struct rlimit none = { 0 };
 	int signal = 0;
 
 	(void)setrlimit(RLIMIT_CORE, &none);
-	(void)setrlimit(RLIMIT_FSIZE, &none);
+	if (!readable)
+		(void)setrlimit(RLIMIT_FSIZE, &none);
 	(void)prctl(PR_GET_PDEATHSIG, &signal);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return false;
-	restrict_files();
-	if (!drop_privileges())
+	restrict_files(readable);
+	if (!drop_privileges(readable))
 		return false;
 	/* The kernel forgets it when the user changes. */
 	(void)prctl(PR_SET_PDEATHSIG, signal);
-	return restrict_calls();
+	return restrict_calls(readable);
 }

@@ -6,14 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Keep what is open, and nothing else: no privileges, no other files, processes or
- * machines. There is no way back. Landlock and seccomp are left out where the kernel does
- * not have them.
+/**
+ * kr_sandbox_enter() - keep what is open, for ever
+ * @readable: files, and folders, what is below which can be read, too; NULL ends them, and
+ *	is none, of which nothing that is open is written but sockets
+ *
+ * No privileges are left, and no other files, processes or machines. Landlock and seccomp
+ * are left out where the kernel does not have them.
  *
  * Return: false if the kernel refuses what it has; the process must end then.
  */
-bool kr_sandbox_enter(void);
+bool kr_sandbox_enter(const char *const *readable);
 
 /* @bytes: of private memory. @seconds: of processor time. */
 struct kr_limits {

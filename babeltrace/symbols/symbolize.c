@@ -28,6 +28,7 @@
  * struct component - the filter
  * @self: itself
  * @sysroot: where files are, or NULL
+ * @parent: who opens them instead of this process, or -1
  * @kernel: symbols, or NULL
  * @jit: names of compiled code, or NULL
  * @modules: the files of all traces
@@ -36,6 +37,7 @@
 struct component {
 	bt_self_component_filter *self;
 	char *sysroot;
+	int parent;
 	struct kr_kernel *kernel;
 	struct kr_jit *jit;
 	struct kr_modules *modules;
@@ -232,7 +234,8 @@ static void say_notes(struct iterator *it)
 		kr_note_many(it->component->notes, KR_NO_MAPS, it->resolver.stacks);
 	}
 	if (may_warn(it))
-		kr_notes_say(it->component->notes, it->component->sysroot);
+		kr_notes_say(it->component->notes, it->component->sysroot,
+			     it->component->parent);
 	it->resolver.stacks = 0;
 	it->maps = 0;
 }
@@ -561,7 +564,6 @@ bt_component_class_initialize_method_status kr_symbolize_init(
 	int status;
 
 	(void)config;
-	(void)data;
 	status = bt_self_component_filter_add_input_port(self_filter, "in", NULL,
 							 NULL);
 	if (!status)
@@ -572,11 +574,14 @@ bt_component_class_initialize_method_status kr_symbolize_init(
 	component = g_new0(struct component, 1);
 	component->self = self_filter;
 	component->notes = kr_notes_new();
+	/* The command says who its parent is; babeltrace2 says nothing. */
+	component->parent = data ? *(const int *)data : -1;
 	if (!read_params(component, params, self)) {
 		free_component(component);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
-	component->modules = kr_modules_new(component->sysroot, component->notes);
+	component->modules = kr_modules_new(component->sysroot, component->parent,
+					    component->notes);
 	/* Before a trace is read: while this process is small, and mostly has no other threads. */
 	if (!kr_modules_start(component->modules)) {
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The process that reads ELF files and their debug information. It opens none: the
- * reader passes them on, those that libdwfl looks for included.
+ * keeper passes them on, those that libdwfl looks for included.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -32,7 +32,7 @@
 /**
  * struct opened - a file
  * @link: its place among those that are open, the last used first
- * @number: the reader's
+ * @number: the keeper's
  * @name: what functions without a name are called after
  * @id: build ID
  * @bytes: of the files that it is read from
@@ -61,7 +61,7 @@ struct opened {
 
 /*
  * The one of the process, as libdwfl's callback passes nothing else on.
- * @reader: the socket
+ * @keeper: the socket
  * @open: struct opened, the last used first
  * @most_open: how many that may be
  * @by_number: the same files
@@ -72,7 +72,7 @@ struct opened {
  * @looks: how many addresses were asked for
  */
 static struct {
-	int reader;
+	int keeper;
 	GQueue open;
 	guint most_open;
 	GHashTable *by_number;
@@ -91,7 +91,7 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
 }
 
-/* The reader ends this process long before the time is up, if it lives. */
+/* The keeper ends this process long before the time is up, if it lives. */
 static void limit(void)
 {
 	const uint64_t all_bytes = MIN(own.all_bytes, KR_TRACE_BYTES);
@@ -234,12 +234,12 @@ static int find(const char *name, GBytes *id, const uint32_t *crc)
 	int fd = -1;
 
 	for (nth = 0; more; nth++) {
-		kr_wire_send(own.reader, KR_FIND,
+		kr_wire_send(own.keeper, KR_FIND,
 			     g_variant_new("(@ay@ayu)",
 					   g_variant_new_bytestring(name),
 					   kr_wire_bytes(g_bytes_get_data(id, NULL),
 							 g_bytes_get_size(id)), nth), -1);
-		said = kr_wire_receive(own.reader, &kind, &fd);
+		said = kr_wire_receive(own.keeper, &kind, &fd);
 		if (!said || kind != KR_FOUND)
 			_exit(1);
 		g_variant_get(said, KR_FOUND_TYPE, &more);
@@ -447,7 +447,7 @@ static bool serve_open(GVariant *body, int fd)
 		result = KR_NO_ELF;
 	g_bytes_unref(id);
 	g_variant_unref(bytes);
-	return kr_wire_send(own.reader, KR_MATCHED,
+	return kr_wire_send(own.keeper, KR_MATCHED,
 			    g_variant_new("(u)", (guint32)result), -1);
 }
 
@@ -461,13 +461,13 @@ static bool serve_look(GVariant *body)
 	g_variant_get(body, KR_LOOK_TYPE, &number, &offset, &call);
 	file = g_hash_table_lookup(own.by_number, GUINT_TO_POINTER(number));
 	if (!file)
-		return kr_wire_send(own.reader, KR_REOPEN, g_variant_new("(u)", number),
+		return kr_wire_send(own.keeper, KR_REOPEN, g_variant_new("(u)", number),
 				    -1);
 	g_queue_unlink(&own.open, &file->link);
 	g_queue_push_head_link(&own.open, &file->link);
 	if (own.looks++ % LOOKS == 0)
 		free_unused();
-	return kr_wire_send(own.reader, KR_ANSWER, look(file, offset, call), -1);
+	return kr_wire_send(own.keeper, KR_ANSWER, look(file, offset, call), -1);
 }
 
 static bool serve(void)
@@ -477,7 +477,7 @@ static bool serve(void)
 	GVariant *body;
 	int fd;
 
-	body = kr_wire_receive(own.reader, &kind, &fd);
+	body = kr_wire_receive(own.keeper, &kind, &fd);
 	if (!body)
 		return false;
 	if (kind == KR_OPEN)
@@ -488,7 +488,7 @@ static bool serve(void)
 	return done;
 }
 
-/* What the reader had allocated before it made this process, which is a copy of it. */
+/* What the keeper had allocated before it made this process, which is a copy of it. */
 static uint64_t inherited_bytes(void)
 {
 	unsigned long pages = 0;
@@ -517,9 +517,9 @@ static void raise_descriptors(void)
 	own.most_open = MIN(most.rlim_cur / 4, KR_OPEN_FILES);
 }
 
-void kr_symbolizer_run(int reader)
+void kr_symbolizer_run(int keeper)
 {
-	own.reader = reader;
+	own.keeper = keeper;
 	own.by_number = g_hash_table_new_full(NULL, NULL, NULL, close_file);
 	/* The sandbox refuses both questions. */
 	own.inherited = inherited_bytes();
@@ -527,7 +527,7 @@ void kr_symbolizer_run(int reader)
 	elf_version(EV_CURRENT);
 	raise_descriptors();
 	limit();
-	if (kr_sandbox_enter())
+	if (kr_sandbox_enter(NULL))
 		while (serve())
 			;
 	_exit(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Messages between the reader and its symbolizer. */
+/* Messages between the reader, its parent and the symbolizer. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,6 +16,10 @@ static const char *const types[KR_NR_WIRES] = {
 	[KR_REOPEN] = KR_REOPEN_TYPE,
 	[KR_FIND] = KR_FIND_TYPE,
 	[KR_FOUND] = KR_FOUND_TYPE,
+	[KR_RESOLVE] = KR_RESOLVE_TYPE,
+	[KR_RESOLVED] = KR_RESOLVED_TYPE,
+	[KR_ASK_PACKAGES] = KR_ASK_PACKAGES_TYPE,
+	[KR_PACKAGES] = KR_PACKAGES_TYPE,
 };
 
 struct head {
@@ -129,7 +133,8 @@ GVariant *kr_wire_receive(int socket, enum kr_wire *kind, int *passed)
 	if (n >= (ssize_t)sizeof(first.head) && first.head.kind < KR_NR_WIRES &&
 	    first.head.length <= KR_MESSAGE_BYTES && first.head.length >= done) {
 		*kind = first.head.kind;
-		bytes = g_malloc(first.head.length);
+		/* A message can be empty: no packages. */
+		bytes = g_malloc(MAX(first.head.length, 1));
 		memcpy(bytes, first.bytes, done);
 		if (receive_rest(socket, bytes, done, first.head.length))
 			body = g_variant_ref_sink(g_variant_new_from_data(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Messages between the reader and its symbolizer. Each is a GVariant of a known type:
- * GLib checks what a process sends that may have been taken over.
+ * Messages between the reader, its parent (parent.h) and the symbolizer (keeper.h). Each is a
+ * GVariant of a known type: GLib checks what a process sends that may have been taken over.
  */
 #ifndef KR_WIRE_H
 #define KR_WIRE_H
@@ -18,6 +18,10 @@
  * @KR_REOPEN: the file was closed meanwhile
  * @KR_FIND: where is the debug information?
  * @KR_FOUND: here, or that was the last place
+ * @KR_RESOLVE: to the parent: what is at an address of a file?
+ * @KR_RESOLVED: frames, and what to note
+ * @KR_ASK_PACKAGES: to the parent: which packages have the symbols of files?
+ * @KR_PACKAGES: these
  */
 enum kr_wire {
 	KR_OPEN,
@@ -27,6 +31,10 @@ enum kr_wire {
 	KR_REOPEN,
 	KR_FIND,
 	KR_FOUND,
+	KR_RESOLVE,
+	KR_RESOLVED,
+	KR_ASK_PACKAGES,
+	KR_PACKAGES,
 	KR_NR_WIRES
 };
 
@@ -42,6 +50,12 @@ enum kr_wire {
 #define KR_FIND_TYPE	"(ayayu)"
 /* whether to ask for another one */
 #define KR_FOUND_TYPE	"(b)"
+/* number, path, build ID, device, inode, offset, is a return address */
+#define KR_RESOLVE_TYPE	"(uayaytttb)"
+/* an enum kr_note, and KR_ANSWER's body, if there is one */
+#define KR_RESOLVED_TYPE "(um" KR_ANSWER_TYPE ")"
+#define KR_ASK_PACKAGES_TYPE "(aay)"
+#define KR_PACKAGES_TYPE "(aay)"
 
 enum kr_match {
 	KR_MATCHES,

@@ -3,28 +3,41 @@
 #include <errno.h>
 #include <ftw.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
 #include "folders.h"
+#include "reader_budgets.h"
+#include "safe.h"
 
 /* nftw() passes no data on. */
 static GPtrArray *found;
+
+/* The owner of the trace chose the path: keep escapes from the terminal. */
+static void warn(const char *path, const char *what)
+{
+	GString *line = g_string_new("kunwind: warning: ");
+
+	kr_safe_append(line, path);
+	fprintf(stderr, "%s: %s\n", line->str, what);
+	g_string_free(line, TRUE);
+}
 
 static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	if (type == FTW_F && !strcmp(path + ftw->base, "metadata")) {
 		/* babeltrace2 ends itself over it, by an assertion. */
-		if (st->st_size)
-			g_ptr_array_add(found, g_path_get_dirname(path));
+		if (!st->st_size)
+			warn(path, "it is empty, and says nothing of its trace, which is not shown");
+		else if ((uint64_t)st->st_size > KR_METADATA_BYTES)
+			warn(path, "it is larger than any metadata: its trace is not shown");
 		else
-			fprintf(stderr, "kunwind: warning: %s is empty, and says nothing of its trace, which is not shown\n",
-				path);
+			g_ptr_array_add(found, g_path_get_dirname(path));
 	} else if (type == FTW_DNR || type == FTW_NS)
-		fprintf(stderr, "kunwind: warning: %s cannot be read: if it has traces, they are not shown\n",
-			path);
+		warn(path, "it cannot be read: if it has traces, they are not shown");
 	return 0;
 }
 

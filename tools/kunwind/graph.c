@@ -1,78 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Showing traces: source.ctf.fs, filter.utils.muxer, filter.kunwind.symbolize and
- * a sink of the plugin, in a graph of this process.
+ * a sink of the plugin, in a graph of the reader.
  */
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include "command.h"
-#include "folders.h"
-#include "jit_names.h"
-#include "pager.h"
+#include "graph.h"
 #include "progress.h"
+#include "reader.h"
 #include "safe.h"
-#include "salvage.h"
 #include "view.h"
 
 #define PLUGIN_FILE	BT2_PLUGINDIR "/babeltrace-plugin-kunwind.so"
 
-/* What ends the graph and not this process, which would leave copies behind. */
-static const int ending[] = { SIGHUP, SIGINT, SIGPIPE, SIGTERM };
-#define NR_ENDING	G_N_ELEMENTS(ending)
-
 static bt_graph *running;
-static volatile sig_atomic_t stop;
-static int nowhere = -1;
 
-/* Who reads the output may have stopped to: what is still to come goes nowhere. */
-static void interrupt(int number)
+void kc_graph_interrupt(void)
 {
-	int err = errno;
-
-	stop = number;
-	dup2(nowhere, STDOUT_FILENO);
 	if (running)
 		bt_interrupter_set(bt_graph_borrow_default_interrupter(running));
-	errno = err;
-}
-
-/*
- * A signal that is ignored, as nohup does it, stays so. A second one ends this process:
- * the graph notices the first one only between two messages.
- */
-static void catch_signals(struct sigaction before[NR_ENDING])
-{
-	const struct sigaction action = {
-		.sa_handler = interrupt,
-		.sa_flags = SA_RESETHAND,
-	};
-	size_t i;
-
-	stop = 0;
-	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	for (i = 0; i < NR_ENDING; i++) {
-		sigaction(ending[i], NULL, &before[i]);
-		if (before[i].sa_handler != SIG_IGN)
-			sigaction(ending[i], &action, NULL);
-	}
-}
-
-static void restore_signals(const struct sigaction before[NR_ENDING])
-{
-	size_t i;
-
-	for (i = 0; i < NR_ENDING; i++)
-		sigaction(ending[i], &before[i], NULL);
-	close(nowhere);
 }
 
 /* It has names that the owner of the trace chose. */
@@ -243,67 +196,9 @@ static bool add_sources(bt_graph *graph, const bt_plugin *ctf,
 	return done;
 }
 
-/**
- * struct lane - traces of one machine
- * @kallsyms: the names of its kernel, or NULL
- * @jit: the folder with names of compiled code, or NULL
- * @folders: the traces
- * @muxer: where their sources lead
- */
-struct lane {
-	char *kallsyms;
-	char *jit;
-	GPtrArray *folders;
-	const bt_component_filter *muxer;
-};
-
-static void free_lane(gpointer data)
-{
-	struct lane *lane = data;
-
-	g_free(lane->kallsyms);
-	g_free(lane->jit);
-	g_ptr_array_unref(lane->folders);
-	g_free(lane);
-}
-
-/* Traces below @top, by what names their kernel's addresses and their compiled code. */
-static GPtrArray *lanes_of(const char *top, GPtrArray *folders, const struct kc_view *view)
-{
-	GPtrArray *lanes = g_ptr_array_new_with_free_func(free_lane);
-	struct lane *lane = NULL;
-	guint i, j;
-
-	for (i = 0; i < folders->len; i++) {
-		char *folder = g_ptr_array_index(folders, i);
-		char *kallsyms = view->kallsyms ? g_strdup(view->kallsyms) :
-						  kc_find_beside(top, folder, "kallsyms");
-		char *jit = kc_find_beside(top, folder, KC_JIT_NAMES);
-
-		for (j = 0, lane = NULL; j < lanes->len && !lane; j++) {
-			lane = g_ptr_array_index(lanes, j);
-			if (g_strcmp0(lane->kallsyms, kallsyms) ||
-			    g_strcmp0(lane->jit, jit))
-				lane = NULL;
-		}
-		if (lane) {
-			g_free(kallsyms);
-			g_free(jit);
-		} else {
-			lane = g_new0(struct lane, 1);
-			lane->kallsyms = kallsyms;
-			lane->jit = jit;
-			lane->folders = g_ptr_array_new_with_free_func(g_free);
-			g_ptr_array_add(lanes, lane);
-		}
-		g_ptr_array_add(lane->folders, g_strdup(folder));
-	}
-	return lanes;
-}
-
 static const bt_component_filter *add_names(bt_graph *graph, const bt_plugin *plugin,
 					    const char *name, const struct kc_view *view,
-					    const struct lane *lane)
+					    const struct kc_lane *lane, const int *parent)
 {
 	const bt_component_filter *names = NULL;
 	bt_value *params = bt_value_map_create();
@@ -311,10 +206,10 @@ static const bt_component_filter *add_names(bt_graph *graph, const bt_plugin *pl
 	set_string(params, "sysroot", view->sysroot);
 	set_string(params, "kallsyms", lane->kallsyms);
 	set_string(params, "jit", lane->jit);
-	(void)bt_graph_add_filter_component(graph,
+	(void)bt_graph_add_filter_component_with_initialize_method_data(graph,
 		bt_plugin_borrow_filter_component_class_by_name_const(plugin,
 			"symbolize"),
-		name, params, BT_LOGGING_LEVEL_WARNING, &names);
+		name, params, (void *)parent, BT_LOGGING_LEVEL_WARNING, &names);
 	bt_value_put_ref(params);
 	return names;
 }
@@ -380,6 +275,18 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugi
 	return sink;
 }
 
+/* A port of a sink, which is made. */
+static const bt_port_input *add_nothing(bt_graph *graph, const bt_plugin *utils,
+					const char *name)
+{
+	const bt_component_sink *sink = NULL;
+
+	(void)bt_graph_add_sink_component(graph,
+		bt_plugin_borrow_sink_component_class_by_name_const(utils, "dummy"),
+		name, NULL, BT_LOGGING_LEVEL_NONE, &sink);
+	return sink ? bt_component_sink_borrow_input_port_by_index_const(sink, 0) : NULL;
+}
+
 static bool connect(bt_graph *graph, const bt_component_filter *from,
 		    const bt_port_input *to)
 {
@@ -406,10 +313,9 @@ static const bt_component_filter *add_muxer(bt_graph *graph, const bt_plugin *ut
 /* What a view is made with. */
 struct parts {
 	bt_graph *graph;
-	const bt_plugin *plugin;
-	const bt_plugin *ctf;
-	const bt_plugin *utils;
+	const struct kc_plugins *plugins;
 	const struct kc_view *view;
+	const int *parent;
 	struct kc_progress *progress;
 };
 
@@ -417,13 +323,13 @@ struct parts {
  * From a muxer of sources to a port. A function of babeltrace2 must not be called while
  * an error is to be told of.
  */
-static bool add_lane(const struct parts *parts, struct lane *lane, guint number,
+static bool add_lane(const struct parts *parts, struct kc_lane *lane, guint number,
 		     const bt_port_input *to)
 {
 	char *name = g_strdup_printf("muxer-%u", number);
 	const bt_component_filter *from = NULL, *names;
 
-	lane->muxer = add_muxer(parts->graph, parts->utils, name);
+	lane->muxer = add_muxer(parts->graph, parts->plugins->utils, name);
 	g_free(name);
 	name = g_strdup_printf("progress-%u", number);
 	if (lane->muxer)
@@ -431,9 +337,10 @@ static bool add_lane(const struct parts *parts, struct lane *lane, guint number,
 	g_free(name);
 	if (!from || !connect(parts->graph, lane->muxer, input_of(from)))
 		return false;
-	if (parts->view->form != KC_RAW) {
+	if (parts->view && parts->view->form != KC_RAW) {
 		name = g_strdup_printf("names-%u", number);
-		names = add_names(parts->graph, parts->plugin, name, parts->view, lane);
+		names = add_names(parts->graph, parts->plugins->own, name, parts->view, lane,
+				  parts->parent);
 		g_free(name);
 		if (!names || !connect(parts->graph, from, input_of(names)))
 			return false;
@@ -442,21 +349,16 @@ static bool add_lane(const struct parts *parts, struct lane *lane, guint number,
 	return connect(parts->graph, from, to);
 }
 
-/* What is shown, and what it is compared with. */
-#define SIDES	2
-
-/* Connect all lanes of a side to the sink's port of the same number. */
-static bool add_side(const struct parts *parts, const bt_component_sink *sink,
-		     GPtrArray *lanes, guint side)
+/* Connect all lanes of a side to a port. */
+static bool add_side(const struct parts *parts, const bt_port_input *to, GPtrArray *lanes,
+		     guint side)
 {
-	const bt_port_input *to =
-		bt_component_sink_borrow_input_port_by_index_const(sink, side);
 	const bt_component_filter *joint = NULL;
 	guint i;
 
 	if (lanes->len > 1) {
-		joint = add_muxer(parts->graph, parts->utils, side ? "joint-before" :
-								     "joint");
+		joint = add_muxer(parts->graph, parts->plugins->utils,
+				  side ? "joint-before" : "joint");
 		if (!joint || !connect(parts->graph, joint, to))
 			return false;
 	}
@@ -465,22 +367,30 @@ static bool add_side(const struct parts *parts, const bt_component_sink *sink,
 		if (joint)
 			to = bt_component_filter_borrow_input_port_by_index_const(joint,
 				i);
-		if (!add_lane(parts, g_ptr_array_index(lanes, i), i * SIDES + side, to))
+		if (!add_lane(parts, g_ptr_array_index(lanes, i), i * KC_SIDES + side, to))
 			return false;
 	}
 	return true;
 }
 
-static bool add_view(const struct parts *parts, GPtrArray *const sides[SIDES])
+static bool add_view(const struct parts *parts, GPtrArray *const sides[KC_SIDES])
 {
-	const bt_component_sink *sink = add_sink(parts->graph, parts->plugin,
-						 parts->view);
+	static const char *const names[KC_SIDES] = { "nothing", "nothing-before" };
+	const bt_component_sink *sink = NULL;
+	const bt_port_input *to;
 	guint i;
 
-	for (i = 0; sink && i < SIDES && sides[i]; i++)
-		if (!add_side(parts, sink, sides[i], i))
+	if (parts->view)
+		sink = add_sink(parts->graph, parts->plugins->own, parts->view);
+	if (parts->view && !sink)
+		return false;
+	for (i = 0; i < KC_SIDES && sides[i]; i++) {
+		to = sink ? bt_component_sink_borrow_input_port_by_index_const(sink, i) :
+			    add_nothing(parts->graph, parts->plugins->utils, names[i]);
+		if (!to || !add_side(parts, to, sides[i], i))
 			return false;
-	return sink;
+	}
+	return true;
 }
 
 static bool add_lanes(const struct parts *parts, GPtrArray *lanes)
@@ -488,165 +398,89 @@ static bool add_lanes(const struct parts *parts, GPtrArray *lanes)
 	guint i;
 
 	for (i = 0; i < lanes->len; i++) {
-		struct lane *lane = g_ptr_array_index(lanes, i);
+		struct kc_lane *lane = g_ptr_array_index(lanes, i);
 
-		if (!add_sources(parts->graph, parts->ctf, lane->muxer, lane->folders,
-				 parts->progress))
+		if (!add_sources(parts->graph, parts->plugins->ctf, lane->muxer,
+				 lane->readable, parts->progress))
 			return false;
 	}
 	return true;
 }
 
 /* Return: an exit status. */
-static int run(bt_graph *graph)
+static int run(bt_graph *graph, const volatile sig_atomic_t *stop)
 {
 	bt_graph_run_once_status status = BT_GRAPH_RUN_ONCE_STATUS_OK;
 
 	running = graph;
-	while (status == BT_GRAPH_RUN_ONCE_STATUS_OK && !stop)
+	while (status == BT_GRAPH_RUN_ONCE_STATUS_OK && !*stop)
 		status = bt_graph_run_once(graph);
 	running = NULL;
 	if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 		return 0;
-	if (stop) {
+	if (*stop) {
 		bt_current_thread_clear_error();
-		return KC_SIGNALLED(stop);
+		return KC_SIGNALLED(*stop);
 	}
 	return KC_FAILED;
 }
 
-/* babeltrace2 keeps each stream open: a machine of 500 CPUs has 1,500. */
-static void raise_descriptors(void)
+bool kc_plugins_load(struct kc_plugins *plugins, enum kc_form form)
 {
-	struct rlimit most;
-
-	if (getrlimit(RLIMIT_NOFILE, &most))
-		return;
-	most.rlim_cur = most.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &most);
+	plugins->own = form == KC_RAW ? find_own("text") : find_plugin();
+	plugins->ctf = plugins->own ? find_own("ctf") : NULL;
+	plugins->utils = plugins->ctf ? find_own("utils") : NULL;
+	return plugins->utils;
 }
 
-static int show(GPtrArray *const sides[SIDES], const struct kc_view *view,
-		const bt_plugin *plugin)
+void kc_plugins_put(struct kc_plugins *plugins)
 {
-	const bt_plugin *ctf = find_own("ctf"), *utils = find_own("utils");
+	bt_plugin_put_ref(plugins->own);
+	bt_plugin_put_ref(plugins->ctf);
+	bt_plugin_put_ref(plugins->utils);
+}
+
+/* Return: a status. */
+static int show(const struct parts *parts, const struct kc_graph *what,
+		const struct kc_reader *reader)
+{
+	GPtrArray *const *sides = what->sides;
+	int status;
+
+	if (!parts->graph || !add_view(parts, sides) || !add_lanes(parts, sides[0]) ||
+	    (sides[1] && !add_lanes(parts, sides[1]))) {
+		say_error("the trace cannot be shown");
+		return KC_FAILED;
+	}
+	kc_reader_begin_streams(reader);
+	status = run(parts->graph, what->stop);
+	kc_progress_end(parts->progress);
+	if (status == KC_FAILED)
+		say_error("the trace cannot be shown to its end");
+	return status;
+}
+
+int kc_graph_show(const struct kc_graph *what, const struct kc_reader *reader)
+{
+	const struct kc_view *view = what->view;
 	struct kc_progress progress = KC_PROGRESS_INIT;
-	bt_graph *graph = NULL;
-	int status = KC_FAILED;
+	const struct parts parts = {
+		.graph = bt_graph_create(0), .plugins = what->plugins, .view = view,
+		.parent = &reader->parent_socket, .progress = &progress,
+	};
+	int status;
 
 	/* A text on the terminal shows by itself that something happens. */
-	progress.silent = !isatty(STDERR_FILENO) || (!view->path &&
+	progress.silent = !view || !isatty(STDERR_FILENO) || (!view->path &&
 		isatty(STDOUT_FILENO) && (view->form == KC_FULL || view->form == KC_RAW));
-	progress.without_maps = view->form == KC_RAW;
-	if (ctf && utils) {
-		struct parts parts = {
-			.graph = bt_graph_create(0), .plugin = plugin, .ctf = ctf,
-			.utils = utils, .view = view, .progress = &progress,
-		};
-
-		graph = parts.graph;
-		/* What cannot be written is said before anything is read. */
-		if (graph && add_view(&parts, sides) && add_lanes(&parts, sides[0]) &&
-		    (!sides[1] || add_lanes(&parts, sides[1]))) {
-			status = run(graph);
-			kc_progress_end(&progress);
-			if (status == KC_FAILED)
-				say_error("the trace cannot be shown to its end");
-		} else {
-			say_error("the trace cannot be shown");
-		}
-	}
-	bt_graph_put_ref(graph);
-	bt_plugin_put_ref(ctf);
-	bt_plugin_put_ref(utils);
+	progress.without_maps = view && view->form == KC_RAW;
+	progress.begun = what->begun;
+	status = show(&parts, what, reader);
+	bt_graph_put_ref(parts.graph);
 	if (!status && !progress.events) {
 		kc_error("either nothing happened, or it is not written yet",
 			 "the trace has no events");
 		status = KC_FAILED;
 	}
-	return status;
-}
-
-/* Return: the lanes of all traces below a folder; NULL if there is none, and that was said. */
-static GPtrArray *find_lanes(const char *folder, const struct kc_view *view)
-{
-	GPtrArray *folders = kc_find_traces(folder), *lanes;
-
-	if (!folders)
-		return NULL;
-	lanes = lanes_of(folder, folders, view);
-	g_ptr_array_unref(folders);
-	return lanes;
-}
-
-/* Replace damaged traces by what can be read of them: @copies, to be removed. */
-static void salvage(GPtrArray *folders, GPtrArray *copies)
-{
-	guint i;
-
-	for (i = 0; i < folders->len && !stop; i++) {
-		char *instead = kc_salvage(g_ptr_array_index(folders, i), &stop);
-
-		if (!instead)
-			continue;
-		g_ptr_array_add(copies, instead);
-		g_free(g_ptr_array_index(folders, i));
-		g_ptr_array_index(folders, i) = g_strdup(instead);
-	}
-}
-
-static void salvage_lanes(GPtrArray *lanes, GPtrArray *copies)
-{
-	guint i;
-
-	for (i = 0; lanes && i < lanes->len; i++)
-		salvage(((struct lane *)g_ptr_array_index(lanes, i))->folders, copies);
-}
-
-/* Return: a status. */
-static int show_sides(GPtrArray *const sides[SIDES], struct kc_view *view)
-{
-	const bt_plugin *plugin = view->form == KC_RAW ? find_own("text") : find_plugin();
-	struct sigaction before[NR_ENDING];
-	struct kc_pager pager = { 0 };
-	GPtrArray *copies;
-	int status;
-
-	if (!plugin)
-		return KC_FAILED;
-	if (view->form == KC_FULL && !view->path)
-		kc_pager_begin(&pager, &view->color);
-	catch_signals(before);
-	copies = g_ptr_array_new_with_free_func((GDestroyNotify)kc_salvage_remove);
-	salvage_lanes(sides[0], copies);
-	salvage_lanes(sides[1], copies);
-	raise_descriptors();
-	status = stop ? KC_SIGNALLED(stop) : show(sides, view, plugin);
-	g_ptr_array_unref(copies);
-	kc_pager_end(&pager);
-	restore_signals(before);
-	bt_plugin_put_ref(plugin);
-	return status;
-}
-
-int kc_show(const char *folder, const struct kc_view *view)
-{
-	struct kc_view whole = *view;
-	GPtrArray *sides[SIDES] = { NULL };
-	int status = KC_FAILED;
-
-	whole.form = view->form ?: isatty(STDOUT_FILENO) && !view->path ? KC_SUMMARY :
-									   KC_FULL;
-	if (whole.path && !strcmp(whole.path, "-"))
-		whole.path = NULL;
-	if (!kc_view_possible(&whole))
-		return KC_FAILED;
-	sides[0] = find_lanes(folder, &whole);
-	if (sides[0] && whole.before)
-		sides[1] = find_lanes(whole.before, &whole);
-	if (sides[0] && (!whole.before || sides[1]))
-		status = show_sides(sides, &whole);
-	g_clear_pointer(&sides[0], g_ptr_array_unref);
-	g_clear_pointer(&sides[1], g_ptr_array_unref);
 	return status;
 }

@@ -108,6 +108,7 @@ static bool take(struct kc_progress *progress, const bt_message *message)
 	if (is_of_maps(message))
 		return !progress->without_maps;
 	progress->events++;
+	*progress->begun = true;
 	return true;
 }
 

@@ -13,6 +13,7 @@
  * @silent: nothing is said
  * @without_maps: events that are for the filter alone are not passed on
  * @events: how many others were read
+ * @begun: set when one was passed on
  * @first: when the first event of all traces was, in ns
  * @last: when the last was; not after @first if it is not known
  * @begin: since when it is read
@@ -22,6 +23,7 @@ struct kc_progress {
 	bool silent;
 	bool without_maps;
 	uint64_t events;
+	volatile bool *begun;
 	int64_t first;
 	int64_t last;
 	time_t begin;

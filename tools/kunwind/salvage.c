@@ -58,8 +58,9 @@ struct file {
 };
 
 /* The owner of the trace chose the path: keep escapes from the terminal. */
-static void warn(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void warn(const char *path, const char *format, ...)
+static void warn(const struct kc_salvage *how, const char *path, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void warn(const struct kc_salvage *how, const char *path, const char *format, ...)
 {
 	GString *line = g_string_new("kunwind: warning: ");
 	va_list args;
@@ -69,7 +70,8 @@ static void warn(const char *path, const char *format, ...)
 	va_start(args, format);
 	g_string_append_vprintf(line, format, args);
 	va_end(args);
-	fprintf(stderr, "%s\n", line->str);
+	if (!how->silent)
+		fprintf(stderr, "%s\n", line->str);
 	g_string_free(line, TRUE);
 }
 
@@ -79,15 +81,15 @@ static const char *reason(int err)
 }
 
 /* Return: the index of a stream's file, for g_free(); NULL if there is none. */
-static char *read_index(const char *folder, struct file *file, gsize *len,
-			gsize *record_len)
+static char *read_index(const struct kc_salvage *how, const char *folder,
+			struct file *file, gsize *len, gsize *record_len)
 {
 	char *path = g_strdup_printf("%s/index/%s.idx", folder, file->name);
 	char *index = kr_file_read(NULL, path, KR_INDEX_BYTES, len);
 	struct index_header header = { 0 };
 
 	if (!index && errno != ENOENT && errno != ENOTDIR) {
-		warn(path, "%s: it is left out", reason(errno));
+		warn(how, path, "%s: it is left out", reason(errno));
 		file->hidden = true;
 	}
 	if (index && *len >= sizeof(header))
@@ -105,10 +107,11 @@ static char *read_index(const char *folder, struct file *file, gsize *len,
  * Return: how many bytes of a file are whole packets; all if that is not known.
  * @lost: how many more packets there were
  */
-static uint64_t whole_bytes(const char *folder, struct file *file, uint64_t *lost)
+static uint64_t whole_bytes(const struct kc_salvage *how, const char *folder,
+			    struct file *file, uint64_t *lost)
 {
 	gsize len, record_len, at;
-	char *index = read_index(folder, file, &len, &record_len);
+	char *index = read_index(how, folder, file, &len, &record_len);
 	struct index_record record;
 	uint64_t end = 0, bytes;
 
@@ -127,31 +130,46 @@ static uint64_t whole_bytes(const char *folder, struct file *file, uint64_t *los
 	return end;
 }
 
+/* What becomes shorter while it is mapped ends the reader. */
+static void note_size(struct kc_salvage *how, const char *path, uint64_t size)
+{
+	const uint64_t *before = g_hash_table_lookup(how->sizes, path);
+
+	if (before && *before > size) {
+		how->shorter = true;
+		warn(how, path, "it has become shorter while it was read");
+	}
+	/* The key of before is kept: others point to it. */
+	g_hash_table_insert(how->sizes, g_strdup(path), g_memdup2(&size, sizeof(size)));
+}
+
 /* Look at a stream's file. What is missing was said. */
-static void look_at(const char *folder, const char *path, struct file *file)
+static void look_at(struct kc_salvage *how, const char *folder, const char *path,
+		    struct file *file)
 {
 	int fd = kr_file_open(NULL, path);
 	uint64_t lost = 0;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st)) {
-		warn(path, "%s: its events are missing", reason(errno));
+		warn(how, path, "%s: its events are missing", reason(errno));
 		file->hidden = true;
 		return;
 	}
 	close(fd);
 	file->size = (uint64_t)st.st_size;
+	note_size(how, path, file->size);
 	if (!strcmp(file->name, "metadata")) {
 		file->usable = file->size;
 		return;
 	}
-	file->usable = whole_bytes(folder, file, &lost);
+	file->usable = whole_bytes(how, folder, file, &lost);
 	if (lost)
-		warn(path,
+		warn(how, path,
 		     "the last %" PRIu64 " of its packets are not whole: their events are missing",
 		     lost);
 	else if (file->usable < file->size)
-		warn(path,
+		warn(how, path,
 		     "its last %" PRIu64 " bytes are no whole packet: their events are missing",
 		     file->size - file->usable);
 }
@@ -205,7 +223,7 @@ static void free_file(gpointer data)
 	g_free(file);
 }
 
-static GPtrArray *look(const char *folder)
+static GPtrArray *look(struct kc_salvage *how, const char *folder)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(free_file);
 	GDir *dir = g_dir_open(folder, 0, NULL);
@@ -218,7 +236,9 @@ static GPtrArray *look(const char *folder)
 		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
 			file = g_new0(struct file, 1);
 			file->name = g_strdup(name);
-			look_at(folder, path, file);
+			look_at(how, folder, path, file);
+			if (g_hash_table_contains(how->hidden, path))
+				file->usable = 0;
 			g_ptr_array_add(files, file);
 		}
 		g_free(path);
@@ -228,9 +248,9 @@ static GPtrArray *look(const char *folder)
 	return files;
 }
 
-char *kc_salvage(const char *folder, const volatile sig_atomic_t *stop)
+char *kc_salvage(const char *folder, struct kc_salvage *how)
 {
-	GPtrArray *files = look(folder);
+	GPtrArray *files = look(how, folder);
 	GError *err = NULL;
 	char *copies = NULL;
 	bool good = true;
@@ -251,7 +271,7 @@ char *kc_salvage(const char *folder, const volatile sig_atomic_t *stop)
 	for (i = 0; copies && i < files->len; i++) {
 		const struct file *file = g_ptr_array_index(files, i);
 
-		if (!provide(folder, file->name, file->usable, file->size, copies, stop)) {
+		if (!provide(folder, file->name, file->usable, file->size, copies, how->stop)) {
 			kc_salvage_remove(copies);
 			copies = NULL;
 		}

@@ -3,19 +3,38 @@
 #ifndef KC_SALVAGE_H
 #define KC_SALVAGE_H
 
+#include <glib.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct kc_salvage - what is done with damaged traces
+ * @hidden: files that are left out, as a set of paths
+ * @sizes: set to the size of each file, an uint64_t by its path
+ * @shorter: set if a file has become shorter since @sizes was set
+ * @silent: what is missing was said before
+ * @stop: not 0 once a signal has come, which ends this early
+ */
+struct kc_salvage {
+	GHashTable *hidden;
+	GHashTable *sizes;
+	bool shorter;
+	bool silent;
+	const volatile sig_atomic_t *stop;
+};
 
 /**
  * kc_salvage() - what of a trace babeltrace2 can read, where it would read nothing
  * @folder: the trace
- * @stop: not 0 once a signal has come, which ends this early
+ * @how: what is left out
  *
  * Says what is missing, and what fails.
  *
  * Return: a temporary folder with the rest, for kc_salvage_remove(); NULL if
  * nothing is known to be wrong, or nothing can be done.
  */
-char *kc_salvage(const char *folder, const volatile sig_atomic_t *stop);
+char *kc_salvage(const char *folder, struct kc_salvage *how);
 
 /* Remove it, and free its name. */
 void kc_salvage_remove(char *folder);

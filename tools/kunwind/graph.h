@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* babeltrace2's graph that shows traces. The reader (reader.h) runs it. */
+#ifndef KC_GRAPH_H
+#define KC_GRAPH_H
+
+#include <babeltrace2/babeltrace.h>
+#include <glib.h>
+#include <signal.h>
+#include <stdbool.h>
+#include "view.h"
+
+struct kc_reader;
+
+/* What is shown, and what it is compared with. */
+#define KC_SIDES	2
+
+/**
+ * struct kc_lane - traces of one machine
+ * @kallsyms: the names of its kernel, or NULL
+ * @jit: the folder with names of compiled code, or NULL
+ * @folders: the traces as they were found
+ * @readable: what can be read of them: each itself, a copy, or nothing
+ * @muxer: where their sources lead
+ */
+struct kc_lane {
+	char *kallsyms;
+	char *jit;
+	GPtrArray *folders;
+	GPtrArray *readable;
+	const bt_component_filter *muxer;
+};
+
+/* Plugins of babeltrace2, and ours; each is NULL, or loaded. */
+struct kc_plugins {
+	const bt_plugin *own;
+	const bt_plugin *ctf;
+	const bt_plugin *utils;
+};
+
+/* Load them, with privileges. Return: whether all are there; if not, that was said. */
+bool kc_plugins_load(struct kc_plugins *plugins, enum kc_form form);
+void kc_plugins_put(struct kc_plugins *plugins);
+
+/**
+ * struct kc_graph - what is shown
+ * @plugins: the plugins
+ * @sides: struct kc_lane of each side; the second one may be NULL
+ * @view: how; NULL: it is read only
+ * @stop: a signal that has come
+ * @begun: set when an event was passed on
+ */
+struct kc_graph {
+	const struct kc_plugins *plugins;
+	GPtrArray *const *sides;
+	const struct kc_view *view;
+	const volatile sig_atomic_t *stop;
+	volatile bool *begun;
+};
+
+/* Show traces in the reader, which is this process. Return: a status. */
+int kc_graph_show(const struct kc_graph *what, const struct kc_reader *reader);
+
+/* For a handler of signals: end it soon. */
+void kc_graph_interrupt(void);
+
+#endif /* KC_GRAPH_H */
