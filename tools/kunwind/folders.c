@@ -31,7 +31,7 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 	if (type == FTW_F && !strcmp(path + ftw->base, "metadata")) {
 		/* babeltrace2 ends itself over it, by an assertion. */
 		if (!st->st_size)
-			warn(path, "it is empty, and says nothing of its trace, which is not shown");
+			warn(path, "it is empty: its trace is not shown");
 		else if ((uint64_t)st->st_size > KR_METADATA_BYTES)
 			warn(path, "it is larger than any metadata: its trace is not shown");
 		else

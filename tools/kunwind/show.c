@@ -192,20 +192,14 @@ static void salvage_lane(struct showing *showing, struct kc_lane *lane)
 	}
 }
 
-static void for_each_lane(struct showing *showing,
-			  void (*do_it)(struct showing *showing, struct kc_lane *lane))
+static void salvage(struct showing *showing)
 {
 	guint i, j;
 
+	g_ptr_array_set_size(showing->copies, 0);
 	for (i = 0; i < KC_SIDES && showing->sides[i]; i++)
 		for (j = 0; j < showing->sides[i]->len; j++)
-			do_it(showing, g_ptr_array_index(showing->sides[i], j));
-}
-
-static void salvage(struct showing *showing)
-{
-	g_ptr_array_set_size(showing->copies, 0);
-	for_each_lane(showing, salvage_lane);
+			salvage_lane(showing, g_ptr_array_index(showing->sides[i], j));
 }
 
 /* What the reader may read of a lane. Copies have links to the traces themselves. */
