@@ -85,10 +85,16 @@ static const struct request {
 		.min_size = KUNWIND_THREAD_SIZE_VER0,
 		.run = kw_other_stack,
 	},
+	[_IOC_NR(KUNWIND_IOC_STACK_AT)] = {
+		.cmd = KUNWIND_IOC_STACK_AT,
+		.size = sizeof(struct kunwind_stack_at),
+		.min_size = KUNWIND_STACK_AT_SIZE_VER0,
+		.run = kw_own_stack_at,
+	},
 };
 
 /* What is here is frozen: all of it is in tests/ioctl/layout.h. */
-static_assert(KUNWIND_ABI_VERSION == 2);
+static_assert(KUNWIND_ABI_VERSION == 3);
 static_assert(KUNWIND_IOC_VERSION == 0xc020be00);
 static_assert(KUNWIND_IOC_STACK == 0xc020be01);
 static_assert(sizeof(struct kunwind_version) == 32);
@@ -98,6 +104,10 @@ static_assert(offsetof(struct kunwind_stack, reserved) == 28);
 static_assert(KUNWIND_IOC_THREAD == 0xc028be02);
 static_assert(sizeof(struct kunwind_thread) == 40);
 static_assert(offsetof(struct kunwind_thread, reserved) == 36);
+static_assert(KUNWIND_IOC_STACK_AT == 0xc0b0be03);
+static_assert(offsetof(struct kunwind_stack_at, stack) == 0);
+static_assert(sizeof(struct kunwind_stack_at) == 176);
+static_assert(offsetof(struct kunwind_stack_at, registers.r15) == 168);
 static_assert(sizeof(struct kunwind_frame) == 16);
 static_assert(offsetof(struct kunwind_frame, reserved) == 12);
 

@@ -31,11 +31,13 @@ union kw_argument {
 	__u32 size;
 	struct kunwind_version version;
 	struct kunwind_stack stack;
+	struct kunwind_stack_at stack_at;
 	struct kunwind_thread thread;
 };
 
 /* Requests. They write frames to @to, in user memory. */
 long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to);
+long kw_own_stack_at(struct kw_handle *handle, union kw_argument *arg, void __user *to);
 long kw_other_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to);
 
 int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,

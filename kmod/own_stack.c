@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The request KUNWIND_IOC_STACK: the caller's own stack. */
+/* The requests KUNWIND_IOC_STACK and KUNWIND_IOC_STACK_AT: the caller's own stack. */
 #include <linux/mm.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -10,6 +10,7 @@
 #include "consumer.h"
 #include "coverage.h"
 #include "device.h"
+#include "space.h"
 #include "stats.h"
 #include "walk.h"
 #include "walk_place.h"
@@ -21,20 +22,32 @@ static bool goes_on(const struct kuw_result *result)
 	       result->stop == KUNWIND_STOP_MAX_FRAMES;
 }
 
+/* From the @claimed registers, or from those that the kernel saved. */
+static void walk_from(const struct pt_regs *claimed, struct kuw_state *pieces, u64 *frames,
+		      u32 capacity, struct kuw_result *result)
+{
+	if (claimed)
+		kw_walk_claimed(claimed, pieces, frames, capacity, result);
+	else
+		kw_walk(NULL, pieces, frames, capacity, result);
+}
+
 /*
  * Walk without the @skip innermost frames, in pieces of KUNWIND_MAX_FRAMES: in a stack
  * of a million frames, the walk must yield the CPU, and stop if the process is killed.
  * Return: 0; -EINTR after a fatal signal.
  */
-static int walk_behind(u32 skip, u64 *frames, u32 capacity, struct kuw_result *result)
+static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32 capacity,
+		       struct kuw_result *result)
 {
-	struct pt_regs *regs = task_pt_regs(current);
+	const struct pt_regs *regs = claimed ?: task_pt_regs(current);
 	struct kuw_state pieces;
 
-	kuw_walk_begin(&pieces, regs, user_64bit_mode(regs) ? KUW_WORD : KUW_I386_WORD);
+	kuw_walk_begin(&pieces, regs,
+		       user_64bit_mode((struct pt_regs *)regs) ? KUW_WORD : KUW_I386_WORD);
 	while (skip) {
-		kw_walk(NULL, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES),
-			result);
+		walk_from(claimed, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES),
+			  result);
 		skip -= min(skip, result->count);
 		if (!goes_on(result)) {
 			result->count = 0;
@@ -45,7 +58,7 @@ static int walk_behind(u32 skip, u64 *frames, u32 capacity, struct kuw_result *r
 			return -EINTR;
 		cond_resched();
 	}
-	kw_walk(NULL, &pieces, frames, capacity, result);
+	walk_from(claimed, &pieces, frames, capacity, result);
 	return 0;
 }
 
@@ -65,12 +78,13 @@ static void leave_out(u32 skip, u64 *frames, struct kuw_result *result)
 }
 
 /* Return: 0; -EINTR after a fatal signal. */
-static int walk(u32 skip, u64 *frames, u32 capacity, struct kuw_result *result)
+static int walk(const struct pt_regs *claimed, u32 skip, u64 *frames, u32 capacity,
+		struct kuw_result *result)
 {
-	kw_walk(NULL, NULL, frames, min_t(u32, skip + capacity, KUNWIND_MAX_FRAMES),
-		result);
+	walk_from(claimed, NULL, frames, min_t(u32, skip + capacity, KUNWIND_MAX_FRAMES),
+		  result);
 	if (skip && result->stop == KUNWIND_STOP_MAX_FRAMES)
-		return walk_behind(skip, frames, capacity, result);
+		return walk_behind(claimed, skip, frames, capacity, result);
 	if (skip)
 		leave_out(skip, frames, result);
 	return 0;
@@ -105,10 +119,13 @@ int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,
 	return 0;
 }
 
-long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to)
+/*
+ * Both requests. @mappings: NULL, or where to put the number of the last mapping that the
+ * answer knows of.
+ */
+static long take(const struct kunwind_consumer *c, struct kunwind_stack *s,
+		 const struct pt_regs *claimed, u64 *mappings, void __user *to)
 {
-	struct kunwind_consumer *c = handle->own;
-	struct kunwind_stack *s = &arg->stack;
 	u32 capacity = min_t(u32, s->capacity, KUNWIND_MAX_FRAMES);
 	struct kuw_result result;
 	u64 *frames;
@@ -119,6 +136,9 @@ long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user 
 		return -EINVAL;
 	if (c->mm != current->mm)
 		return -EXDEV;
+	/* Read before the walk, so that the caller sees a later one next time. */
+	if (mappings)
+		*mappings = READ_ONCE(c->space->events);
 	/* A fatal signal or a failed allocation may have left a mapping out. */
 	ret = kw_space_refresh(c->space, c->mm);
 	if (ret)
@@ -127,7 +147,7 @@ long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user 
 				sizeof(*frames), GFP_KERNEL_ACCOUNT);
 	if (!frames)
 		return -ENOMEM;
-	ret = walk(s->skip, frames, capacity, &result);
+	ret = walk(claimed, s->skip, frames, capacity, &result);
 	if (!ret) {
 		kw_count_stop(result.stop);
 		s->count = result.count;
@@ -137,4 +157,39 @@ long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user 
 	}
 	kvfree(frames);
 	return ret;
+}
+
+long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to)
+{
+	return take(handle->own, &arg->stack, NULL, NULL, to);
+}
+
+long kw_own_stack_at(struct kw_handle *handle, union kw_argument *arg, void __user *to)
+{
+	struct kunwind_stack_at *s = &arg->stack_at;
+	const struct kunwind_registers *r = &s->registers;
+	/* The mode is that of the caller. Nothing reads the flags. */
+	struct pt_regs regs = *task_pt_regs(current);
+
+	regs.ip = r->ip;
+	regs.sp = r->sp;
+	regs.bp = r->bp;
+	regs.ax = r->ax;
+	regs.bx = r->bx;
+	regs.cx = r->cx;
+	regs.dx = r->dx;
+	regs.si = r->si;
+	regs.di = r->di;
+	regs.r8 = r->r8;
+	regs.r9 = r->r9;
+	regs.r10 = r->r10;
+	regs.r11 = r->r11;
+	regs.r12 = r->r12;
+	regs.r13 = r->r13;
+	regs.r14 = r->r14;
+	regs.r15 = r->r15;
+	/* The first frame. The walk takes the lower halves of the others. */
+	if (!user_64bit_mode(&regs))
+		regs.ip = (u32)regs.ip;
+	return take(handle->own, &s->stack, &regs, &s->mappings, to);
 }

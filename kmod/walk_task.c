@@ -46,7 +46,8 @@ static bool may_read_user(const struct pt_regs *regs)
 
 /*
  * The arguments of a walk, on the stack of kw_walk(). @pieces is the state of a walk in
- * pieces, or NULL. @other is the task to walk; NULL for current.
+ * pieces, or NULL. @other is the task to walk; NULL for current. @claimed: the registers are
+ * what the program says.
  */
 struct walk {
 	const struct task_struct *other;
@@ -55,6 +56,7 @@ struct walk {
 	u64 *frames;
 	u32 capacity;
 	struct kuw_result *result;
+	bool claimed;
 };
 
 static void set_empty(struct kuw_result *result, u32 stop)
@@ -123,7 +125,8 @@ static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cach
 		stop_early(w, KUNWIND_STOP_INCOMPLETE_MAP);
 		return;
 	}
-	if (!may_read_user(w->regs)) {
+	/* A system call may read. What a program claims says nothing of that. */
+	if (!w->claimed && !may_read_user(w->regs)) {
 		stop_early(w, KUNWIND_STOP_CONTEXT);
 		return;
 	}
@@ -214,7 +217,7 @@ static u64 walk_user(const struct walk *w)
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	}
 	rcu_read_unlock();
-	if (w->result->count == 1 && is_new_program(regs) &&
+	if (w->result->count == 1 && !w->claimed && is_new_program(regs) &&
 	    (w->result->stop == KUNWIND_STOP_NOT_COVERED ||
 	     w->result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
 		w->result->stop = KUNWIND_STOP_COMPLETE;
@@ -236,7 +239,7 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	    u32 capacity, struct kuw_result *result)
 {
 	const struct pt_regs *saved = task_pt_regs(current);
-	const struct walk w = { NULL, regs ?: saved, pieces, frames, capacity, result };
+	const struct walk w = { NULL, regs ?: saved, pieces, frames, capacity, result, false };
 
 	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
 		set_empty(result, KUNWIND_STOP_NO_USER);
@@ -248,6 +251,24 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 		set_empty(result, KUNWIND_STOP_CONTEXT);
 		return 0;
 	}
+	return walk_user(&w);
+}
+
+/**
+ * kw_walk_claimed() - walk current's user stack from registers that the program names
+ * @regs: general registers of any values; all others are those that the kernel saved
+ * @pieces: as of kw_walk()
+ * @frames: as of kw_walk()
+ * @capacity: as of kw_walk()
+ * @result: how it ended, which is true if the registers are
+ *
+ * Context: a system call of current's. Return: the number of the space, or 0.
+ */
+u64 kw_walk_claimed(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
+		    u32 capacity, struct kuw_result *result)
+{
+	const struct walk w = { NULL, regs, pieces, frames, capacity, result, true };
+
 	return walk_user(&w);
 }
 
@@ -264,7 +285,7 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 u64 kw_walk_other(const struct task_struct *task, const struct pt_regs *regs, u64 *frames,
 		  u32 capacity, struct kuw_result *result)
 {
-	const struct walk w = { task, regs, NULL, frames, capacity, result };
+	const struct walk w = { task, regs, NULL, frames, capacity, result, false };
 
 	if (task->flags & PF_USER_WORKER) {
 		set_empty(result, KUNWIND_STOP_NO_USER);

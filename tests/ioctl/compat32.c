@@ -20,6 +20,11 @@ struct request {
 	struct kunwind_frame frames[64];
 };
 
+struct request_at {
+	struct kunwind_stack_at at;
+	struct kunwind_frame frames[64];
+};
+
 _Static_assert(sizeof(void *) == 4, "a 32-bit program");
 _Static_assert(offsetof(struct request, frames) == 32, "layout");
 
@@ -73,10 +78,22 @@ static __attribute__((noreturn)) void leave(int status)
 /* Where run() would return to. */
 extern const char back[];
 
+/* The registers here. The upper halves are not looked at. */
+#define HERE(r) do { \
+	unsigned int ip_, sp_, bp_; \
+\
+	__asm__ volatile("1: mov $1b, %0; mov %%esp, %1; mov %%ebp, %2" \
+			 : "=r"(ip_), "=r"(sp_), "=r"(bp_)); \
+	(r)->ip = ip_ | 1ull << 63; \
+	(r)->sp = sp_ | 1ull << 32; \
+	(r)->bp = bp_ | 1ull << 47; \
+} while (0)
+
 __attribute__((noreturn, used)) static void run(void)
 {
 	static struct kunwind_version version = { .size = sizeof(version) };
 	static struct request request;
+	static struct request_at given;
 	int fd = call(NR_OPEN, (long)"/dev/kunwind", 0, 0);
 
 	if (fd == -ENOENT || fd == -ENXIO) {
@@ -97,6 +114,14 @@ __attribute__((noreturn, used)) static void run(void)
 	   request.frames[1].flags == 0, "stack: flags of the frames");
 	ok(request.stack.count <= 64 && request.stack.proven <= request.stack.count,
 	   "stack: counts");
+
+	given.at.stack.size = sizeof(given.at);
+	given.at.stack.capacity = 64;
+	HERE(&given.at.registers);
+	ok(call(NR_IOCTL, fd, KUNWIND_IOC_STACK_AT, (long)&given) == 0, "at: 0");
+	ok(given.at.stack.count == 2 && given.frames[1].address == (unsigned long)back &&
+	   given.frames[0].address == (__u32)given.at.registers.ip &&
+	   given.at.stack.stop == KUNWIND_STOP_COMPLETE, "at: run, _start");
 
 	request.stack.size = sizeof(request.stack) - 1;
 	ok(call(NR_IOCTL, fd, KUNWIND_IOC_STACK, (long)&request) == -EINVAL,

@@ -204,7 +204,7 @@ static void op_bad_ioctl(struct task *t)
 {
 	const unsigned long numbers[] = {
 		KUNWIND_IOC_STACK, KUNWIND_IOC_VERSION, KUNWIND_IOC_THREAD,
-		KUNWIND_IOC_THREAD + 1,
+		KUNWIND_IOC_STACK_AT, KUNWIND_IOC_STACK_AT + 1,
 		KUNWIND_IOC_STACK | 1ul << 30, 0, 0xffffffff, draw(t, -1),
 		FIONREAD,
 	};

@@ -15,6 +15,7 @@
 #define FUZZ_ROUNDS	4000
 
 static int fd;
+static int fd_of_self;
 /* Two pages that can be used, and one behind them that cannot. */
 static char *pages;
 
@@ -428,6 +429,150 @@ static void test_interrupted(int depth)
 	raise(SIGUSR1);
 }
 
+/* A request from given registers, and its frames. */
+static struct {
+	struct kunwind_stack_at at;
+	struct kunwind_frame frames[2048];
+} given;
+
+static struct kunwind_registers registers_of(const ucontext_t *uc)
+{
+	const greg_t *r = uc->uc_mcontext.gregs;
+
+	return (struct kunwind_registers) {
+		.ip = r[REG_RIP], .sp = r[REG_RSP], .bp = r[REG_RBP],
+		.ax = r[REG_RAX], .bx = r[REG_RBX], .cx = r[REG_RCX], .dx = r[REG_RDX],
+		.si = r[REG_RSI], .di = r[REG_RDI],
+		.r8 = r[REG_R8], .r9 = r[REG_R9], .r10 = r[REG_R10], .r11 = r[REG_R11],
+		.r12 = r[REG_R12], .r13 = r[REG_R13], .r14 = r[REG_R14], .r15 = r[REG_R15],
+	};
+}
+
+static long take_at(const struct kunwind_registers *registers, uint32_t capacity,
+		    uint32_t skip)
+{
+	given.at = (struct kunwind_stack_at) {
+		.stack = { .size = sizeof(given.at), .capacity = capacity, .skip = skip },
+		.registers = *registers,
+	};
+	return raw_ioctl(fd, KUNWIND_IOC_STACK_AT, &given.at);
+}
+
+/* What the signal interrupted is the rest of the handler's own stack. */
+static NOINLINE void at_signal(int number, siginfo_t *info, void *context)
+{
+	const struct kunwind_registers registers = registers_of(context);
+	uint32_t i, total = 0, inner = 0;
+	int same = 1;
+
+	(void)number;
+	(void)info;
+	/* The handler's frames: this one, and the signal's. */
+	deep_error = take(&deep, 64, 0);
+	while (!deep_error && inner < deep.stack.count &&
+	       deep.frames[inner].address != registers.ip)
+		inner++;
+	tap_ok(inner > 1 && inner < deep.stack.count, "at: the handler's own stack has it, too");
+	do {
+		deep_error = take(&deep, 1000, inner + total) ?:
+			     take_at(&registers, 1000, total);
+		same &= !deep_error && given.at.stack.count == deep.stack.count &&
+			given.at.stack.proven == deep.stack.count &&
+			given.at.stack.stop == deep.stack.stop;
+		for (i = 0; same && i < deep.stack.count; i++)
+			same = !memcmp(&given.frames[i], &deep.frames[i],
+				       sizeof(deep.frames[i]));
+		total += deep.stack.count;
+	} while (same && deep.stack.stop == KUNWIND_STOP_CAPACITY);
+	tap_ok(same, "at: %u frames are those that the signal interrupted", total);
+	tap_ok(given.at.stack.stop == KUNWIND_STOP_COMPLETE, "at: COMPLETE");
+	tap_ok(!memcmp(&given.at.registers, &registers, sizeof(registers)),
+	       "at: the registers are left alone");
+}
+
+static NOINLINE void raise_it(void)
+{
+	raise(SIGUSR2);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void test_at(int depth)
+{
+	struct sigaction action = { .sa_sigaction = at_signal, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGUSR2, &action, NULL);
+	noted = calloc(depth + 1, sizeof(*noted));
+	if (!noted)
+		tap_bail("no memory");
+	even(depth, raise_it);
+	free(noted);
+}
+
+/* The caller's claims may be anything. The first frame is what it claims. */
+static void test_at_random(void)
+{
+	struct kunwind_registers registers;
+	uint64_t state = 0x2545f4914f6cdd1d, words[64] = { 0 };
+	unsigned int nr_complete = 0;
+	int good = 1;
+
+	for (int round = 0; good && round < FUZZ_ROUNDS; round++) {
+		uint64_t *r = (uint64_t *)&registers;
+
+		for (size_t i = 0; i < sizeof(registers) / sizeof(*r); i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			r[i] = state >> 62 == 0 ? (uintptr_t)&words[state >> 40 & 63] :
+			       state >> 62 == 1 ? (uintptr_t)take_at + (state >> 40 & 0xfff) :
+			       state >> 62 == 2 ? state * 0x9e3779b97f4a7c15 : state >> 60 & 1;
+			words[state >> 20 & 63] = r[i];
+		}
+		good = !take_at(&registers, 2048, 0) && given.at.stack.count &&
+		       given.at.stack.stop && given.frames[0].address == registers.ip &&
+		       given.frames[0].flags & KUNWIND_FRAME_INTERRUPTED &&
+		       given.at.stack.proven <= given.at.stack.count;
+		nr_complete += given.at.stack.stop == KUNWIND_STOP_COMPLETE;
+	}
+	tap_ok(good, "at: %d requests from random registers", FUZZ_ROUNDS);
+	tap_diag("%u said COMPLETE", nr_complete);
+	memset(&registers, 0, sizeof(registers));
+	expect(take_at(&registers, 16, 0), 0, "at: all registers 0");
+	tap_ok(given.at.stack.stop != KUNWIND_STOP_COMPLETE, "at: all registers 0: not COMPLETE");
+}
+
+static void test_mappings(void)
+{
+	struct kunwind_registers registers = { .ip = (uintptr_t)test_mappings };
+	uint64_t before;
+	void *code;
+
+	expect(take_at(&registers, 16, 0), 0, "mappings");
+	before = given.at.mappings;
+	code = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	expect(take_at(&registers, 16, 0), 0, "mappings, after one of data");
+	tap_ok(given.at.mappings == before, "mappings: one of data is none of code");
+	munmap(code, PAGE);
+	code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd_of_self, 0);
+	expect(take_at(&registers, 16, 0), 0, "mappings, after one of code");
+	tap_ok(code != MAP_FAILED && given.at.mappings != before,
+	       "mappings: one of code is counted");
+	munmap(code, PAGE);
+}
+
+static void test_at_fields(void)
+{
+	const struct kunwind_registers registers = { .ip = 1 };
+
+	expect(take_at(&registers, 0, 0), -EINVAL, "at, capacity 0");
+	expect(take_at(&registers, MAX_CAPACITY + 1, 0), -EINVAL, "at, capacity 2^20+1");
+	expect(take_at(&registers, 16, KUNWIND_MAX_SKIP + 1), -EINVAL, "at, skip 2^20+1");
+	given.at.stack = (struct kunwind_stack) { sizeof(given.at), 1, 16 };
+	expect(raw_ioctl(fd, KUNWIND_IOC_STACK_AT, &given), -EINVAL, "at, a flag");
+	given.at.stack = (struct kunwind_stack) { sizeof(given.at), .capacity = 16, .reserved = 1 };
+	expect(raw_ioctl(fd, KUNWIND_IOC_STACK_AT, &given), -EINVAL, "at, reserved is not zero");
+	test_sizes(KUNWIND_IOC_STACK_AT, sizeof(given.at), 16, "at");
+	test_pointers(KUNWIND_IOC_STACK_AT, sizeof(given.at), 16, "at");
+}
+
 /* Without unwind information: what it calls is proven, its caller is not. */
 void without_cfi(void (*function)(void));
 extern const char behind_call[];
@@ -591,6 +736,7 @@ static void test_random(void)
 int main(void)
 {
 	fd = open_device();
+	fd_of_self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pages == MAP_FAILED || munmap(pages + 2 * PAGE, PAGE))
@@ -604,6 +750,11 @@ int main(void)
 	test_interrupted(0);
 	test_interrupted(3000);
 	test_guessed();
+	test_at(0);
+	test_at(3000);
+	test_at_random();
+	test_mappings();
+	test_at_fields();
 	test_fields();
 	test_sizes(KUNWIND_IOC_STACK, sizeof(struct kunwind_stack), 16, "stack");
 	test_pointers(KUNWIND_IOC_STACK, sizeof(struct kunwind_stack), 16, "stack");

@@ -8,9 +8,10 @@
  * returns, and those of later mappings before their code can run. The coverage
  * ends with the last close of the file.
  *
- * KUNWIND_IOC_STACK gives the caller's own stack. On a file that another process opened
- * (inherited or received) it fails with -EXDEV. KUNWIND_IOC_THREAD gives the stack of any
- * thread that shares the caller's memory, or that the caller may trace.
+ * KUNWIND_IOC_STACK gives the caller's own stack, and KUNWIND_IOC_STACK_AT gives the one that
+ * begins with registers that the caller names, as in a signal handler. On a file that another
+ * process opened (inherited or received) both fail with -EXDEV. KUNWIND_IOC_THREAD gives the
+ * stack of any thread that shares the caller's memory, or that the caller may trace.
  *
  * Errors of open(), in addition to those that every open() can give:
  *   -ENOMEM      no memory
@@ -44,7 +45,7 @@
 #include <linux/types.h>
 
 /* Raised when a request is added. Existing requests never change. */
-#define KUNWIND_ABI_VERSION	2
+#define KUNWIND_ABI_VERSION	3
 
 /* The most frames that one request returns, whatever the capacity. */
 #define KUNWIND_MAX_FRAMES	1024
@@ -180,6 +181,53 @@ struct kunwind_stack {
 	__u32 reserved;
 };
 
+/*
+ * General registers of x86-64. A 32-bit caller has the first nine, and the lower half of
+ * each. @ip is the address of the next instruction.
+ */
+struct kunwind_registers {
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u64 ax;
+	__u64 bx;
+	__u64 cx;
+	__u64 dx;
+	__u64 si;
+	__u64 di;
+	__u64 r8;
+	__u64 r9;
+	__u64 r10;
+	__u64 r11;
+	__u64 r12;
+	__u64 r13;
+	__u64 r14;
+	__u64 r15;
+};
+
+/**
+ * struct kunwind_stack_at - the caller's own user call stack, from given registers on
+ * @stack: as for KUNWIND_IOC_STACK. Its @size is that of this structure, after which the
+ *	frames follow. The innermost frame is the one of @registers
+ * @mappings: out: a number that changes when code was mapped in the caller's address space
+ *	since the device was opened. If it is that of an earlier request, all code lies where
+ *	it lay then, except that some may have been unmapped
+ * @registers: in: those of the innermost frame, as the kernel tells a signal handler in
+ *	its ucontext. Left alone
+ *
+ * A signal handler gets the stack that the signal interrupted, without the handler's own
+ * frames and without the signal's. The kernel believes nothing that it is told: the walk reads
+ * only memory that the caller can read, and any values are allowed. What the answer says of
+ * frames, KUNWIND_STOP_COMPLETE and @proven among them, is true if the registers are.
+ *
+ * Since version 3. Errors are those of struct kunwind_stack.
+ */
+struct kunwind_stack_at {
+	struct kunwind_stack stack;
+	__u64 mappings;
+	struct kunwind_registers registers;
+};
+
 /* Where the thread was when its stack was taken. */
 enum kunwind_thread_state {
 	KUNWIND_THREAD_OFF_CPU = 1,	/* it waited for something, or for a CPU */
@@ -237,6 +285,7 @@ struct kunwind_thread {
 #define KUNWIND_VERSION_SIZE_VER0	32
 #define KUNWIND_STACK_SIZE_VER0		32
 #define KUNWIND_THREAD_SIZE_VER0	40
+#define KUNWIND_STACK_AT_SIZE_VER0	176
 
 #define KUNWIND_IOC_MAGIC	0xbe
 
@@ -246,5 +295,7 @@ struct kunwind_thread {
 				     0x01, KUNWIND_STACK_SIZE_VER0)
 #define KUNWIND_IOC_THREAD	_IOC(_IOC_READ | _IOC_WRITE, KUNWIND_IOC_MAGIC, \
 				     0x02, KUNWIND_THREAD_SIZE_VER0)
+#define KUNWIND_IOC_STACK_AT	_IOC(_IOC_READ | _IOC_WRITE, KUNWIND_IOC_MAGIC, \
+				     0x03, KUNWIND_STACK_AT_SIZE_VER0)
 
 #endif /* _UAPI_LINUX_KUNWIND_H */
