@@ -20,6 +20,9 @@ extern "C" {
 /* The largest capacity of a backtrace, in frames. */
 #define KUNWIND_MAX_CAPACITY	(1u << 20)
 
+/* The most samples that a process may ask for, a second of its CPU time. */
+#define KUNWIND_MAX_HZ		10000u
+
 /* An open /dev/kunwind. Threads may share it. */
 struct kunwind_handle;
 
@@ -173,6 +176,37 @@ const char *kunwind_stop_name(uint32_t stop);
  * reason" for an unknown number.
  */
 const char *kunwind_stop_text(uint32_t stop);
+
+/**
+ * kunwind_profile_start() - sample this process from now on
+ * @handle: from kunwind_open(), in this process
+ * @hz: samples for each second of CPU time, 1 to KUNWIND_MAX_HZ; the kernel takes at most as
+ *	many as its timer has ticks, 100 to 1000, and weighs each accordingly
+ * @path: a folder to make for the trace; NULL: kunwind-profile-PID-0 in the working
+ *	directory, or the next number that is free
+ *
+ * Whatever thread uses the CPU is sampled. `kunwind report` shows the trace. The profile uses
+ * SIGPROF, and @handle may be closed. It ends by kunwind_profile_stop(), at exit(), and by
+ * execve(). A child of fork(2) is not sampled. A process that is killed loses the last second
+ * of its samples.
+ *
+ * Return: 0; -EBUSY if this process is being sampled, or if it uses SIGPROF itself; -EEXIST
+ * if @path exists; -ENOTTY if the module is older than this function; -EXDEV in another
+ * process than the one that opened @handle; -EINVAL if @handle is NULL or @hz is not in its
+ * range; -ENOMEM; errors of mkdir(2), open(2), write(2) and timer_create(2).
+ */
+int kunwind_profile_start(struct kunwind_handle *handle, unsigned int hz, const char *path);
+
+/**
+ * kunwind_profile_stop() - undo kunwind_profile_start()
+ *
+ * On return, all samples are written, and SIGPROF does what it did before.
+ *
+ * Return: how many samples were lost, mostly 0; -EALREADY if this process is not being
+ * sampled; -EBUSY if another thread starts or stops it, or if the program changed what SIGPROF
+ * does, and so lost samples; errors of write(2), such as -ENOSPC, if the trace is not whole.
+ */
+int kunwind_profile_stop(void);
 
 #ifdef __cplusplus
 }

@@ -59,4 +59,27 @@ long kunwind_ioctl(int fd, unsigned long request, void *arg)
 #endif
 }
 
+/*
+ * Any system call, without libc. In a signal handler, errno stays as it is, and no thread is
+ * cancelled. Return: as the kernel does, a negative errno after an error.
+ */
+static inline long kunwind_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline long kunwind_syscall(long number, long a, long b, long c, long d)
+{
+	return kunwind_syscall6(number, a, b, c, d, 0, 0);
+}
+
 #endif /* LIBKUNWIND_INTERNAL_H */

@@ -59,6 +59,12 @@ libdir=$dir/root$(PKG_CONFIG_SYSROOT_DIR='' "$PKG_CONFIG" --variable=libdir libk
 		"$SRCDIR/examples/backtrace.c" $libs -o "$dir/shared"
 	check "the example, with the static library" $CC -std=gnu11 $warnings $SANITIZE \
 		$cflags "$SRCDIR/examples/backtrace.c" "$libdir/libkunwind.a" -o "$dir/static"
+	check "the example of a profile" $CC -std=gnu11 $warnings $SANITIZE $cflags \
+		"$SRCDIR/examples/profile.c" $libs -o "$dir/profile"
+	if [ -n "$CXX" ]; then
+		check "the example of a profile, C++" $CXX -std=c++17 $warnings $SANITIZE $cflags \
+			"$SRCDIR/examples/scope.cc" $libs -o "$dir/scope"
+	fi
 	check "the example runs, shared" runs env LD_LIBRARY_PATH="$libdir" "$dir/shared"
 	check "the example runs, with the static library" runs "$dir/static"
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/* Files of a trace, as Documentation/trace-format.md and CTF 1.8 describe them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "stream.h"
+
+#define MAGIC		0xc1fc1fc1u
+
+struct header {
+	uint32_t magic;
+	uint32_t stream;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t content_bits;
+	uint64_t packet_bits;
+	uint64_t number;
+	uint64_t discarded;
+	uint32_t cpu;
+} __attribute__((packed));
+
+int kunwind_stream_open(struct kunwind_stream *stream, int folder, const char *name,
+			uint32_t id, uint32_t cpu)
+{
+	struct rlimit limit;
+	struct stat st;
+
+	stream->fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (stream->fd < 0)
+		return -errno;
+	if (fstat(stream->fd, &st) || getrlimit(RLIMIT_FSIZE, &limit)) {
+		close(stream->fd);
+		stream->fd = -1;
+		return -errno;
+	}
+	stream->dev = st.st_dev;
+	stream->ino = st.st_ino;
+	stream->limit = limit.rlim_cur;
+	stream->id = id;
+	stream->cpu = cpu;
+	stream->used = sizeof(struct header);
+	return 0;
+}
+
+/*
+ * The program may have closed all its files, and opened others with the same numbers. A
+ * write there would damage one of them.
+ */
+static int is_own_file(const struct kunwind_stream *stream)
+{
+	struct stat st;
+	/* What fstat() calls; it would set errno. */
+	long ret = kunwind_syscall(SYS_newfstatat, stream->fd, (long)"", (long)&st,
+				   AT_EMPTY_PATH);
+
+	return !ret && st.st_dev == stream->dev && st.st_ino == stream->ino;
+}
+
+void kunwind_stream_close(struct kunwind_stream *stream)
+{
+	if (stream->fd >= 0 && is_own_file(stream))
+		close(stream->fd);
+	stream->fd = -1;
+}
+
+static int write_packet(struct kunwind_stream *stream)
+{
+	size_t done = 0;
+	long ret;
+
+	if (!is_own_file(stream))
+		return -EBADF;
+	/* More would be a signal that ends the program, SIGXFSZ. */
+	if (stream->offset + stream->used > stream->limit)
+		return -EFBIG;
+	while (done < stream->used) {
+		ret = kunwind_syscall(SYS_pwrite64, stream->fd, (long)(stream->packet + done),
+				      stream->used - done, stream->offset + done);
+		if (ret == -EINTR)
+			continue;
+		if (ret <= 0) {
+			/* A part of a packet makes the file unreadable. */
+			kunwind_syscall(SYS_ftruncate, stream->fd, stream->offset, 0, 0);
+			return ret ?: -ENOSPC;
+		}
+		done += ret;
+	}
+	return 0;
+}
+
+int kunwind_stream_flush(struct kunwind_stream *stream)
+{
+	struct header header = {
+		.magic = MAGIC, .stream = stream->id,
+		.begin = stream->begin, .end = stream->end,
+		.content_bits = 8 * stream->used, .packet_bits = 8 * stream->used,
+		.number = stream->written, .discarded = stream->discarded, .cpu = stream->cpu,
+	};
+	int ret;
+
+	if (!stream->events)
+		return 0;
+	memcpy(stream->packet, &header, sizeof(header));
+	ret = write_packet(stream);
+	if (ret) {
+		stream->discarded += stream->events;
+		stream->error = stream->error ?: ret;
+	} else {
+		stream->offset += stream->used;
+		stream->written++;
+	}
+	stream->used = sizeof(header);
+	stream->events = 0;
+	return ret;
+}
+
+void kunwind_stream_event(struct kunwind_stream *stream, uint16_t event, uint64_t time)
+{
+	if (stream->used + STREAM_EVENT > STREAM_PACKET)
+		(void)kunwind_stream_flush(stream);
+	if (!stream->events)
+		stream->begin = time;
+	stream->end = time;
+	stream->events++;
+	kunwind_stream_put(stream, &event, sizeof(event));
+	kunwind_stream_put(stream, &time, sizeof(time));
+}
+
+void kunwind_stream_put(struct kunwind_stream *stream, const void *bytes, size_t size)
+{
+	memcpy(stream->packet + stream->used, bytes, size);
+	stream->used += size;
+}
