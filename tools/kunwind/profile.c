@@ -18,6 +18,7 @@
 enum key {
 	OFF_CPU = 256,
 	DELAY,
+	ON_REQUEST,
 };
 
 struct options {
@@ -53,7 +54,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case DELAY:
 		recording->delay = kc_parse_seconds(state, "--delay", arg);
 		return 0;
+	case ON_REQUEST:
+		recording->on_request = true;
+		return 0;
 	case ARGP_KEY_END:
+		if (recording->on_request && (!recording->command || recording->delay))
+			argp_error(state, "--on-request goes with a command, and not with --delay");
 		if (options->all && (recording->pid || recording->command))
 			argp_error(state, "-a is everything, not a process or a command");
 		return 0;
@@ -121,6 +127,8 @@ int kc_profile(int argc, char **argv)
 		{ "off-cpu", OFF_CPU, NULL, 0,
 		  "Record where threads wait and for how long, too", 0 },
 		{ "delay", DELAY, "SECONDS", 0, "Begin so much later", 0 },
+		{ "on-request", ON_REQUEST, NULL, 0,
+		  "Record only between the command's calls of kunwind_profile_start() and kunwind_profile_stop()", 0 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = {

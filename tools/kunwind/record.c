@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -29,6 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "command.h"
+#include "control.h"
 #include "family.h"
 #include "record.h"
 
@@ -101,8 +103,8 @@ static void give_way(const struct kc_recording *recording)
  * It waits stopped. So execve() is the first system call that it makes when it goes on,
  * and the trace has no other one of its own.
  */
-static void become(const char *path, const struct kc_recording *recording, pid_t parent,
-		   const volatile bool *go)
+static void become(const char *path, const struct kc_recording *recording,
+		   const struct kc_control *control, pid_t parent, const volatile bool *go)
 {
 	char *const *command = recording->command;
 
@@ -111,6 +113,7 @@ static void become(const char *path, const struct kc_recording *recording, pid_t
 	/* Without a parent there is nothing to do. To a command, SIGCONT says nothing. */
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	give_way(recording);
+	kc_control_pass(control);
 	while (!*go) {
 		if (getppid() != parent)
 			_exit(KC_FAILED);
@@ -135,7 +138,8 @@ static pid_t fork_apart(void)
 }
 
 static bool fork_child(struct child *child, const char *path,
-		       const struct kc_recording *recording)
+		       const struct kc_recording *recording,
+		       const struct kc_control *control)
 {
 	pid_t parent = getpid();
 	int status;
@@ -148,7 +152,7 @@ static bool fork_child(struct child *child, const char *path,
 	}
 	child->pid = fork_apart();
 	if (!child->pid)
-		become(path, recording, parent, child->go);
+		become(path, recording, control, parent, child->go);
 	if (child->pid > 0 && waitpid(child->pid, &status, WUNTRACED) == child->pid &&
 	    WIFSTOPPED(status))
 		return true;
@@ -198,6 +202,10 @@ static char *those_within(pid_t pid)
  * @next: when losses are looked for
  * @warned: they were found
  * @failed: it could not begin, which was said
+ * @recorded: it did begin, once at least
+ * @recording: it goes on now
+ * @control: who asks to begin and to end it
+ * @signals: tells of signals that are held, so that both can be waited for
  */
 struct watch {
 	struct kc_session *session;
@@ -206,6 +214,10 @@ struct watch {
 	time_t next;
 	bool warned;
 	bool failed;
+	bool recorded;
+	bool recording;
+	struct kc_control control;
+	int signals;
 };
 
 static time_t now(void)
@@ -216,13 +228,42 @@ static time_t now(void)
 	return time.tv_sec;
 }
 
+static bool start_session(struct watch *watch)
+{
+	watch->recording = kc_session_start(watch->session);
+	watch->recorded |= watch->recording;
+	watch->failed |= !watch->recording;
+	return watch->recording;
+}
+
+static void stop_session(struct watch *watch)
+{
+	(void)kc_session_stop(watch->session);
+	watch->recording = false;
+}
+
+/* Do what was asked. Return: 0 or a negative errno, for the asker. */
+static int obey(struct watch *watch, enum kc_request request)
+{
+	if (!watch->session)
+		return -EPIPE;
+	if (request == KC_REQUEST_START) {
+		if (watch->recording)
+			return -EBUSY;
+		return start_session(watch) ? 0 : -EIO;
+	}
+	if (!watch->recording)
+		return -EALREADY;
+	stop_session(watch);
+	return 0;
+}
+
 /* Return: whether the time is over. */
 static bool look(struct watch *watch)
 {
 	if (watch->session && watch->from && now() >= watch->from) {
 		watch->from = 0;
-		watch->failed = !kc_session_start(watch->session);
-		if (watch->failed)
+		if (!start_session(watch))
 			return true;
 	}
 	if (watch->session && !watch->warned && now() >= watch->next) {
@@ -239,10 +280,11 @@ static bool look(struct watch *watch)
 static int end_watch(struct watch *watch, const char *folder)
 {
 	struct kc_session *session = watch->session;
-	uint64_t lost = kc_session_stop(session) ? kc_session_lost(session) : 0;
-	uint64_t kib = kc_session_buffer(session) >> 10;
+	uint64_t lost, kib = kc_session_buffer(session) >> 10;
 	struct statvfs disk;
 
+	stop_session(watch);
+	lost = watch->recorded ? kc_session_lost(session) : 0;
 	watch->session = NULL;
 	kc_session_end(session);
 	if (lost) {
@@ -260,15 +302,38 @@ static int end_watch(struct watch *watch, const char *folder)
 	return KC_FAILED;
 }
 
+/*
+ * Wait for a second, or until a signal comes or the command asks for something, which is
+ * done. Return: the signal's number, or 0.
+ */
+static int wait_a_while(struct watch *watch)
+{
+	struct pollfd files[] = {
+		{ .fd = watch->signals, .events = POLLIN },
+		{ .fd = watch->control.own, .events = POLLIN },
+	};
+	const struct timespec none = { 0 };
+	enum kc_request request;
+	int answer, number;
+
+	(void)poll(files, G_N_ELEMENTS(files), 1000);
+	if (files[1].revents) {
+		request = kc_control_take(&watch->control, &answer);
+		if (request != KC_REQUEST_NONE)
+			kc_control_answer(answer, obey(watch, request));
+	}
+	number = sigtimedwait(&held, NULL, &none);
+	return number < 0 ? 0 : number;
+}
+
 /* A terminal's Ctrl-C is sent to the command, too; other signals to this program. */
 static int status_of(pid_t pid, struct watch *watch, const char *folder)
 {
-	const struct timespec second = { .tv_sec = 1 };
 	int status, number;
 	pid_t ended;
 
 	while (!(ended = waitpid(pid, &status, WNOHANG))) {
-		number = sigtimedwait(&held, NULL, &second);
+		number = wait_a_while(watch);
 		if (number == SIGTERM || number == SIGHUP)
 			kill(pid, number);
 		if (look(watch) && watch->session) {
@@ -303,7 +368,7 @@ static void begin_watch(struct watch *watch, const struct kc_recording *recordin
 	watch->session = kc_session_create(recording->folder, &recording->rules);
 	if (recording->delay) {
 		watch->from = now() + recording->delay;
-	} else if (watch->session && !kc_session_start(watch->session)) {
+	} else if (watch->session && !recording->on_request && !start_session(watch)) {
 		kc_session_end(watch->session);
 		watch->session = NULL;
 	}
@@ -315,7 +380,7 @@ static void begin_watch(struct watch *watch, const struct kc_recording *recordin
 static int record_command(struct kc_recording *recording)
 {
 	char *filter;
-	struct watch watch = { 0 };
+	struct watch watch = { .control = { -1, -1 } };
 	struct child child;
 	int status = KC_FAILED, ended;
 	char *path;
@@ -332,11 +397,16 @@ static int record_command(struct kc_recording *recording)
 		return there ? 126 : 127;
 	}
 	hold_signals();
-	if (!fork_child(&child, path, recording)) {
+	watch.signals = signalfd(-1, &held, SFD_CLOEXEC);
+	if ((recording->on_request && !kc_control_open(&watch.control)) ||
+	    !fork_child(&child, path, recording, &watch.control)) {
+		kc_control_close(&watch.control);
+		close(watch.signals);
 		release_signals();
 		g_free(path);
 		return KC_FAILED;
 	}
+	kc_control_passed(&watch.control);
 	filter = those_within(child.pid);
 	if (!filter) {
 		kc_error("sudo kunwind trace traces them, too",
@@ -358,6 +428,8 @@ static int record_command(struct kc_recording *recording)
 		(void)status_of(child.pid, &watch, NULL);
 		recording->failed = true;
 	}
+	kc_control_close(&watch.control);
+	close(watch.signals);
 	release_signals();
 	g_free(filter);
 	g_free(path);
@@ -386,7 +458,7 @@ static char *family_of(pid_t pid)
 
 static int record_others(struct kc_recording *recording)
 {
-	struct watch watch = { 0 };
+	struct watch watch = { .control = { -1, -1 } };
 	char *filter = NULL;
 	int status = KC_FAILED;
 

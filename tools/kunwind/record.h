@@ -15,6 +15,7 @@
  * @pid: a process; 0: all of them
  * @pidfd: the same
  * @delay: how much later it begins, in seconds
+ * @on_request: it begins and ends when the command says so, by libkunwind
  * @duration: in seconds; 0: until the command or process ends, or Ctrl-C
  * @rules: which events; kc_record() fills in of whom
  * @failed: set if nothing was recorded, and that was said
@@ -26,6 +27,7 @@ struct kc_recording {
 	pid_t pid;
 	int pidfd;
 	time_t delay;
+	bool on_request;
 	time_t duration;
 	struct kc_rules rules;
 	bool failed;

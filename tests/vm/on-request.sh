@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# kunwind profile --on-request: programs switch the recording of LTTng on and off, without privilege of their own.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+
+kunwind=$BUILT/source/tools/kunwind/kunwind
+sampled=$BUILT/source/libkunwind/sampled
+export BABELTRACE_PLUGIN_PATH=$BUILT/source/babeltrace/.libs
+cd "$SCRATCH" || exit
+
+# on_request TRACE COMMAND...
+on_request() {
+	local trace=$1
+	shift
+	timeout 200 "$kunwind" profile --on-request --no-view -F 97 -o "$trace" -- "$@" 2>said
+	local status=$?
+	cat said
+	return "$status"
+}
+
+as_nobody="setpriv --reuid=nobody --regid=nogroup --clear-groups --no-new-privs"
+
+folded() {
+	"$kunwind" report --folded --count=time "$@" 2>said || { cat said; return 1; }
+}
+
+between() {
+	echo "$2 of $1 to $3"
+	((($2 >= $1) && ($2 <= $3)))
+}
+
+# parts: it runs as nobody, and is not sampled before the start and after the stop.
+parts() {
+	# shellcheck disable=SC2086
+	on_request parts $as_nobody "$sampled" parts nowhere && [[ ! -e nowhere ]]
+}
+
+only_in_between() {
+	folded parts >all
+	cat all
+	grep -q '^sampled;.*;in_between;both;much' all && fails grep 'before\|afterwards' all
+}
+
+time_is_accounted() {
+	local ns
+	# A machine that does other work takes timers from the guest: there are fewer samples then.
+	ns=$(folded parts | awk '/^sampled;.*in_between/ { sum += $NF } END { print sum }')
+	between 900 $((ns / 1000000)) 2600
+}
+
+ok "a program is recorded" parts
+ok "between start and stop" only_in_between
+ok "for as long as that takes" time_is_accounted
+
+ok "a program that does not stop" on_request leave sh -c "$as_nobody '$sampled' leave nowhere"
+ok "is recorded to its end" sh -c '"$1" report --folded leave 2>/dev/null | grep "leave;both;much"' sh "$kunwind"
+
+none() {
+	on_request none true
+	(($? == 1)) && grep -q 'nothing was recorded' said && [[ ! -e none ]]
+}
+ok "a program that does not ask" none
+
+twice() {
+	on_request twice "$sampled" twice nowhere
+}
+ok "two processes at once, and twice" twice
+closes() {
+	on_request closes "$sampled" closes-all nowhere
+}
+ok "a program that has closed the descriptor" fails closes
+over() {
+	timeout 200 "$kunwind" profile --on-request --duration 1 --no-view -o over -- "$sampled" over nowhere 2>said
+	local status=$?
+	cat said
+	((status == 1)) && grep -q 'nothing was recorded' said && fails grep kunwind_profile said
+}
+ok "a recording that is over" over
+ok "--on-request needs a command" fails "$kunwind" profile --on-request
+ok "and no --delay" fails "$kunwind" profile --on-request --delay 1 -- true
+ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
+done_testing
