@@ -331,6 +331,8 @@ static bool open_file(uint32_t number, const char *path, GBytes *id, int fd)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = find_no_elf, .find_debuginfo = find_debug,
+		/* An object file is no file of a process, but may be named as one. */
+		.section_address = dwfl_offline_section_address,
 	};
 	struct opened *file = g_new0(struct opened, 1);
 	void **userdata;
