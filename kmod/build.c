@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One build reads what core/elf.c asks for, copies .eh_frame, and runs core/compile.c
+ * One build reads what core/elf.c asks for, copies the sections, and runs core/compile.c
  * in areas that grow on request. Everything is charged to the memory cgroup of the
  * process that maps the file, and to its user. All builds together share
  * kw_build_budget, as one user can map any number of files at the same time.
@@ -40,6 +40,7 @@ struct build {
 	const struct kw_source *src;
 	u8 *eh_frame;
 	u8 *eh_frame_hdr;
+	u8 *gopclntab;
 	struct kuw_elf elf;
 	struct kuw_image image;
 	struct kuw_compile compile;
@@ -229,6 +230,7 @@ static int compile(struct build *b)
 	b->image.elf = &b->elf;
 	b->image.eh_frame = b->eh_frame;
 	b->image.eh_frame_hdr = b->eh_frame_hdr;
+	b->image.gopclntab = b->gopclntab;
 	kuw_compile_init(c, &b->image);
 	while ((ret = kuw_compile_step(c)) > 0) {
 		int error = interrupted(b->src);
@@ -249,21 +251,17 @@ static int run(struct build *b)
 	ret = read_elf(b);
 	if (ret)
 		return ret;
-	if (!b->elf.eh_frame.len)
-		return -ENODATA;
 	if (b->elf.eh_frame.len / LEAST_PART > b->src->room) {
 		kw_count(table_refusals);
 		return -ENOMEM;
 	}
-	ret = read_range(b, &b->elf.eh_frame, &b->eh_frame);
-	if (ret)
-		return ret;
-	if (b->elf.eh_frame_hdr.len) {
+	if (b->elf.eh_frame.len)
+		ret = read_range(b, &b->elf.eh_frame, &b->eh_frame);
+	if (!ret && b->elf.eh_frame_hdr.len)
 		ret = read_range(b, &b->elf.eh_frame_hdr, &b->eh_frame_hdr);
-		if (ret)
-			return ret;
-	}
-	return compile(b);
+	if (!ret && b->elf.gopclntab.len)
+		ret = read_range(b, &b->elf.gopclntab, &b->gopclntab);
+	return ret ? ret : compile(b);
 }
 
 /*
@@ -305,6 +303,7 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 	for (i = 0; i < KUW_NR_AREAS; i++)
 		area_free(b, b->compile.areas.area[i].mem,
 			  b->compile.areas.area[i].bytes);
+	area_free(b, b->gopclntab, b->elf.gopclntab.len);
 	area_free(b, b->eh_frame_hdr, b->elf.eh_frame_hdr.len);
 	area_free(b, b->eh_frame, b->elf.eh_frame.len);
 	kvfree(b);

@@ -2,6 +2,9 @@
 /* A compilation: its phases, one after the other, and what goes from one to the next. */
 #include "compile.h"
 
+/* Its rows take as much room as those of an .eh_frame of this part of .gopclntab's bytes. */
+#define GO_PART	8
+
 static int begin(struct kuw_compile *c)
 {
 	c->intern.areas = &c->areas;
@@ -9,7 +12,23 @@ static int begin(struct kuw_compile *c)
 	c->pairs.areas = &c->areas;
 	c->pairs.intern = &c->intern;
 	c->pairs.found = &c->scan.found;
-	return kuw_intern_init(&c->intern, c->scan.eh_frame.len);
+	return kuw_intern_init(&c->intern, c->scan.eh_frame.len + c->gopclntab.len / GO_PART);
+}
+
+/* Go's functions come first: where both say something of an address, FDEs are right. */
+static int go_header(struct kuw_compile *c)
+{
+	return kuw_gopclntab_header(&c->gopclntab);
+}
+
+static int go_entry(struct kuw_compile *c)
+{
+	return kuw_gopclntab_entry(&c->gopclntab);
+}
+
+static int go_funcs(struct kuw_compile *c)
+{
+	return kuw_gopclntab_funcs(&c->gopclntab);
 }
 
 static int scan_records(struct kuw_compile *c)
@@ -77,6 +96,9 @@ static int encode_entries(struct kuw_compile *c)
 /* Each returns 0 when it is done, KUW_AGAIN, -ENOSPC, or an error of kuw_compile_step(). */
 static int (*const phases[])(struct kuw_compile *c) = {
 	begin,
+	go_header,
+	go_entry,
+	go_funcs,
 	scan_records,
 	scan_header,
 	sort_fdes,
@@ -100,11 +122,17 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 {
 	const struct kuw_elf *elf = image->elf;
 	struct kuw_scan *s = &c->scan;
-	u32 i;
+	u32 i, len;
 
 	memset(c, 0, sizeof(*c));
-	c->areas.least[KUW_AREA_FOUND] = elf->eh_frame.len;
-	c->areas.least[KUW_AREA_FDES] = elf->eh_frame.len / 3;
+	if (image->gopclntab && elf->word == KUW_WORD) {
+		c->gopclntab.bytes = image->gopclntab;
+		c->gopclntab.len = elf->gopclntab.len;
+	}
+	c->gopclntab.scan = s;
+	len = elf->eh_frame.len + c->gopclntab.len / GO_PART;
+	c->areas.least[KUW_AREA_FOUND] = len;
+	c->areas.least[KUW_AREA_FDES] = len / 3;
 	s->elf = elf;
 	s->eh_frame = section(elf, &elf->eh_frame, image->eh_frame);
 	s->eh_frame_hdr = section(elf, &elf->eh_frame_hdr, image->eh_frame_hdr);

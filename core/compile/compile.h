@@ -28,11 +28,13 @@
 #define KUW_COMPILE_H
 
 #include "encode.h"
+#include "gopclntab.h"
 
 struct kuw_image {
 	const struct kuw_elf *elf;
 	const u8 *eh_frame;
 	const u8 *eh_frame_hdr;
+	const u8 *gopclntab;
 };
 
 /**
@@ -40,6 +42,7 @@ struct kuw_image {
  * @areas: its memory
  * @phase: the number of the phase that is running
  * @intern: the distinct rules
+ * @gopclntab: Go's functions, if there are any
  * @scan: the first phase; the others in their order
  * @sort: see there
  * @pairs: the pairs
@@ -51,6 +54,7 @@ struct kuw_compile {
 	struct kuw_areas areas;
 	u32 phase;
 	struct kuw_intern intern;
+	struct kuw_gopclntab gopclntab;
 	struct kuw_scan scan;
 	struct kuw_sort sort;
 	struct kuw_pairs pairs;

@@ -87,22 +87,20 @@ static int get_fde(struct kuw_scan *s, u32 pos, struct kuw_fde *fde,
 	return kuw_parse_fde(&s->eh_frame, &record, &(*slot)->cie, fde);
 }
 
-/* Cut an FDE to its segment. Return: 0; 1 if the FDE covers no code of the file; -EINVAL. */
-static int clip_fde(struct kuw_scan *s, struct kuw_fde *fde)
+int kuw_scan_clip(struct kuw_scan *s, u64 start, u64 *len)
 {
-	const struct kuw_segment *seg = segment_of(s, fde->start);
+	const struct kuw_segment *seg = segment_of(s, start);
 
 	if (!seg)
 		return 1;
-	fde->len = min_t(u64, fde->len, seg->vaddr + seg->filesz - fde->start);
+	*len = min_t(u64, *len, seg->vaddr + seg->filesz - start);
 	/* An offset has 32 bits. */
-	if (fde->start + fde->len - s->base > U32_MAX)
+	if (start + *len - s->base > U32_MAX)
 		return -EINVAL;
-	return fde->len ? 0 : 1;
+	return *len ? 0 : 1;
 }
 
-/* Make room for one more FDE. Return: 0, -ENOSPC, -E2BIG. */
-static int fdes_room(struct kuw_scan *s)
+int kuw_scan_room(struct kuw_scan *s)
 {
 	/* Twice as many: sorting needs the second half. */
 	const u64 bytes = 2 * sizeof(struct kuw_item);
@@ -112,14 +110,20 @@ static int fdes_room(struct kuw_scan *s)
 	return kuw_area_room(s->areas, KUW_AREA_FDES, (s->nr_fdes + 1) * bytes) ? 0 : -ENOSPC;
 }
 
+void kuw_scan_put(struct kuw_scan *s, u32 off, u32 len)
+{
+	struct kuw_item *fdes = kuw_area(s->areas, KUW_AREA_FDES);
+
+	fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, len) };
+}
+
 /* Add an FDE with all its rows, or nothing. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
 static int add_fde(struct kuw_scan *s, const struct kuw_fde *fde,
 		   const struct kuw_cie_slot *slot)
 {
 	const struct kuw_cfi_run run = run_of(s);
 	u32 off = fde->start - s->base;
-	struct kuw_item *fdes;
-	int ret = fdes_room(s);
+	int ret = kuw_scan_room(s);
 
 	if (ret)
 		return ret;
@@ -129,8 +133,7 @@ static int add_fde(struct kuw_scan *s, const struct kuw_fde *fde,
 		kuw_found_undo(&s->found);
 		return ret;
 	}
-	fdes = kuw_area(s->areas, KUW_AREA_FDES);
-	fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, fde->len) };
+	kuw_scan_put(s, off, fde->len);
 	return 0;
 }
 
@@ -142,7 +145,7 @@ static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 	int ret = get_fde(s, pos, &fde, &slot, next);
 
 	if (!ret)
-		ret = clip_fde(s, &fde);
+		ret = kuw_scan_clip(s, fde.start, &fde.len);
 	if (!ret)
 		ret = add_fde(s, &fde, slot);
 	if (ret == -EINVAL || ret == -EOPNOTSUPP) {

@@ -58,4 +58,16 @@ int kuw_scan_records(struct kuw_scan *s);
 /* After that: the same for FDEs that were not reached, by .eh_frame_hdr. */
 int kuw_scan_header(struct kuw_scan *s);
 
+/*
+ * For every source of rows, as its functions count as FDEs. Cut a function to its segment.
+ * Return: 0; 1 if it covers no code of the file; -EINVAL.
+ */
+int kuw_scan_clip(struct kuw_scan *s, u64 start, u64 *len);
+
+/* Make room for one more FDE. Return: 0, -ENOSPC, -E2BIG. */
+int kuw_scan_room(struct kuw_scan *s);
+
+/* Add the FDE at offset @off, for which there is room, with the rows that @found has got. */
+void kuw_scan_put(struct kuw_scan *s, u32 off, u32 len);
+
 #endif /* KUW_SCAN_H */

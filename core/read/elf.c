@@ -2,7 +2,8 @@
 /*
  * The ELF reader (gABI chapters 4 and 5, LSB Core 10.6). Program headers say what is
  * mapped, and are believed only as far as the file has bytes. Section headers say where
- * .eh_frame ends, and where it is if .eh_frame_hdr does not say so. They may be missing.
+ * .eh_frame ends, and where it is if .eh_frame_hdr does not say so. They also say where
+ * .gopclntab is, as nothing else does. They may be missing.
  */
 #include "elf.h"
 #include "arch/arch.h"
@@ -123,7 +124,7 @@ static int next_state(struct kuw_elf *elf)
 		fallthrough;
 	case STATE_EH_HDR:
 		elf->state = STATE_NAME_SHDR;
-		if (elf->shnum && !known(elf))
+		if (elf->shnum)
 			return 0;
 		fallthrough;
 	case STATE_NAME_SHDR:
@@ -133,12 +134,12 @@ static int next_state(struct kuw_elf *elf)
 		fallthrough;
 	case STATE_NAMES:
 		elf->state = STATE_SHDRS;
-		if (elf->shnum && (known(elf) || elf->nr_names))
+		if (elf->shnum && (known(elf) || elf->nr_names || elf->nr_go_names))
 			return 0;
 		fallthrough;
 	default:
 		elf->state = STATE_DONE;
-		return elf->eh_frame.len ? 0 : -ENODATA;
+		return elf->eh_frame.len || elf->gopclntab.len ? 0 : -ENODATA;
 	}
 }
 
@@ -161,7 +162,7 @@ static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
 	type = kuw_u16(c);
 	machine = kuw_u16(c);
 	kuw_u32(c);
-	read_word(elf, c);
+	elf->entry = read_word(elf, c);
 	elf->phoff = read_word(elf, c);
 	elf->shoff = read_word(elf, c);
 	kuw_u32(c);
@@ -334,20 +335,29 @@ static void feed_name_shdr(struct kuw_elf *elf, struct kuw_cur *c)
 
 static void feed_names(struct kuw_elf *elf, const u8 *bytes, u32 len)
 {
-	static const u8 want[] = ".eh_frame";
+	static const u8 eh_frame[] = ".eh_frame", go[] = ".gopclntab", relro[] = ".data.rel.ro";
+	const u32 before = sizeof(relro) - 1;
 	u32 i;
 
-	for (i = 0; i + sizeof(want) <= len && elf->nr_names < KUW_ELF_NAMES; i++)
-		if (!memcmp(bytes + i, want, sizeof(want)))
+	for (i = 0; i + sizeof(eh_frame) <= len && elf->nr_names < KUW_ELF_NAMES; i++)
+		if (!memcmp(bytes + i, eh_frame, sizeof(eh_frame)))
 			elf->name_at[elf->nr_names++] = i;
+	for (i = 0; i + sizeof(go) <= len && elf->nr_go_names + 1 < KUW_ELF_NAMES; i++) {
+		if (memcmp(bytes + i, go, sizeof(go)))
+			continue;
+		elf->go_name_at[elf->nr_go_names++] = i;
+		/* In position-independent programs. */
+		if (i >= before && !memcmp(bytes + i - before, relro, before))
+			elf->go_name_at[elf->nr_go_names++] = i - before;
+	}
 }
 
-static bool named_eh_frame(const struct kuw_elf *elf, u32 name)
+static bool is_named(const u32 *names, u32 nr, u32 name)
 {
 	u32 i;
 
-	for (i = 0; i < elf->nr_names; i++)
-		if (elf->name_at[i] == name)
+	for (i = 0; i < nr; i++)
+		if (names[i] == name)
 			return true;
 	return false;
 }
@@ -356,6 +366,14 @@ static bool named_eh_frame(const struct kuw_elf *elf, u32 name)
  * If .eh_frame_hdr says where .eh_frame is, the section at that address says how long it
  * is. Otherwise the section that is named ".eh_frame" says both.
  */
+static bool is_eh_frame(const struct kuw_elf *elf, u32 name, u64 vaddr)
+{
+	if (elf->eh_frame_exact)
+		return false;
+	return known(elf) ? vaddr == elf->eh_frame.vaddr :
+			    is_named(elf->name_at, elf->nr_names, name);
+}
+
 static void feed_shdrs(struct kuw_elf *elf, struct kuw_cur *c)
 {
 	struct kuw_range range;
@@ -370,16 +388,17 @@ static void feed_shdrs(struct kuw_elf *elf, struct kuw_cur *c)
 		read_word(elf, c);
 		size = read_word(elf, c);
 		kuw_bytes(c, 8 + 2 * elf->word);
-		if (known(elf) ? vaddr != elf->eh_frame.vaddr :
-				 !named_eh_frame(elf, name))
-			continue;
 		/* The program unwinds with a section that is loaded. */
 		if (!size || !find_vaddr(elf, vaddr, &range) || size > range.len)
 			continue;
-		elf->eh_frame = range;
-		elf->eh_frame.len = size;
-		elf->eh_frame_exact = true;
-		return;
+		range.len = size;
+		if (is_eh_frame(elf, name, vaddr)) {
+			elf->eh_frame = range;
+			elf->eh_frame_exact = true;
+		} else if (is_named(elf->go_name_at, elf->nr_go_names, name) &&
+			   size <= KUW_MAX_GOPCLNTAB) {
+			elf->gopclntab = range;
+		}
 	}
 }
 

@@ -12,7 +12,7 @@
 
 /* The longest piece that kuw_elf_want() asks for. */
 #define KUW_ELF_MAX_READ	(KUW_MAX_SHDRS * 64u)
-/* How often ".eh_frame" may be among the section names: other names may end with it. */
+/* How often a name that is looked for may be among the section names: others may end with it. */
 #define KUW_ELF_NAMES		4
 /* SHA-1 has 20 bytes, and no linker writes more than 32. */
 #define KUW_BUILD_ID_MAX	32
@@ -39,6 +39,8 @@ struct kuw_segment {
  * @eh_frame_exact: @eh_frame has the section's length; else it reaches to the end of the
  *	segment, and the first terminator ends the section
  * @eh_frame_hdr: where .eh_frame_hdr is
+ * @gopclntab: where .gopclntab is, with which Go unwinds
+ * @entry: the address of the first instruction
  * @segments: the executable segments
  * @nr_segments: how many
  * @build_id: NT_GNU_BUILD_ID
@@ -49,6 +51,8 @@ struct kuw_elf {
 	u32 word;
 	struct kuw_range eh_frame;
 	struct kuw_range eh_frame_hdr;
+	struct kuw_range gopclntab;
+	u64 entry;
 	struct kuw_segment segments[KUW_MAX_SEGMENTS];
 	u32 nr_segments;
 	bool eh_frame_exact;
@@ -69,6 +73,8 @@ struct kuw_elf {
 	u32 nr_loads;
 	u32 name_at[KUW_ELF_NAMES];
 	u32 nr_names;
+	u32 go_name_at[KUW_ELF_NAMES];
+	u32 nr_go_names;
 };
 
 void kuw_elf_init(struct kuw_elf *elf, u64 file_size);

@@ -53,11 +53,17 @@ int host_read_elf(struct host_table *t, const struct host_source *source)
 	t->eh_frame = piece(source, elf->eh_frame.off, elf->eh_frame.len);
 	if (!t->eh_frame)
 		return -EIO;
-	if (!elf->eh_frame_hdr.len)
-		return 0;
-	t->eh_frame_hdr = piece(source, elf->eh_frame_hdr.off,
-				elf->eh_frame_hdr.len);
-	return t->eh_frame_hdr ? 0 : -EIO;
+	if (elf->eh_frame_hdr.len) {
+		t->eh_frame_hdr = piece(source, elf->eh_frame_hdr.off, elf->eh_frame_hdr.len);
+		if (!t->eh_frame_hdr)
+			return -EIO;
+	}
+	if (elf->gopclntab.len) {
+		t->gopclntab = piece(source, elf->gopclntab.off, elf->gopclntab.len);
+		if (!t->gopclntab)
+			return -EIO;
+	}
+	return 0;
 }
 
 static int grow(struct kuw_area *area, u64 bytes, enum host_growth growth)
@@ -82,6 +88,7 @@ int host_compile(struct host_table *t, enum host_growth growth)
 		.elf = &t->elf,
 		.eh_frame = t->eh_frame,
 		.eh_frame_hdr = t->eh_frame_hdr,
+		.gopclntab = t->gopclntab,
 	};
 	struct kuw_compile *c = calloc(1, sizeof(*c));
 	int ret, i;
@@ -148,6 +155,7 @@ void host_table_free(struct host_table *t)
 {
 	free(t->eh_frame);
 	free(t->eh_frame_hdr);
+	free(t->gopclntab);
 	free(t->table);
 	memset(t, 0, sizeof(*t));
 }

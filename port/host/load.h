@@ -24,6 +24,7 @@ enum host_growth {
  * @elf: what the reader found
  * @eh_frame: a copy of .eh_frame
  * @eh_frame_hdr: a copy of .eh_frame_hdr, or NULL
+ * @gopclntab: a copy of .gopclntab, or NULL
  * @table: the table, alone in its allocation
  * @bytes: its bytes
  * @stage: the step that was running when it failed
@@ -33,6 +34,7 @@ struct host_table {
 	struct kuw_elf elf;
 	u8 *eh_frame;
 	u8 *eh_frame_hdr;
+	u8 *gopclntab;
 	struct kuw_table *table;
 	u64 bytes;
 	const char *stage;

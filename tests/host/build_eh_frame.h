@@ -93,6 +93,8 @@ void build_encoded(struct buf *b, u32 enc, u32 word, u64 value, u64 vaddr);
  * @no_sections: no section headers
  * @no_build_id: no note
  * @hdr_entries: .eh_frame_hdr has a search table (which core/ must not trust)
+ * @gopclntab: Go's function table, or NULL
+ * @relro: that is named as in a position-independent program
  * @text_len: bytes of text, whole pages, at most BUILD_EH - BUILD_TEXT; 0: one page
  */
 struct elf_spec {
@@ -102,6 +104,8 @@ struct elf_spec {
 	bool no_sections;
 	bool no_build_id;
 	bool hdr_entries;
+	const struct buf *gopclntab;
+	bool relro;
 	u32 text_len;
 };
 
@@ -112,7 +116,8 @@ struct elf_layout {
 	u32 eh_frame;
 	u32 eh_frame_hdr;
 	u32 note;
-	u32 shdrs;	/* null, text, eh_frame, strings … */
+	u32 gopclntab;
+	u32 shdrs;	/* null, text, eh_frame, strings, gopclntab */
 	u32 nr_shdrs;
 	u32 strings;
 };

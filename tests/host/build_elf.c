@@ -8,7 +8,7 @@
 #define NOTE_LEN	36
 
 static const char strings[] =
-	"\0.text\0.eh_frame\0.eh_frame_hdr\0.note.gnu.build-id\0.shstrtab";
+	"\0.text\0.eh_frame\0.eh_frame_hdr\0.note.gnu.build-id\0.shstrtab\0.data.rel.ro.gopclntab\0.gopclntab";
 
 static u32 name_of(const char *section)
 {
@@ -191,6 +191,11 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 		};
 		buf_align(b, 8, 0);
 	}
+	if (spec->gopclntab) {
+		l->gopclntab = b->len;
+		buf_put(b, spec->gopclntab->bytes, spec->gopclntab->len);
+		buf_align(b, 8, 0);
+	}
 	phdrs[1].p_filesz = b->len - data;
 	phdrs[1].p_memsz = phdrs[1].p_filesz;
 
@@ -207,8 +212,14 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 			    l->eh_frame, eh_len);
 		put_section(b, word, ".shstrtab", SHT_STRTAB, 0, 0, l->strings,
 			    sizeof(strings));
+		if (spec->gopclntab) {
+			put_section(b, word, spec->relro ? ".data.rel.ro.gopclntab" : ".gopclntab",
+				    SHT_PROGBITS, SHF_ALLOC, l->gopclntab + delta, l->gopclntab,
+				    spec->gopclntab->len);
+			l->nr_shdrs++;
+		}
 		ehdr.e_shoff = l->shdrs;
-		ehdr.e_shnum = 4;
+		ehdr.e_shnum = (Elf64_Half)l->nr_shdrs;
 		ehdr.e_shstrndx = 3;
 	}
 	l->nr_phdrs = n;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Rows of Go's functions. Go's linker writes no .eh_frame for them, but .gopclntab, with which
+ * Go's runtime unwinds: it has the size of the frame at each instruction.
+ */
+#ifndef KUW_GOPCLNTAB_H
+#define KUW_GOPCLNTAB_H
+
+#include "scan.h"
+
+/**
+ * struct kuw_gopclntab - the functions of .gopclntab
+ * @scan: in and out: takes the functions as FDEs, and has what they need
+ * @bytes: in: the section
+ * @len: in: its bytes; 0 if there is none
+ */
+struct kuw_gopclntab {
+	struct kuw_scan *scan;
+	const u8 *bytes;
+	u32 len;
+	/* private */
+	u64 text;
+	u32 names;
+	u32 pctab;
+	u32 funcs;
+	u32 nr_funcs;
+	u32 skip;
+	u32 pos;
+	u32 steps;
+	bool starts;
+};
+
+/* Read the header. Return: 0. Without a header of a known version, there are no functions. */
+int kuw_gopclntab_header(struct kuw_gopclntab *g);
+
+/* Look for the function where the process starts, in a batch. Return: 0, KUW_AGAIN. */
+int kuw_gopclntab_entry(struct kuw_gopclntab *g);
+
+/* Add a batch of functions. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG. */
+int kuw_gopclntab_funcs(struct kuw_gopclntab *g);
+
+#endif /* KUW_GOPCLNTAB_H */
