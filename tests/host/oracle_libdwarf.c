@@ -111,7 +111,7 @@ static int list_fdes(struct oracle *o, Dwarf_Error *err)
 	return DW_DLV_OK;
 }
 
-int oracle_open(const char *path, struct oracle **oracle, const char **why)
+int oracle_open(const char *path, bool debug_frame, struct oracle **oracle, const char **why)
 {
 	struct oracle *o = calloc(1, sizeof(*o));
 	Dwarf_Error err = NULL;
@@ -141,8 +141,12 @@ int oracle_open(const char *path, struct oracle **oracle, const char **why)
 	o->regs.rt3_reg_table_size = TABLE_SIZE;
 	o->regs.rt3_rules = calloc(TABLE_SIZE, sizeof(*o->regs.rt3_rules));
 
-	ret = dwarf_get_fde_list_eh(o->dbg, &o->cies, &o->nr_cies, &o->list,
-				    &o->nr_fdes, &err);
+	if (debug_frame)
+		ret = dwarf_get_fde_list(o->dbg, &o->cies, &o->nr_cies, &o->list,
+					 &o->nr_fdes, &err);
+	else
+		ret = dwarf_get_fde_list_eh(o->dbg, &o->cies, &o->nr_cies, &o->list,
+					    &o->nr_fdes, &err);
 	if (ret == DW_DLV_OK)
 		ret = list_fdes(o, &err);
 	if (ret == DW_DLV_ERROR)

@@ -19,12 +19,13 @@ struct oracle_fde {
 /**
  * oracle_open() - read a file's .eh_frame
  * @path: the file
+ * @debug_frame: read its .debug_frame instead
  * @oracle: the answer; oracle_close() it
  * @why: why there is none
  *
- * Return: 0; 1 if the file has no .eh_frame; -1 if libdwarf cannot read it.
+ * Return: 0; 1 if the file has no such section; -1 if libdwarf cannot read it.
  */
-int oracle_open(const char *path, struct oracle **oracle, const char **why);
+int oracle_open(const char *path, bool debug_frame, struct oracle **oracle, const char **why);
 void oracle_close(struct oracle *o);
 
 /* Return: whether the program of the FDE may hold DW_CFA_def_cfa_register @reg. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * rows [--sample N] [--jobs N] [--examples N] [--tap] FILE|DIR ...
+ * rows [--sample N] [--jobs N] [--examples N] [--tap] [--go] FILE|DIR ...
  *
  * Compares the tables of files with libdwarf. Differences go to stderr, figures
- * to stdout; the exit status is 1 if a row is different.
+ * to stdout; the exit status is 1 if a row is different. With --go, it compares what the
+ * tables have of .gopclntab with .debug_frame.
  */
 #include <ftw.h>
 #include <getopt.h>
@@ -231,7 +232,7 @@ static void print_sum(const struct rows_stats *sum, const char *prefix)
 
 static int usage(void)
 {
-	fputs("usage: rows [--sample N] [--jobs N] [--examples N] [--tap] "
+	fputs("usage: rows [--sample N] [--jobs N] [--examples N] [--tap] [--go] "
 	      "FILE|DIR ...\n", stderr);
 	return 2;
 }
@@ -243,6 +244,7 @@ int main(int argc, char **argv)
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "examples", required_argument, NULL, 'e' },
 		{ "tap", no_argument, NULL, 't' },
+		{ "go", no_argument, NULL, 'g' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct rows_options how = { .sample = 1, .examples = 3 };
@@ -262,6 +264,8 @@ int main(int argc, char **argv)
 			jobs = atol(optarg);
 		else if (opt == 't')
 			tap = true;
+		else if (opt == 'g')
+			how.go = true;
 		else
 			return usage();
 	}

@@ -12,6 +12,8 @@
 	X(CALLER_SAVED, "a caller-saved register is saved, and not kept") \
 	X(LONG_EXPR, "an expression is longer than a table takes") \
 	X(NO_SEGMENT, "the FDE lies in no executable segment") \
+	X(GO_SP, "a Go function that writes the stack pointer, or serves C code") \
+	X(GO_END, "a Go function that nothing calls, which .debug_frame does not say") \
 	X(ORACLE, "libdwarf leaves an expression in force that DW_CFA_def_cfa_register " \
 		  "ended (libgcc, gdb and readelf do not)")
 
@@ -36,7 +38,7 @@ enum rows_reason {
  * @gaps: gaps between FDEs probed
  * @gap_rules: of these, with a rule where there should be none
  * @partial: rows by the reason why not all of it was compared
- * @eh_frame: bytes of .eh_frame
+ * @eh_frame: bytes of .eh_frame, or of .gopclntab
  * @table: bytes of tables
  */
 struct rows_stats {
@@ -52,6 +54,7 @@ struct rows_options {
 	unsigned int examples;	/* differences printed for a file */
 	bool every;		/* also between the first and the last address of a row */
 	bool exact;		/* the compiler's areas grow to the byte */
+	bool go;		/* the rows of .gopclntab, next to .debug_frame */
 };
 
 /* Compare one file, count in @stats, print examples on stderr. */

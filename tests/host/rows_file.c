@@ -182,6 +182,37 @@ static bool same_at(struct work *w, const struct eq_row *want, u64 addr,
 	return same;
 }
 
+/*
+ * The same for a Go function. Go's compiler makes .debug_frame from what its linker makes
+ * .gopclntab of, and that says nothing of rbp.
+ */
+static bool same_go_at(struct work *w, const struct eq_row *want, u64 addr, bool *partial)
+{
+	struct kuw_rules rules;
+	struct eq_row have = { .word = want->word };
+	char a[200], b[200];
+
+	kuw_table_rules(w->table.table, addr, &rules);
+	if (rules.kind == KUW_RULES_NONE) {
+		partial[ROWS_GO_SP] = true;
+		return true;
+	}
+	from_core(w, &rules.cfa, &have.cfa);
+	from_core(w, &rules.reg[KUW_RA], &have.regs[EQ_RA]);
+	/* No walk needs the CFA of the outermost frame. */
+	if (have.regs[EQ_RA].kind == EQ_UNDEFINED) {
+		partial[ROWS_GO_END] = true;
+		return true;
+	}
+	if (!eq_same(want, &have, EQ_REGS)) {
+		eq_print(&want->cfa, a, sizeof(a));
+		eq_print(&have.cfa, b, sizeof(b));
+		print_example(w, addr, "CFA", a, b);
+		return false;
+	}
+	return eq_same(want, &have, EQ_RA);
+}
+
 /* Return: whether the table says the same all along from @first to @last. */
 static bool same_between(struct work *w, u64 first, u64 last)
 {
@@ -205,6 +236,8 @@ static bool same_between(struct work *w, u64 first, u64 last)
 /* @limit: where the next FDE starts; what is behind it is not this FDE's. */
 static void compare_fde(struct work *w, u64 limit)
 {
+	bool (*same)(struct work *w, const struct eq_row *want, u64 addr, bool *partial) =
+		w->options->go ? same_go_at : same_at;
 	const struct oracle_fde *fde = w->fde;
 	struct rows_stats *s = w->stats;
 	uint64_t end = fde->end, start, last;
@@ -230,8 +263,8 @@ static void compare_fde(struct work *w, u64 limit)
 			last = limit - 1;
 		}
 		s->rows++;
-		if (!same_at(w, &row, end, partial) ||
-		    (last != end && !same_at(w, &row, last, partial)) ||
+		if (!same(w, &row, end, partial) ||
+		    (last != end && !same(w, &row, last, partial)) ||
 		    (w->options->every && !same_between(w, end, last)))
 			s->different++;
 		for (i = 0; i < ROWS_NR_REASONS; i++)
@@ -295,7 +328,8 @@ static void compare_fdes(struct work *w)
 			compare_fde(w, next);
 		if (fde->end > covered)
 			covered = fde->end;
-		if (next != U64_MAX && next > covered)
+		/* C code between Go's functions has an .eh_frame. */
+		if (next != U64_MAX && next > covered && !w->options->go)
 			compare_gap(w, covered, next);
 	}
 }
@@ -345,7 +379,7 @@ void rows_file(const char *path, const struct rows_options *options,
 		stats->not_elf++;
 		return;
 	}
-	ret = oracle_open(path, &w.oracle, &why);
+	ret = oracle_open(path, options->go, &w.oracle, &why);
 	if (ret > 0) {
 		stats->not_elf++;
 		goto close;
@@ -363,7 +397,8 @@ void rows_file(const char *path, const struct rows_options *options,
 			w.table.stage, strerror(-ret));
 	} else {
 		stats->files++;
-		stats->eh_frame += w.table.elf.eh_frame.len;
+		stats->eh_frame += options->go ? w.table.elf.gopclntab.len :
+						 w.table.elf.eh_frame.len;
 		stats->table += w.table.bytes;
 		compare_fdes(&w);
 	}
