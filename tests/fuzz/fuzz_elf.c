@@ -13,11 +13,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct host_table t;
 
 	if (!host_read_elf(&t, &source)) {
-		must(t.elf.eh_frame.len);
+		must(t.elf.eh_frame.len || t.elf.gopclntab.len);
 		must(t.elf.nr_segments && t.elf.nr_segments <= KUW_MAX_SEGMENTS);
 		must(t.elf.build_id_len <= KUW_BUILD_ID_MAX);
 		check_range(&t.elf, &t.elf.eh_frame);
 		check_range(&t.elf, &t.elf.eh_frame_hdr);
+		check_range(&t.elf, &t.elf.gopclntab);
 	} else {
 		/* Pieces inside the file can always be read. */
 		must(!t.stage || strcmp(t.stage, "sections"));
