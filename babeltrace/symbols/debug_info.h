@@ -5,7 +5,7 @@
 
 #include <elfutils/libdwfl.h>
 #include <glib.h>
-#include "module.h"
+#include "place.h"
 
 /**
  * struct kr_debug - a file that elfutils has open

@@ -50,20 +50,6 @@ const char *kr_base_name(const char *path)
 	return path[0] == '/' && slash[1] ? slash + 1 : path;
 }
 
-struct kr_place *kr_place_new(uint32_t count)
-{
-	struct kr_place *place = g_malloc0(sizeof(*place) +
-					   count * sizeof(place->frames[0]));
-	uint32_t i;
-
-	place->count = count;
-	for (i = 0; i < count; i++) {
-		place->frames[i].function = "";
-		place->frames[i].file = "";
-	}
-	return place;
-}
-
 static guint hash_id(gconstpointer key)
 {
 	const struct kr_module_id *id = key;

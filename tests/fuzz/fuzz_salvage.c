@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A stream and its index, which are cut at 0xff 0xff: what is whole is never longer. */
+#include <glib.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "fuzz_reader.h"
+#include "salvage.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static const volatile sig_atomic_t stop;
+	struct kc_salvage how = { .silent = true, .stop = &stop };
+	struct stat st;
+	const u8 *part;
+	size_t length;
+	char *copy, *path;
+
+	setenv("TMPDIR", "/dev/shm", 1);
+	length = fuzz_part(&data, &size, &part);
+	fuzz_write("index/stream.idx", part, length);
+	fuzz_write("metadata", (const u8 *)"x", 1);
+	fuzz_write("stream", data, size);
+	how.hidden = g_hash_table_new(g_str_hash, g_str_equal);
+	how.sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	copy = kc_salvage(fuzz_folder(), &how);
+	if (copy) {
+		path = g_build_filename(copy, "stream", NULL);
+		must(stat(path, &st) || (size_t)st.st_size < size);
+		g_free(path);
+		kc_salvage_remove(copy);
+	}
+	g_hash_table_destroy(how.hidden);
+	g_hash_table_destroy(how.sizes);
+	return 0;
+}
