@@ -328,8 +328,8 @@ static void compare_fdes(struct work *w)
 			compare_fde(w, next);
 		if (fde->end > covered)
 			covered = fde->end;
-		/* C code between Go's functions has an .eh_frame. */
-		if (next != U64_MAX && next > covered && !w->options->go)
+		/* C code between Go's functions has an .eh_frame, and Go's code between C's not. */
+		if (next != U64_MAX && next > covered && !w->table.elf.gopclntab.len)
 			compare_gap(w, covered, next);
 	}
 }
