@@ -60,7 +60,8 @@ static void damage(struct image *image)
 		unsigned long value = draw(2) ? draw(-1) : -1ul << draw(64);
 		size_t size = 1u << draw(4);
 
-		if (at + size <= image->bytes + image->size)
+		/* Where .eh_frame_hdr is may be damaged already. */
+		if (at >= image->bytes && at + size <= image->bytes + image->size)
 			memcpy(at, &value, size);
 	}
 }
