@@ -112,7 +112,7 @@ static uint64_t time_of(clockid_t clock)
 }
 
 /*
- * Who waits for the end of a pipe, as a pager does, must not wait for this process. It
+ * Keep no pipe open: its reader, such as a pager, would wait for this process. It
  * gets no terminal either: a process that was taken over could type there.
  */
 static void close_others(int keep)
@@ -225,7 +225,7 @@ static void settle(struct kr_keeper *keeper)
 	keeper->since = time_of(CLOCK_MONOTONIC);
 }
 
-/* Who works for a file that is not the one of before, or for long, is looked at. */
+/* Look at the processor time when another file's turn begins, or after a while. */
 static void charge(struct kr_keeper *keeper, struct file *file)
 {
 	if (keeper->charged != file ||

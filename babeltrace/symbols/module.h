@@ -38,7 +38,7 @@ struct kr_module_id {
 /**
  * kr_modules_new() - no files yet
  * @sysroot: where the traced machine's files are, or NULL for this one's
- * @parent: who opens them instead of this process (parent.h), or -1
+ * @parent: socket of the process that opens them (parent.h); -1: this process does
  * @notes: what is missing
  */
 struct kr_modules *kr_modules_new(const char *sysroot, int parent, struct kr_notes *notes);

@@ -20,7 +20,7 @@
 #define KR_TRACE_NS		UINT64_C(120000000000)
 
 /*
- * Bytes of one file, and of all, that add to that: whoever owns a file makes it as large
+ * Bytes of one file, and of all, that add to that: the owner of a file makes it as large
  * as the disk. The debug information of chromium has 1.5 GB.
  */
 #define KR_FILE_BYTES		(UINT64_C(2) << 30)

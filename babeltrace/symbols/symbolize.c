@@ -28,7 +28,7 @@
  * struct component - the filter
  * @self: itself
  * @sysroot: where files are, or NULL
- * @parent: who opens them instead of this process, or -1
+ * @parent: socket of the process that opens them (parent.h); -1: this process does
  * @kernel: symbols, or NULL
  * @jit: names of compiled code, or NULL
  * @modules: the files of all traces

@@ -331,7 +331,7 @@ static int parts(void)
 	return 0;
 }
 
-/* One recording, of whoever asked first. */
+/* The first caller starts the recording. Another start fails until its stop. */
 static int twice(void)
 {
 	int status;

@@ -16,7 +16,7 @@ chmod 711 .
 install -d -o nobody -m 755 user
 cd user || exit
 
-# As nobody, who may not use perf.
+# As the user nobody, which may not use perf.
 as_nobody() {
 	setpriv --reuid=nobody --regid=nogroup --clear-groups --no-new-privs "$@"
 }

@@ -3,7 +3,7 @@
  * The command's requests to be recorded. libkunwind/src/recorder.c makes them: one byte, and
  * the end of a socket for the answer.
  *
- * Who asks is not trusted: it can switch the recording on and off, as --on-request promises,
+ * The command is not trusted: it can switch the recording on and off, as --on-request promises,
  * and nothing else. Nobody waits for a process that does not read its answer.
  */
 #include <errno.h>

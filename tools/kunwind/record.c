@@ -204,7 +204,7 @@ static char *those_within(pid_t pid)
  * @failed: it could not begin, which was said
  * @recorded: it did begin, once at least
  * @recording: it goes on now
- * @control: who asks to begin and to end it
+ * @control: the command's requests to start and to stop it
  * @signals: tells of signals that are held, so that both can be waited for
  */
 struct watch {

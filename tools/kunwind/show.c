@@ -306,7 +306,7 @@ static GPtrArray *files_of(const struct showing *showing, bool metadata)
 	return files;
 }
 
-/* Hide files or show them again, but for those from @first on. */
+/* Hide all files except @count from @first on, or show them again. */
 static void hide(struct showing *showing, GPtrArray *files, guint first, guint count, bool hidden)
 {
 	guint i;
