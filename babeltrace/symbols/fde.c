@@ -5,7 +5,7 @@
  *
  * elfutils has dwarf_cfi_addrframe(), which does not tell where the FDE begins. It also
  * reads all FDEs one after the other where the section .eh_frame stands before
- * .eh_frame_hdr, because it looks for the table before it comes to it: 1 s for libLLVM.
+ * .eh_frame_hdr, as in Debian's libLLVM: it has not come to the table then.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -36,15 +36,15 @@ static Elf_Data *bytes_of(Elf *elf, const GElf_Phdr *phdr)
 	return elf_getdata_rawchunk(elf, (int64_t)phdr->p_offset, phdr->p_filesz, ELF_T_BYTE);
 }
 
-/* Return: whether there is a segment of that kind, around an address. */
-static bool find_segment(Elf *elf, GElf_Word type, uint64_t vaddr, GElf_Phdr *phdr)
+/* Return: whether a segment that is loaded has bytes of the file at an address. */
+static bool find_segment(Elf *elf, uint64_t vaddr, GElf_Phdr *phdr)
 {
 	size_t i, n;
 
 	if (elf_getphdrnum(elf, &n))
 		return false;
 	for (i = 0; i < n; i++)
-		if (gelf_getphdr(elf, (int)i, phdr) && phdr->p_type == type &&
+		if (gelf_getphdr(elf, (int)i, phdr) && phdr->p_type == PT_LOAD &&
 		    vaddr - phdr->p_vaddr < phdr->p_filesz)
 			return true;
 	return false;
@@ -192,7 +192,7 @@ int kr_fde_find(Elf *elf, uint64_t vaddr, struct kr_fde *fde)
 		return 0;
 	fde->start = base + (int64_t)entry.start;
 	at = base + (int64_t)entry.fde;
-	if (!find_segment(elf, PT_LOAD, at, &phdr))
+	if (!find_segment(elf, at, &phdr))
 		return 0;
 	data = bytes_of(elf, &phdr);
 	return data &&
