@@ -4,7 +4,8 @@ In gdb: runs the program, stops at each system call, and writes the thread's sta
 as gdb unwinds it: a line of JSON each, into the file that the environment names.
 
 A frame is [address, symbol, name, offset, inlined, code]: the linkage name that its DWARF has, or null;
-the name and the offset behind it that the symbol table has, or null; whether the address is executable.
+the name that the symbol table has, or null; the offset behind it, or behind the function's start that DWARF
+has, or null; whether the address is executable.
 """
 import json
 import os
@@ -54,6 +55,9 @@ def frames():
         inlined = frame.type() == gdb.INLINE_FRAME
         before = 0 if interrupted else 1
         name, offset = symbol(frame.pc() - before)
+        # In the loader gdb may know the function by DWARF only: then where that begins must be where our name does.
+        if offset is None and function and not inlined:
+            offset = frame.pc() - before - int(function.value().address)
         yield [frame.pc(), function and function.linkage_name, name,
                None if offset is None else offset + before, inlined, is_code(frame.pc() - before)]
         if not inlined:
