@@ -2,8 +2,8 @@
 /*
  * When a tracer attaches, it covers the processes that run already. It also covers
  * sleeping ones, which would not catch up themselves for a long time. It makes one
- * pass, with one budget of time. What is missing after that, each process does itself
- * when it returns to user mode.
+ * pass, with one budget of time, and looks again at those that it found in fork() or mmap().
+ * What is missing after that, each process does itself when it returns to user mode.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -19,6 +19,7 @@
 #include "attach.h"
 #include "coverage.h"
 #include "owner.h"
+#include "times.h"
 
 unsigned long kw_attach_work __read_mostly;
 
@@ -115,6 +116,7 @@ static struct subject *list_all(unsigned int *count, kuid_t uid)
 	return subjects;
 }
 
+/* Return: 0; -EBUSY if the mmap_lock was taken; -EINTR after a fatal signal. */
 static int cover(const struct subject *subject, unsigned long deadline)
 {
 	int ret;
@@ -128,35 +130,84 @@ static int cover(const struct subject *subject, unsigned long deadline)
 }
 
 /*
- * Cover the processes of @uid, or all (KW_EVERYBODY). Root's come first. Each other user
- * gets half of the time that is left, as its files decide how long compiling them takes.
- * The hooks cover processes that appear meanwhile: a child is on the list of processes
- * before sched_process_fork comes, and a new program's mm is the task's mm before
- * anything of the program is mapped.
+ * Cover @subjects, of which there are *@count. Keep those whose mmap_lock was taken, and
+ * drop the others. Root's come first. Each other user gets half of the time that is left
+ * until @end, as its files decide how long compiling them takes.
+ * Return: 0, or -EINTR after a fatal signal.
+ */
+static int cover_all(struct subject *subjects, unsigned int *count, unsigned long end)
+{
+	unsigned int i, busy = 0;
+	unsigned long deadline = end;
+	int ret = 0;
+
+	for (i = 0; i < *count; i++) {
+		const struct subject s = subjects[i];
+
+		if (s.owner && (!i || s.owner != subjects[i - 1].owner))
+			deadline = jiffies + max_t(long, end - jiffies, 0) / 2;
+		if (ret != -EINTR)
+			ret = cover(&s, deadline);
+		if (ret == -EBUSY)
+			subjects[busy++] = s;
+		else
+			mmdrop(s.mm);
+		cond_resched();
+	}
+	*count = busy;
+	return ret == -EINTR ? ret : 0;
+}
+
+/*
+ * fork() of a large process holds its mmap_lock for milliseconds. Wait a moment before the
+ * next attempt. Return: whether to make one, until @patience.
+ */
+static bool may_try_again(unsigned long patience)
+{
+	schedule_timeout_killable(1);
+	return time_before(jiffies, patience) && !fatal_signal_pending(current);
+}
+
+/*
+ * Cover the processes of @uid, or all (KW_EVERYBODY). The hooks cover processes that
+ * appear meanwhile: a child is on the list of processes before sched_process_fork comes,
+ * and a new program's mm is the task's mm before anything of the program is mapped.
  *
  * Context: process context, sleeps.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM.
  */
 int kw_attach(kuid_t uid)
 {
-	unsigned long end = jiffies + kw_attach_work, deadline = end;
+	unsigned long end = jiffies + kw_attach_work, patience;
 	struct subject *subjects;
-	unsigned int count, i;
-	int ret = 0;
+	unsigned int count;
+	int ret;
 
 	subjects = list_all(&count, uid);
 	if (!subjects)
 		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		uid_t owner = subjects[i].owner;
-
-		if (owner && (!i || owner != subjects[i - 1].owner))
-			deadline = jiffies + max_t(long, end - jiffies, 0) / 2;
-		if (!ret)
-			ret = cover(&subjects[i], deadline);
-		mmdrop(subjects[i].mm);
-		cond_resched();
-	}
+	ret = cover_all(subjects, &count, end);
+	patience = jiffies + KW_BUSY_PATIENCE;
+	while (!ret && count && may_try_again(patience))
+		ret = cover_all(subjects, &count, end);
+	while (count)
+		mmdrop(subjects[--count].mm);
 	kvfree(subjects);
 	return ret;
+}
+
+/*
+ * Cover one process, @pid of the user @uid, which has @mm, whose users the caller holds.
+ * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.
+ */
+int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid)
+{
+	unsigned long deadline = jiffies + kw_attach_work;
+	unsigned long patience = jiffies + KW_BUSY_PATIENCE;
+	int ret;
+
+	do {
+		ret = kw_space_cover(mm, pid, uid, deadline);
+	} while (ret == -EBUSY && may_try_again(patience));
+	return ret == -EBUSY ? 0 : ret;
 }

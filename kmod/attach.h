@@ -3,11 +3,15 @@
 #ifndef KW_ATTACH_H
 #define KW_ATTACH_H
 
+#include <linux/types.h>
 #include <linux/uidgid.h>
+
+struct mm_struct;
 
 /* How long an attaching tracer may compile tables, in jiffies; see times.h. */
 extern unsigned long kw_attach_work;
 
 int kw_attach(kuid_t uid);
+int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid);
 
 #endif /* KW_ATTACH_H */

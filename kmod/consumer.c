@@ -135,7 +135,7 @@ static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
 	c->space = space;
 	if (c->mm == current->mm)
 		return cover_own(c);
-	return kw_space_cover(c->mm, pid, uid, jiffies + kw_attach_work);
+	return kw_attach_one(c->mm, pid, uid);
 }
 
 /*

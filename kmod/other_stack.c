@@ -40,7 +40,7 @@ static int cover(struct kw_handle *handle, struct task_struct *task, struct mm_s
 	lockdep_assert_held(&handle->lock);
 	if (c && c->mm == mm)
 		return kw_space_state(c->space) == KW_CURRENT ? 0 :
-		       kw_space_cover(mm, task->tgid, task_uid(task), jiffies + kw_attach_work);
+		       kw_attach_one(mm, task->tgid, task_uid(task));
 	handle->other = NULL;
 	if (c)
 		kw_consumer_close(c);

@@ -215,7 +215,8 @@ int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
  * For an attaching tracer: cover the process @pid of the user @uid. It has @mm, whose users
  * the caller holds. No table is compiled after @deadline, in jiffies. Where the tracer would
  * have to wait, it leaves the work to the process, on its return to user mode.
- * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.
+ * Context: process context, sleeps.
+ * Return: 0; -EBUSY if the mmap_lock was taken; -EINTR after a fatal signal.
  */
 int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline)
 {
@@ -242,5 +243,5 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	if (ret)
 		kw_space_failed(space);
 	kw_space_put(space);
-	return ret == -EINTR ? ret : 0;
+	return ret == -EINTR || ret == -EBUSY ? ret : 0;
 }

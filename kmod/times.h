@@ -16,6 +16,8 @@
  * process makes the missing ones itself. In ms; attach_work_ms sets it.
  */
 #define KW_ATTACH_WORK_MS	10000
+/* How long, after its pass, an attaching tracer looks again at processes in fork(). */
+#define KW_BUSY_PATIENCE	(HZ / 4)
 /*
  * When something is missing, a walk makes its task try again. The first attempt follows
  * after KW_RETRY_FIRST. The delay doubles each time, up to KW_RETRY_LONGEST.

@@ -9,6 +9,7 @@
  *        maps sleep FOLDER
  *        maps wait FOLDER LIB0 LIB1: until FOLDER/go is there
  *        maps forks FOLDER LIB0 LIB1: the same, with children and theirs
+ *        maps busy FOLDER LIB0 LIB1: the same, with mmap_lock taken half of the time
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,6 +27,7 @@
 
 #define THREADS		3
 #define CHECKPOINT	2000
+#define MEMORY		(32 << 20)
 
 typedef long (*mark_fn)(long step);
 
@@ -228,6 +230,37 @@ static void forks(char **libs)
 		family((mark_fn)dlsym(lib, "mark"), 3);
 }
 
+/* mprotect() of many pages holds mmap_lock for milliseconds, as fork() does. */
+static void *hold_lock(void *memory)
+{
+	for (;;) {
+		if (mprotect(memory, MEMORY, PROT_READ) ||
+		    mprotect(memory, MEMORY, PROT_READ | PROT_WRITE))
+			err(2, "mprotect");
+		usleep(5000);
+	}
+}
+
+static void busy(char **libs)
+{
+	void *memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *lib = load(libs[0]);
+	pthread_t thread;
+
+	if (memory == MAP_FAILED || madvise(memory, MEMORY, MADV_NOHUGEPAGE))
+		err(2, "mmap");
+	memset(memory, 1, MEMORY);
+	load(libs[1]);
+	if (pthread_create(&thread, NULL, hold_lock, memory))
+		errx(2, "no thread");
+	checkpoint();
+	while (!may_go()) {
+		((mark_fn)dlsym(lib, "mark"))(step);
+		usleep(10000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	folder = argc > 2 ? argv[2] : "";
@@ -245,8 +278,10 @@ int main(int argc, char **argv)
 		wait_to_go(argv + 3);
 	} else if (argc == 5 && !strcmp(argv[1], "forks")) {
 		forks(argv + 3);
+	} else if (argc == 5 && !strcmp(argv[1], "busy")) {
+		busy(argv + 3);
 	} else {
-		errx(2, "usage: maps steps|storm|sleep|wait|forks ...");
+		errx(2, "usage: maps steps|storm|sleep|wait|forks|busy ...");
 	}
 	return 0;
 }

@@ -57,18 +57,23 @@ until_there() {
 	return 1
 }
 
-# from_the_middle: a process waits, another one forks all the time; the session begins, its state is dumped again, and another one begins.
+# from_the_middle: a process waits, another one forks all the time, and the mmap_lock of four is taken half of the time; the session begins,
+# its state is dumped again, and another one begins.
 from_the_middle() {
-	local waiter family status=0
+	local pids=() files=() each status=0
 	mkdir -p "$SCRATCH/middle"
-	"$maps" wait "$SCRATCH/middle" "${libs[@]:0:2}" &
-	waiter=$!
-	"$maps" forks "$SCRATCH/middle" "${libs[@]:2:2}" &
-	family=$!
-	until_there "$SCRATCH/middle/$waiter.1" "$SCRATCH/middle/$family.1" &&
+	for each in wait forks busy busy busy busy; do
+		"$maps" "$each" "$SCRATCH/middle" "${libs[@]:0:2}" &
+		pids+=($!)
+		files+=("$SCRATCH/middle/$!.1")
+	done
+	until_there "${files[@]}" &&
 		begin session && sleep 1 && lttng regenerate statedump --session=session && begin other && lttng destroy other || status=1
 	touch "$SCRATCH/middle/go"
-	wait "$waiter" && wait "$family" && lttng destroy session && return "$status"
+	for each in "${pids[@]}"; do
+		wait "$each" || status=1
+	done
+	lttng destroy session && return "$status"
 }
 
 dumps_are() {
