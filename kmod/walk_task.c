@@ -88,8 +88,8 @@ static bool is_replaced(u64 address, const struct kw_range *ranges, int count)
 }
 
 /*
- * Some mappings of the snapshot were replaced. The stack is right up to the first frame in
- * one of them: the walk found that frame's caller by the old mapping.
+ * Mappings of the snapshot were replaced at these @count @ranges. The stack is right up to the
+ * first frame in one of them: the walk found that frame's caller by the old mapping.
  */
 static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 		struct kuw_result *result)
@@ -108,23 +108,9 @@ static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 	result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }
 
-/* Under rcu_read_lock(), with page faults and preemption disabled. */
-static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cache,
-		       const struct walk *w)
+static void walk_by(const struct kw_snapshot *snap, struct kuw_rule_cache *cache,
+		    const struct walk *w)
 {
-	enum kw_state state = kw_space_state(space);
-	struct kw_range ranges[KW_LOG];
-	int replaced = state == KW_WRONG ? kw_space_replaced(space, ranges) : 0;
-	const struct kw_snapshot *snap = rcu_dereference(space->snap);
-
-	if (!snap) {
-		stop_early(w, KUNWIND_STOP_NOT_COVERED);
-		return;
-	}
-	if (replaced < 0) {
-		stop_early(w, KUNWIND_STOP_INCOMPLETE_MAP);
-		return;
-	}
 	/* A system call may read. What a program claims says nothing of that. */
 	if (!w->claimed && !may_read_user(w->regs)) {
 		stop_early(w, KUNWIND_STOP_CONTEXT);
@@ -138,8 +124,39 @@ static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cach
 			 w->result);
 	else
 		kuw_walk_i386(&snap->map, w->regs, w->frames, w->capacity, w->result);
-	if (replaced)
+}
+
+/* Apart, as the kernel clears the ranges, and most walks need none. */
+static noinline void walk_wrong(const struct kw_space *space, struct kuw_rule_cache *cache,
+				const struct walk *w)
+{
+	struct kw_range ranges[KW_LOG];
+	int replaced = kw_space_replaced(space, ranges);
+	const struct kw_snapshot *snap = rcu_dereference(space->snap);
+
+	if (!snap) {
+		stop_early(w, KUNWIND_STOP_NOT_COVERED);
+	} else if (replaced < 0) {
+		stop_early(w, KUNWIND_STOP_INCOMPLETE_MAP);
+	} else {
+		walk_by(snap, cache, w);
 		cut(ranges, replaced, w->frames, w->result);
+	}
+}
+
+/* Under rcu_read_lock(), with page faults and preemption disabled. */
+static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cache,
+		       const struct walk *w)
+{
+	enum kw_state state = kw_space_state(space);
+	const struct kw_snapshot *snap = rcu_dereference(space->snap);
+
+	if (state == KW_WRONG)
+		walk_wrong(space, cache, w);
+	else if (snap)
+		walk_by(snap, cache, w);
+	else
+		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	if (w->result->stop == KUNWIND_STOP_NO_MAPPING && state != KW_CURRENT)
 		w->result->stop = KUNWIND_STOP_INCOMPLETE_MAP;
 }

@@ -7,6 +7,9 @@
  * As LTTng's own callstack context does (src/lttng-context-callstack.c), get_size() computes
  * the stack, as its length must be known there, and keeps it for record(). LTTng keeps
  * preemption off in between. An incomplete stack ends with LTTng's mark, ULONG_MAX.
+ *
+ * On x86, LTTng packs fields. So the first field's get_size() and record() serve all six, by
+ * one write into the ring buffer: six would cost as many instructions as ten frames.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -29,123 +32,68 @@
 #define INTERRUPTED_NAME "_callstack_user_unwind_interrupted"
 #define INCOMPLETE	ULONG_MAX
 
+static_assert(lttng_alignof(u64) == 1);
+
+/* What an event records that is nested deeper than LTTng promises. */
+static const struct {
+	u32 count;
+	struct stack_end end;
+} __packed nothing = { .end.stop = KUNWIND_STOP_CONTEXT };
+
 static void compute(struct stack *s)
 {
 	struct kunwind_result result;
+	struct stack_end *end;
 
 	kunwind_walk(NULL, s->frames, KUNWIND_MAX_FRAMES, &result);
 	s->count = result.count;
-	s->stop = result.stop;
-	s->space = result.space;
-	s->proven = result.proven;
-	s->interrupted = result.interrupted;
 	/* A kernel thread has no user stack: an empty one is complete. */
 	if (result.stop != KUNWIND_STOP_COMPLETE &&
 	    result.stop != KUNWIND_STOP_NO_USER)
 		s->frames[s->count++] = INCOMPLETE;
+	end = (struct stack_end *)&s->frames[s->count];
+	*end = (struct stack_end) {
+		.stop = result.stop,
+		.space = result.space,
+		.proven = result.proven,
+		.interrupted = result.interrupted,
+	};
+	s->bytes = (u8 *)(end + 1) - (u8 *)&s->count;
 }
 
-static size_t length_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			      size_t offset)
-{
-	return lib_ring_buffer_align(offset, lttng_alignof(unsigned int)) +
-	       sizeof(unsigned int);
-}
-
-static void length_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			  struct lttng_kernel_ring_buffer_ctx *ctx,
-			  struct lttng_kernel_channel_buffer *chan)
-{
-	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
-	unsigned int count = s ? s->count : 0;
-
-	chan->ops->event_write(ctx, &count, sizeof(count), lttng_alignof(count));
-}
-
-static size_t stack_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			     size_t offset)
-{
-	struct stack *s = buffers_stack(smp_processor_id());
-	size_t size = lib_ring_buffer_align(offset, lttng_alignof(unsigned long));
-
-	if (!s)
-		return size;
-	compute(s);
-	return size + s->count * sizeof(s->frames[0]);
-}
-
-static void stack_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			 struct lttng_kernel_ring_buffer_ctx *ctx,
-			 struct lttng_kernel_channel_buffer *chan)
-{
-	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
-
-	if (!s) {
-		lib_ring_buffer_align_ctx(ctx, lttng_alignof(unsigned long));
-		return;
-	}
-	chan->ops->event_write(ctx, s->frames, s->count * sizeof(s->frames[0]),
-			       lttng_alignof(unsigned long));
-}
-
-static size_t stop_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			    size_t offset)
-{
-	return lib_ring_buffer_align(offset, lttng_alignof(u8)) + sizeof(u8);
-}
-
-static void stop_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			struct lttng_kernel_ring_buffer_ctx *ctx,
-			struct lttng_kernel_channel_buffer *chan)
-{
-	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
-	u8 stop = s ? s->stop : KUNWIND_STOP_CONTEXT;
-
-	chan->ops->event_write(ctx, &stop, sizeof(stop), lttng_alignof(stop));
-}
-
-/* For the space's number, and for the mask of interrupted frames. */
-static size_t u64_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+static size_t all_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 			   size_t offset)
 {
-	return lib_ring_buffer_align(offset, lttng_alignof(u64)) + sizeof(u64);
+	struct stack *s = buffers_stack(smp_processor_id());
+
+	if (!s)
+		return sizeof(nothing);
+	compute(s);
+	return s->bytes;
 }
 
-static void space_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			 struct lttng_kernel_ring_buffer_ctx *ctx,
-			 struct lttng_kernel_channel_buffer *chan)
+static void all_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+		       struct lttng_kernel_ring_buffer_ctx *ctx,
+		       struct lttng_kernel_channel_buffer *chan)
 {
 	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
-	u64 space = s ? s->space : 0;
 
-	chan->ops->event_write(ctx, &space, sizeof(space), lttng_alignof(space));
+	if (s)
+		chan->ops->event_write(ctx, &s->count, s->bytes, 1);
+	else
+		chan->ops->event_write(ctx, &nothing, sizeof(nothing), 1);
 }
 
-static size_t proven_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			      size_t offset)
+/* Of the other fields. */
+static size_t no_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx, size_t offset)
 {
-	return lib_ring_buffer_align(offset, lttng_alignof(u16)) + sizeof(u16);
+	return 0;
 }
 
-static void proven_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			  struct lttng_kernel_ring_buffer_ctx *ctx,
-			  struct lttng_kernel_channel_buffer *chan)
+static void no_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
+		      struct lttng_kernel_ring_buffer_ctx *ctx,
+		      struct lttng_kernel_channel_buffer *chan)
 {
-	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
-	u16 proven = s ? s->proven : 0;
-
-	chan->ops->event_write(ctx, &proven, sizeof(proven), lttng_alignof(proven));
-}
-
-static void interrupted_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
-			       struct lttng_kernel_ring_buffer_ctx *ctx,
-			       struct lttng_kernel_channel_buffer *chan)
-{
-	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
-	u64 interrupted = s ? s->interrupted : 0;
-
-	chan->ops->event_write(ctx, &interrupted, sizeof(interrupted),
-			       lttng_alignof(interrupted));
 }
 
 static void context_destroy(void *consumer)
@@ -231,56 +179,44 @@ static int append(struct lttng_kernel_ctx **ctx,
 	return 0;
 }
 
-static int append_stack(struct lttng_kernel_ctx **ctx,
-			struct kunwind_consumer *consumer)
+static int append_rest(struct lttng_kernel_ctx **ctx, const struct lttng_kernel_event_field *first,
+		       const struct lttng_kernel_event_field *second)
+{
+	const struct lttng_kernel_ctx_field fields[] = {
+		{ .event_field = first, .get_size = no_size, .record = no_record },
+		{ .event_field = second, .get_size = no_size, .record = no_record },
+	};
+
+	return append(ctx, &fields[0], &fields[1]);
+}
+
+/* Append all fields or, on an error, none. Then @consumer is still the caller's. */
+static int append_all(struct lttng_kernel_ctx **ctx, struct kunwind_consumer *consumer)
 {
 	const struct lttng_kernel_ctx_field length = {
 		.event_field = length_field,
-		.get_size = length_get_size,
-		.record = length_record,
+		.get_size = all_get_size,
+		.record = all_record,
 	};
 	const struct lttng_kernel_ctx_field stack = {
 		.event_field = stack_field,
-		.get_size = stack_get_size,
-		.record = stack_record,
+		.get_size = no_size,
+		.record = no_record,
 		.destroy = context_destroy,
 		.priv = consumer,
 	};
+	unsigned int before = *ctx ? (*ctx)->nr_fields : 0;
+	int ret;
 
-	return append(ctx, &length, &stack);
-}
-
-/* After the stack, as these fields, and those of append_frames(), record its walk's result. */
-static int append_end(struct lttng_kernel_ctx **ctx)
-{
-	const struct lttng_kernel_ctx_field stop = {
-		.event_field = stop_field,
-		.get_size = stop_get_size,
-		.record = stop_record,
-	};
-	const struct lttng_kernel_ctx_field space = {
-		.event_field = space_field,
-		.get_size = u64_get_size,
-		.record = space_record,
-	};
-
-	return append(ctx, &stop, &space);
-}
-
-static int append_frames(struct lttng_kernel_ctx **ctx)
-{
-	const struct lttng_kernel_ctx_field proven = {
-		.event_field = proven_field,
-		.get_size = proven_get_size,
-		.record = proven_record,
-	};
-	const struct lttng_kernel_ctx_field interrupted = {
-		.event_field = interrupted_field,
-		.get_size = u64_get_size,
-		.record = interrupted_record,
-	};
-
-	return append(ctx, &proven, &interrupted);
+	ret = append(ctx, &length, &stack);
+	if (ret)
+		return ret;
+	ret = append_rest(ctx, stop_field, space_field) ?:
+	      append_rest(ctx, proven_field, interrupted_field);
+	/* As lttng_kernel_context_remove_last(), which is not exported. */
+	if (ret)
+		(*ctx)->nr_fields = before;
+	return ret;
 }
 
 /**
@@ -307,14 +243,10 @@ int context_add(struct lttng_kernel_ctx **ctx)
 	ret = PTR_ERR_OR_ZERO(consumer);
 	if (ret)
 		goto put_buffers;
-	ret = append_stack(ctx, consumer);
-	if (ret)
-		goto detach;
-	/* From here on the context owns the consumer, buffers and module, even after errors. */
-	ret = append_end(ctx);
-	return ret ?: append_frames(ctx);
-
-detach:
+	ret = append_all(ctx, consumer);
+	/* From here on the context owns the consumer, buffers and module. */
+	if (!ret)
+		return 0;
 	kunwind_detach(consumer);
 put_buffers:
 	buffers_put();

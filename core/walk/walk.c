@@ -288,7 +288,14 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
 	      struct kuw_result *result)
 {
-	struct fast w;
+	struct fast w = {
+		.map = map,
+		.cache = cache,
+		.f = { kuw_port_ip(regs), kuw_port_sp(regs), kuw_port_bp(regs) },
+		.pc = kuw_port_ip(regs),
+		.out = frames + 1,
+		.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES),
+	};
 	u32 ret;
 
 	result->count = 0;
@@ -298,18 +305,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	if (!capacity)
 		return;
 	kuw_cache_use(cache, map);
-	w.map = map;
-	w.cache = cache;
-	w.faults = 0;
-	w.f.ip = kuw_port_ip(regs);
-	w.f.sp = kuw_port_sp(regs);
-	w.f.bp = kuw_port_bp(regs);
-	w.pc = w.f.ip;
-	w.in.lo = 0;
-	w.in.len = 0;
 	frames[0] = w.f.ip;
-	w.out = frames + 1;
-	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	ret = walk_fast(&w);
 	if (unlikely(ret == KUW_STEPPED))
 		ret = walk_mixed(&w, regs, frames, result);
