@@ -49,7 +49,7 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(flamegraph,
 
 BT_PLUGIN_SINK_COMPONENT_CLASS(perfetto, kr_sink_consume);
 BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(perfetto,
-	"Write a picture over time for ui.perfetto.dev and Chrome's viewer.");
+	"Write a picture over time for ui.perfetto.dev.");
 BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(perfetto,
 	"See the manual page babeltrace2-plugin-kunwind(7).");
 BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(perfetto, kr_perfetto_init);

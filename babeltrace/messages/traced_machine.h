@@ -15,12 +15,10 @@
  * @name: of the host, "" if the trace does not say; of the second one with that
  *	  name with its number behind it
  * @number: counted from 0
- * @has_losses: some of its events were lost
  */
 struct kr_machine {
 	char *name;
 	guint number;
-	bool has_losses;
 };
 
 /**

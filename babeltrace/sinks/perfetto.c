@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * sink.kunwind.perfetto: a picture over time. Each thread has a track with its system
- * calls, and within them and between them the times when it did not run; each CPU has
- * one with the threads that ran on it.
+ * calls, and one with the times when it did not run; each CPU has one with the threads
+ * that ran on it.
  *
  * What begins in the trace and does not end in it has no end in the picture, and what
  * began before events were lost is no more than an instant: how long it lasted is not
@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "arguments.h"
-#include "chrome.h"
 #include "event.h"
 #include "format.h"
+#include "packets.h"
 #include "perfetto.h"
 #include "resolved_stack.h"
 #include "sink.h"
@@ -28,8 +28,8 @@
 /**
  * struct perfetto - the component
  * @sink: what all sinks have
- * @out: what is to be written
- * @chrome: the picture
+ * @packets: the picture
+ * @notes: its track of what is missing, or 0
  * @tracks: what is in it
  * @now: when the last event was, in nanoseconds
  * @begun: whether there was one
@@ -42,8 +42,8 @@
  */
 struct perfetto {
 	struct kr_sink sink;
-	GString *out;
-	struct kr_chrome *chrome;
+	struct kr_packets *packets;
+	uint64_t notes;
 	struct kr_tracks tracks;
 	int64_t now;
 	bool begun;
@@ -52,7 +52,7 @@ struct perfetto {
 	int64_t switched_to;
 	int64_t switched_on;
 	const bt_trace *switched_in;
-	GString *args;
+	GArray *args;
 };
 
 /* Return: the CPU of an event, or -1. */
@@ -77,7 +77,7 @@ static int64_t cpu_of(const bt_event *event)
 	return number < MAX_CPUS ? (int64_t)number : -1;
 }
 
-static void append_members(GString *args, const char *name, const bt_event *event)
+static void append_members(GArray *args, const char *name, const bt_event *event)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 	const char *call = bt_event_class_get_name(bt_event_borrow_class_const(event));
@@ -91,7 +91,7 @@ static void append_members(GString *args, const char *name, const bt_event *even
 	else
 		kr_format_members(text, payload);
 	if (text->len)
-		kr_append_arg(args, name, text->str);
+		kr_args_add(args, name, text->str);
 	g_string_free(text, TRUE);
 }
 
@@ -110,7 +110,7 @@ static const bt_field *payload_member(const bt_event *event, const char *name,
 	return member;
 }
 
-static void append_result(GString *args, const bt_event *event)
+static void append_result(GArray *args, const bt_event *event)
 {
 	const bt_field *result = payload_member(event, "ret",
 						BT_FIELD_CLASS_TYPE_INTEGER);
@@ -118,7 +118,7 @@ static void append_result(GString *args, const bt_event *event)
 
 	if (result) {
 		kr_format_result(text, result, kr_colors(false));
-		kr_append_arg(args, "result", text->str);
+		kr_args_add(args, "result", text->str);
 	}
 	append_members(args, "output", event);
 	g_string_free(text, TRUE);
@@ -131,21 +131,21 @@ static uint32_t stack_of(struct perfetto *perfetto, const bt_event *event)
 	if (!kr_stack_of_event(event, &stack))
 		return 0;
 	perfetto->has_stacks = true;
-	return kr_chrome_stack(perfetto->chrome, &stack);
+	return kr_packets_stack(perfetto->packets, &stack);
 }
 
 /* Something that does not last. */
 static void show_instant(struct perfetto *perfetto, const struct kr_track *track,
 			 const struct kr_event *event, const char *name,
-			 const char *category, const char *args)
+			 const char *category, GArray *args)
 {
-	struct kr_chrome_event drawn = {
+	struct kr_drawn drawn = {
 		.phase = KR_INSTANT, .name = name, .category = category,
-		.begin = event->time, .pid = track->pid, .tid = track->tid,
+		.begin = event->time, .track = track->number,
 		.stack = stack_of(perfetto, event->event), .args = args,
 	};
 
-	kr_chrome_append(perfetto->chrome, &drawn);
+	kr_packets_append(perfetto->packets, &drawn);
 }
 
 static void enter(struct perfetto *perfetto, struct kr_track *track,
@@ -176,7 +176,7 @@ static void leave(struct perfetto *perfetto, struct kr_track *track,
 	kr_activity_cut(&perfetto->tracks, track, call, "not in the trace");
 	append_result(perfetto->args, event->event);
 	name = g_strdup_printf("%s (exit)", event->name);
-	show_instant(perfetto, track, event, name, "syscall", perfetto->args->str);
+	show_instant(perfetto, track, event, name, "syscall", perfetto->args);
 	g_free(name);
 }
 
@@ -222,7 +222,7 @@ static void switch_out(struct perfetto *perfetto, const struct kr_event *event,
 	if (event->task.tid == tid)
 		track->state.stack = stack_of(perfetto, event->event);
 	g_snprintf(number, sizeof(number), "%" PRId64, state);
-	kr_append_arg(track->state.args, "state",
+	kr_args_add(track->state.args, "state",
 		      state >= 0 && state < (int64_t)G_N_ELEMENTS(states) ?
 		      states[state] : number);
 }
@@ -262,6 +262,7 @@ static void switch_threads(struct perfetto *perfetto, const struct kr_event *eve
 	const bt_trace *trace = event->thread.trace;
 	struct kr_tracks *tracks = &perfetto->tracks;
 	struct kr_track *cpu, *thread;
+	char tid[32];
 
 	cpu = kr_track_of_cpu(tracks, trace, number, KR_CPUS);
 	kr_activity_end(tracks, cpu, &cpu->state, event->time);
@@ -276,8 +277,8 @@ static void switch_threads(struct perfetto *perfetto, const struct kr_event *eve
 		kr_track_set_name(thread, comm);
 	}
 	kr_activity_begin(tracks, &cpu->state, comm, "sched", event->time);
-	g_string_printf(perfetto->args, "%" PRId64, next);
-	kr_append_arg(cpu->state.args, "tid", perfetto->args->str);
+	g_snprintf(tid, sizeof(tid), "%" PRId64, next);
+	kr_args_add(cpu->state.args, "tid", tid);
 }
 
 static void show_event(struct perfetto *perfetto, const struct kr_event *event)
@@ -285,7 +286,7 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 	int64_t cpu = cpu_of(event->event);
 	struct kr_track *track;
 
-	g_string_truncate(perfetto->args, 0);
+	g_array_set_size(perfetto->args, 0);
 	if (!strcmp(event->name, "sched_switch") && cpu >= 0) {
 		if (!is_again(perfetto, event, cpu))
 			switch_threads(perfetto, event, cpu);
@@ -303,28 +304,25 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 	} else {
 		append_members(perfetto->args, "fields", event->event);
 		show_instant(perfetto, track, event, event->name, "event",
-			     perfetto->args->str);
+			     perfetto->args);
 	}
 }
 
 static void show_loss(struct perfetto *perfetto, const struct kr_loss *loss)
 {
-	struct kr_machine *machine =
-		kr_machine_of(perfetto->tracks.machines, loss->trace);
-	uint64_t pid = kr_tracks_base(machine) + KR_LOSSES;
+	const struct kr_track *track = kr_track_of_loss(&perfetto->tracks, loss);
 	const char *what = loss->packets ? "packets of events" : "events";
 	char *name = loss->count ?
 		     g_strdup_printf("%" PRIu64 " %s lost", loss->count, what) :
 		     g_strdup_printf("%s lost", what);
-	struct kr_chrome_event drawn = {
+	struct kr_drawn drawn = {
 		.phase = loss->timed ? KR_SLICE : KR_INSTANT, .name = name,
 		.category = "lost", .begin = loss->timed ? loss->begin : perfetto->now,
-		.end = loss->end, .pid = pid, .tid = pid + 1 + loss->stream,
+		.end = loss->end, .track = track->number,
 	};
 
-	machine->has_losses = true;
 	kr_losses_add(&perfetto->tracks.losses, loss);
-	kr_chrome_append(perfetto->chrome, &drawn);
+	kr_packets_append(perfetto->packets, &drawn);
 	g_free(name);
 }
 
@@ -337,11 +335,12 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 
 	if (!is_loss && !kr_event_of_message(message, &event))
 		return;
-	if (!is_loss || loss.timed)
+	if (!is_loss || loss.timed) {
 		perfetto->now = is_loss ? loss.begin : event.time;
-	if (!perfetto->begun)
-		kr_chrome_begin(perfetto->chrome, perfetto->now);
-	perfetto->begun = true;
+		if (!perfetto->begun)
+			kr_packets_begin(perfetto->packets, perfetto->now);
+		perfetto->begun = true;
+	}
 	if (is_loss)
 		show_loss(perfetto, &loss);
 	else
@@ -349,38 +348,38 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 }
 
 /* What is missing from the picture, as an event of it at its end. */
-static void say(struct perfetto *perfetto, GPtrArray *notes, const char *note)
+static void say(struct perfetto *perfetto, const char *note)
 {
-	struct kr_chrome_event drawn = {
-		.phase = KR_GLOBAL_INSTANT, .name = note, .category = "note",
-		.begin = perfetto->now, .tid = -1,
+	struct kr_drawn drawn = {
+		.phase = KR_INSTANT, .name = note, .category = "note",
+		.begin = perfetto->now, .track = perfetto->notes,
 	};
 
+	if (!drawn.track) {
+		drawn.track = perfetto->notes = kr_packets_track(perfetto->packets);
+		kr_packets_other(perfetto->packets, drawn.track, 0, "what is missing", 0);
+	}
 	fprintf(stderr, "kunwind: warning: %s\n", note);
-	kr_chrome_append(perfetto->chrome, &drawn);
-	g_ptr_array_add(notes, (gpointer)note);
+	kr_packets_append(perfetto->packets, &drawn);
 }
 
-static void end_picture(struct perfetto *perfetto, enum kr_so_far so_far)
+static GString *end_picture(struct perfetto *perfetto, enum kr_so_far so_far)
 {
-	GPtrArray *notes = g_ptr_array_new();
-
 	kr_tracks_end(&perfetto->tracks);
 	if (so_far == KR_CUT)
-		say(perfetto, notes, kr_sink_is_cut);
+		say(perfetto, kr_sink_is_cut);
 	if (g_hash_table_size(perfetto->tracks.tracks) && !perfetto->has_stacks)
-		say(perfetto, notes, kr_sink_no_stacks);
-	kr_chrome_end(perfetto->chrome, notes);
-	g_ptr_array_unref(notes);
+		say(perfetto, kr_sink_no_stacks);
+	return kr_packets_end(perfetto->packets);
 }
 
 static bool write_picture(struct kr_sink *sink, enum kr_so_far so_far)
 {
 	struct perfetto *perfetto = (struct perfetto *)sink;
 
-	if (so_far != KR_SOME)
-		end_picture(perfetto, so_far);
-	return kr_output_write(&sink->output, perfetto->out);
+	return kr_output_write(&sink->output, so_far == KR_SOME ?
+			       kr_packets_so_far(perfetto->packets) :
+			       end_picture(perfetto, so_far));
 }
 
 static void free_perfetto(struct kr_sink *sink)
@@ -388,9 +387,8 @@ static void free_perfetto(struct kr_sink *sink)
 	struct perfetto *perfetto = (struct perfetto *)sink;
 
 	kr_tracks_destroy(&perfetto->tracks);
-	kr_chrome_free(perfetto->chrome);
-	g_string_free(perfetto->out, TRUE);
-	g_string_free(perfetto->args, TRUE);
+	kr_packets_free(perfetto->packets);
+	g_array_unref(perfetto->args);
 	g_free(perfetto);
 }
 
@@ -408,9 +406,8 @@ bt_component_class_initialize_method_status kr_perfetto_init(
 
 	(void)config;
 	(void)data;
-	perfetto->out = g_string_new(NULL);
-	perfetto->args = g_string_new(NULL);
-	perfetto->chrome = kr_chrome_new(perfetto->out);
-	kr_tracks_init(&perfetto->tracks, perfetto->chrome);
+	perfetto->args = kr_args_new();
+	perfetto->packets = kr_packets_new();
+	kr_tracks_init(&perfetto->tracks, perfetto->packets);
 	return kr_sink_init(&perfetto->sink, &ops, self, params, names, NULL);
 }

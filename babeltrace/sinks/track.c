@@ -2,18 +2,19 @@
 /* Tracks of threads and of CPUs, and what goes on there. */
 #include <inttypes.h>
 #include <string.h>
-#include "chrome.h"
-#include "json.h"
+#include "packets.h"
 #include "track.h"
 
 /* Processes of another machine get other numbers. */
 #define MACHINE_PIDS	10000000
+/* Streams with greater numbers have one track. */
+#define MAX_STREAMS	100000
 
 static void clear(struct kr_activity *activity)
 {
 	g_free(activity->name);
 	if (activity->args)
-		g_string_free(activity->args, TRUE);
+		g_array_unref(activity->args);
 	memset(activity, 0, sizeof(*activity));
 }
 
@@ -27,9 +28,9 @@ static void free_track(gpointer data)
 	g_free(track);
 }
 
-void kr_tracks_init(struct kr_tracks *tracks, struct kr_chrome *chrome)
+void kr_tracks_init(struct kr_tracks *tracks, struct kr_packets *packets)
 {
-	tracks->chrome = chrome;
+	tracks->packets = packets;
 	tracks->machines = kr_machines_new();
 	tracks->tracks = g_hash_table_new_full(kr_hash_thread, kr_equal_threads,
 					       NULL, free_track);
@@ -41,7 +42,7 @@ void kr_tracks_destroy(struct kr_tracks *tracks)
 	kr_machines_free(tracks->machines);
 }
 
-uint64_t kr_tracks_base(const struct kr_machine *machine)
+static uint64_t base_of(const struct kr_machine *machine)
 {
 	return (uint64_t)MACHINE_PIDS * machine->number;
 }
@@ -54,6 +55,8 @@ static struct kr_track *track_of(struct kr_tracks *tracks, struct kr_thread key)
 		track = g_new0(struct kr_track, 1);
 		track->key = key;
 		track->machine = kr_machine_of(tracks->machines, key.trace);
+		track->number = kr_packets_track(tracks->packets);
+		track->waits = kr_packets_track(tracks->packets);
 		g_hash_table_add(tracks->tracks, track);
 	}
 	return track;
@@ -80,34 +83,46 @@ struct kr_track *kr_track_of_event(struct kr_tracks *tracks,
 {
 	struct kr_track *track = track_of(tracks, event->thread);
 
-	track->tid = kr_tracks_base(track->machine) + event->task.tid;
-	track->pid = kr_tracks_base(track->machine) +
+	track->tid = base_of(track->machine) + event->task.tid;
+	track->pid = base_of(track->machine) +
 		     (event->task.pid < 0 ? KR_NOBODY : event->task.pid);
 	kr_track_set_name(track, event->task.procname);
 	return track;
 }
 
-struct kr_track *kr_track_of_cpu(struct kr_tracks *tracks, const bt_trace *trace,
-				 int64_t cpu, int64_t process)
+/* Such a track has a key that no thread has. */
+static struct kr_track *other_track(struct kr_tracks *tracks, const bt_trace *trace,
+				    uint64_t process, int64_t number)
 {
-	struct kr_thread key = { .trace = trace, .tid = -1 - process - cpu };
+	struct kr_thread key = { .trace = trace, .tid = -1 - (int64_t)process - number };
 	struct kr_track *track = track_of(tracks, key);
 
-	track->pid = kr_tracks_base(track->machine) + process;
-	track->tid = track->pid + 1 + cpu;
+	track->pid = base_of(track->machine) + process;
+	track->tid = track->pid + 1 + number;
+	return track;
+}
+
+struct kr_track *kr_track_of_cpu(struct kr_tracks *tracks, const bt_trace *trace,
+				 int64_t cpu, uint64_t process)
+{
+	struct kr_track *track = other_track(tracks, trace, process, cpu);
+
 	if (!track->name)
 		track->name = cpu < 0 ? g_strdup("some CPU") :
 				g_strdup_printf("CPU %" PRId64, cpu);
 	return track;
 }
 
-void kr_append_arg(GString *args, const char *name, const char *value)
+/* In a stream, lost packets and lost events can overlap. */
+struct kr_track *kr_track_of_loss(struct kr_tracks *tracks, const struct kr_loss *loss)
 {
-	if (args->len)
-		g_string_append_c(args, ',');
-	kr_json_append(args, name);
-	g_string_append_c(args, ':');
-	kr_json_append(args, value);
+	uint64_t stream = MIN(loss->stream, MAX_STREAMS);
+	struct kr_track *track = other_track(tracks, loss->trace, KR_LOSSES,
+					     (int64_t)(2 * stream + loss->packets));
+
+	if (!track->name)
+		track->name = g_strdup_printf("stream %" PRIu64, stream);
+	return track;
 }
 
 void kr_activity_begin(const struct kr_tracks *tracks,
@@ -116,36 +131,43 @@ void kr_activity_begin(const struct kr_tracks *tracks,
 {
 	activity->name = g_strdup(name);
 	activity->category = category;
-	activity->args = g_string_new(NULL);
+	activity->args = kr_args_new();
 	activity->begin = now;
 	activity->mark = kr_losses_mark(&tracks->losses, now);
 }
 
-static void draw(const struct kr_tracks *tracks, const struct kr_track *track,
-		 const struct kr_activity *activity, enum kr_phase phase, int64_t end)
+static bool is_thread(const struct kr_track *track)
 {
-	struct kr_chrome_event drawn = {
-		.phase = phase, .name = activity->name,
-		.category = activity->category, .begin = activity->begin,
-		.end = end, .pid = track->pid, .tid = track->tid,
-		.stack = activity->stack, .args = activity->args->str,
-	};
-
-	kr_chrome_append(tracks->chrome, &drawn);
+	return track->key.tid >= 0;
 }
 
-void kr_activity_cut(const struct kr_tracks *tracks, const struct kr_track *track,
+static void draw(const struct kr_tracks *tracks, struct kr_track *track,
+		 const struct kr_activity *activity, enum kr_phase phase, int64_t end)
+{
+	bool is_wait = activity == &track->state && is_thread(track);
+	struct kr_drawn drawn = {
+		.phase = phase, .name = activity->name,
+		.category = activity->category, .begin = activity->begin, .end = end,
+		.track = is_wait ? track->waits : track->number,
+		.stack = activity->stack, .args = activity->args,
+	};
+
+	track->waited |= is_wait;
+	kr_packets_append(tracks->packets, &drawn);
+}
+
+void kr_activity_cut(const struct kr_tracks *tracks, struct kr_track *track,
 		     struct kr_activity *activity, const char *why)
 {
 	if (!activity->name)
 		return;
 	if (why)
-		kr_append_arg(activity->args, "end", why);
+		kr_args_add(activity->args, "end", why);
 	draw(tracks, track, activity, KR_INSTANT, 0);
 	clear(activity);
 }
 
-void kr_activity_end(const struct kr_tracks *tracks, const struct kr_track *track,
+void kr_activity_end(const struct kr_tracks *tracks, struct kr_track *track,
 		     struct kr_activity *activity, int64_t now)
 {
 	if (!activity->name)
@@ -168,7 +190,7 @@ static gint compare_tracks(gconstpointer a, gconstpointer b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static void leave_open(const struct kr_tracks *tracks, const struct kr_track *track,
+static void leave_open(const struct kr_tracks *tracks, struct kr_track *track,
 		       struct kr_activity *activity)
 {
 	if (activity->name && kr_losses_since(&tracks->losses, activity->mark))
@@ -178,57 +200,76 @@ static void leave_open(const struct kr_tracks *tracks, const struct kr_track *tr
 	clear(activity);
 }
 
-static void name_process(const struct kr_tracks *tracks,
-			 const struct kr_machine *machine, uint64_t pid,
-			 const char *name)
+/* Return: the number of the track of a process, or of what stands for one. */
+static uint64_t name_process(const struct kr_tracks *tracks, const struct kr_track *track)
 {
 	bool several = tracks->machines->machines->len > 1;
-	char *full = g_strdup_printf("%s%s%s", several ? machine->name : "",
+	uint64_t process = track->pid - base_of(track->machine);
+	uint64_t number = kr_packets_track(tracks->packets);
+	const char *name = process == KR_CPUS ? "CPUs" :
+			   process == KR_LOSSES ? "lost events" :
+			   process == KR_NOBODY ? "threads unknown" : track->name ?: "";
+	char *full = g_strdup_printf("%s%s%s", several ? track->machine->name : "",
 				     several ? ": " : "", name);
 
-	kr_chrome_name(tracks->chrome, pid, -1, full);
+	if (process >= KR_CPUS)
+		kr_packets_other(tracks->packets, number, 0, full, 0);
+	else
+		kr_packets_process(tracks->packets, number, track->pid, full);
 	g_free(full);
+	return number;
 }
 
-/* Name threads, and a process as its first thread is, or as any. */
-static void name_tracks(const struct kr_tracks *tracks, GList *sorted)
+/* Return: the track after which a process is called: its first thread, or any. */
+static const struct kr_track *first_of(const GList *at)
 {
-	const struct kr_track *named = NULL;
-	GList *at;
+	const struct kr_track *first = at->data, *track;
+
+	for (; at; at = at->next) {
+		track = at->data;
+		if (track->pid != first->pid)
+			break;
+		if (track->tid == track->pid)
+			return track;
+		if (!first->name)
+			first = track;
+	}
+	return first;
+}
+
+static void name_track(const struct kr_tracks *tracks, const struct kr_track *track,
+		       uint64_t process)
+{
+	char *full;
+
+	if (!is_thread(track)) {
+		kr_packets_other(tracks->packets, track->number, process, track->name,
+				 track->tid - track->pid);
+	} else if (track->pid - base_of(track->machine) == KR_NOBODY) {
+		full = g_strdup_printf("%s %" PRId64, track->name ?: "", track->key.tid);
+		kr_packets_other(tracks->packets, track->number, process, full, 0);
+		g_free(full);
+	} else {
+		kr_packets_thread(tracks->packets, track->number, track->pid, track->tid,
+				  track->name ?: "");
+	}
+	if (track->waited)
+		kr_packets_other(tracks->packets, track->waits, track->number, "off CPU", 0);
+}
+
+static void name_tracks(const struct kr_tracks *tracks, const GList *sorted)
+{
+	const struct kr_track *last = NULL;
+	uint64_t process = 0;
+	const GList *at;
 
 	for (at = sorted; at; at = at->next) {
 		const struct kr_track *track = at->data;
-		uint64_t process = track->pid - kr_tracks_base(track->machine);
-		const char *name = process == KR_CPUS ? "CPUs" :
-				   process == KR_NOBODY ? "threads unknown" :
-				   track->name;
 
-		if (track->name)
-			kr_chrome_name(tracks->chrome, track->pid, track->tid,
-				       track->name);
-		if (!name || (named && named->pid == track->pid &&
-			      track->tid != track->pid))
-			continue;
-		name_process(tracks, track->machine, track->pid, name);
-		if (process == KR_CPUS && !(named && named->pid == track->pid))
-			kr_chrome_sort(tracks->chrome, track->pid, -1);
-		named = track;
-	}
-}
-
-static void name_losses(const struct kr_tracks *tracks)
-{
-	const GPtrArray *machines = tracks->machines->machines;
-	guint i;
-
-	for (i = 0; i < machines->len; i++) {
-		const struct kr_machine *machine = g_ptr_array_index(machines, i);
-		uint64_t pid = kr_tracks_base(machine) + KR_LOSSES;
-
-		if (!machine->has_losses)
-			continue;
-		name_process(tracks, machine, pid, "lost events");
-		kr_chrome_sort(tracks->chrome, pid, -2);
+		if (!last || last->pid != track->pid)
+			process = name_process(tracks, first_of(at));
+		name_track(tracks, track, process);
+		last = track;
 	}
 }
 
@@ -244,6 +285,5 @@ void kr_tracks_end(struct kr_tracks *tracks)
 		leave_open(tracks, track, &track->state);
 	}
 	name_tracks(tracks, sorted);
-	name_losses(tracks);
 	g_list_free(sorted);
 }

@@ -12,7 +12,7 @@
 #include "event.h"
 #include "traced_machine.h"
 
-struct kr_chrome;
+struct kr_packets;
 
 /* Processes of the picture that are none; Linux has none above 2^22. */
 #define KR_CPUS		5000000
@@ -23,15 +23,15 @@ struct kr_chrome;
  * struct kr_activity - something that has begun
  * @name: what; NULL: nothing
  * @category: of it
- * @args: members of a JSON object
+ * @args: of kr_args_new()
  * @begin: when, in nanoseconds
  * @mark: of struct kr_losses
- * @stack: of kr_chrome_stack(), or 0
+ * @stack: of kr_packets_stack(), or 0
  */
 struct kr_activity {
 	char *name;
 	const char *category;
-	GString *args;
+	GArray *args;
 	int64_t begin;
 	uint64_t mark;
 	uint32_t stack;
@@ -44,6 +44,9 @@ struct kr_activity {
  * @pid: its process in the picture
  * @tid: its number there
  * @name: how it is called now
+ * @number: of kr_packets_track()
+ * @waits: the same, of the track next to it that has the times when it did not run
+ * @waited: there are some
  * @call: the system call that it is in
  * @state: why the thread does not run, or what runs on the CPU
  */
@@ -53,29 +56,29 @@ struct kr_track {
 	uint64_t pid;
 	uint64_t tid;
 	char *name;
+	uint64_t number;
+	uint64_t waits;
+	bool waited;
 	struct kr_activity call;
 	struct kr_activity state;
 };
 
 /**
  * struct kr_tracks - all of them
- * @chrome: where they are drawn
+ * @packets: where they are drawn
  * @machines: on which they run
  * @tracks: struct kr_track by struct kr_thread
  * @losses: what was lost so far
  */
 struct kr_tracks {
-	struct kr_chrome *chrome;
+	struct kr_packets *packets;
 	struct kr_machines *machines;
 	GHashTable *tracks;
 	struct kr_losses losses;
 };
 
-void kr_tracks_init(struct kr_tracks *tracks, struct kr_chrome *chrome);
+void kr_tracks_init(struct kr_tracks *tracks, struct kr_packets *packets);
 void kr_tracks_destroy(struct kr_tracks *tracks);
-
-/* Return: what is added to the numbers of a machine's processes and threads. */
-uint64_t kr_tracks_base(const struct kr_machine *machine);
 
 /* Return: the track of a thread that was met before, or NULL. */
 struct kr_track *kr_track_find(const struct kr_tracks *tracks,
@@ -87,7 +90,10 @@ struct kr_track *kr_track_of_event(struct kr_tracks *tracks,
 
 /* Return: that of a CPU, or of -1, in one of the processes that are none. */
 struct kr_track *kr_track_of_cpu(struct kr_tracks *tracks, const bt_trace *trace,
-				 int64_t cpu, int64_t process);
+				 int64_t cpu, uint64_t process);
+
+/* Return: that of what was lost of a stream. */
+struct kr_track *kr_track_of_loss(struct kr_tracks *tracks, const struct kr_loss *loss);
 
 void kr_track_set_name(struct kr_track *track, const char *name);
 
@@ -96,15 +102,12 @@ void kr_activity_begin(const struct kr_tracks *tracks,
 		       const char *category, int64_t now);
 
 /* Draw it; if events were lost since it began, as an instant. */
-void kr_activity_end(const struct kr_tracks *tracks, const struct kr_track *track,
+void kr_activity_end(const struct kr_tracks *tracks, struct kr_track *track,
 		     struct kr_activity *activity, int64_t now);
 
 /* Draw it as an instant: no more is known, or it has no end. @why: or NULL. */
-void kr_activity_cut(const struct kr_tracks *tracks, const struct kr_track *track,
+void kr_activity_cut(const struct kr_tracks *tracks, struct kr_track *track,
 		     struct kr_activity *activity, const char *why);
-
-/* Append a member to a JSON object. */
-void kr_append_arg(GString *args, const char *name, const char *value);
 
 /* Draw what has not ended, and the names of all tracks. */
 void kr_tracks_end(struct kr_tracks *tracks);

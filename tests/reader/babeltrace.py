@@ -47,7 +47,7 @@ def command_line(traces, params="", sink="sink.kunwind.text", filters=True,
     return command
 
 
-def read(traces, params="", timeout=120, leaks=True, env=None, **kwargs):
+def read(traces, params="", timeout=120, leaks=True, env=None, binary=False, **kwargs):
     """What babeltrace2 prints of a trace, or of several; env: more of that."""
     env = environment(**(env or {}))
     if not leaks:
@@ -55,7 +55,8 @@ def read(traces, params="", timeout=120, leaks=True, env=None, **kwargs):
     command = command_line(traces, params, **kwargs)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=env, timeout=timeout, check=False)
-    return Result(done.stdout.decode(), done.stderr.decode(), done.returncode)
+    return Result(done.stdout if binary else done.stdout.decode(), done.stderr.decode(),
+                  done.returncode)
 
 
 def frame(line):

@@ -207,14 +207,14 @@ class Trace:
         self.time += seconds * 1000000000
 
     def stack(self, addresses, space=1, stop="COMPLETE", name="prog", tid=7,
-              kernel=(), proven=None, interrupted=1):
+              kernel=(), proven=None, interrupted=1, pid=None):
         """The context of an event."""
         addresses = list(addresses)
         if proven is None:
             proven = len(addresses)
         if stop != "COMPLETE":
             addresses.append(0xFFFFFFFFFFFFFFFF)
-        body = string(name) + struct.pack("<ii", tid, tid)
+        body = string(name) + struct.pack("<ii", tid if pid is None else pid, tid)
         if self.has_kernel:
             body += struct.pack("<I%dQ" % len(kernel), len(kernel), *kernel)
         body += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)

@@ -157,7 +157,7 @@ static const struct argp_option takes[] = {
 	  "Print a line for each distinct stack, with its count", 10 },
 	{ "flame", FLAME, "FILE", 0, "Write flame graphs, as one page of HTML", 10 },
 	{ "perfetto", PERFETTO, "FILE", 0,
-	  "Write a timeline, for ui.perfetto.dev and Chrome", 10 },
+	  "Write a timeline, for ui.perfetto.dev", 10 },
 	{ "pprof", PPROF, "FILE", 0,
 	  "Write a profile for pprof, and for what ingests its format", 10 },
 	{ "speedscope", SPEEDSCOPE, "FILE", 0,
