@@ -63,8 +63,10 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$TOP_DIR/tests/jobs/test.sh"
 # shellcheck source=tests/jobs/package.sh
 . "$TOP_DIR/tests/jobs/package.sh"
-# shellcheck source=tests/jobs/fetch-peers.sh
-. "$TOP_DIR/tests/jobs/fetch-peers.sh"
+# shellcheck source=tests/jobs/fetch-sources.sh
+. "$TOP_DIR/tests/jobs/fetch-sources.sh"
+# shellcheck source=tests/jobs/peers.sh
+. "$TOP_DIR/tests/jobs/peers.sh"
 # shellcheck source=tests/jobs/bench.sh
 . "$TOP_DIR/tests/jobs/bench.sh"
 
@@ -99,6 +101,7 @@ long tests:
   ./run.sh test live           compare LTTng's stacks of real programs with strace's and eu-stack's (30 minutes)
   ./run.sh test perf           run perf, bpftrace and LTTng together, and the recipes of Documentation/tracing.md (30 minutes)
   ./run.sh test hostile-traces read traces and files that are made to hang, crash or fill the reader (2 minutes, on this machine)
+  ./run.sh test formats        read timelines and profiles with other programs, and with Perfetto's description (5 minutes, on this machine)
   ./run.sh test names          compare the names in more than 1,000 stacks with gdb's
   ./run.sh test nmi            walk in 10,000 NMIs a second, and in NMIs at each instruction of the kernel's entry code
   ./run.sh test smp            run storms and NMIs in a guest whose CPUs run at the same time
@@ -193,7 +196,7 @@ run_batch() {
 prepare() {
 	local needs=$NEED_GUEST
 	case "$1 ${2-}" in
-	'test host' | 'test hostile-traces') needs=$NEED_HOST ;;
+	'test host' | 'test hostile-traces' | 'test formats') needs=$NEED_HOST ;;
 	'test steps') needs=$NEED_HOST$NEED_STEPS ;;
 	'bench host') needs=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
 	'bench vm') needs+=$NEED_BENCH ;;
@@ -204,7 +207,7 @@ prepare() {
 		"move the repository, and run the same command again"
 	# To say what is missing needs no root.
 	[[ $NATIVE ]] || is_debian || host_needs "$needs"
-	[[ "$1 ${2-}" == @(test host|test hostile-traces|test steps|bench host) ]] || become_root "${RUN_ARGUMENTS[@]}"
+	[[ "$1 ${2-}" == @(test host|test hostile-traces|test formats|test steps|bench host) ]] || become_root "${RUN_ARGUMENTS[@]}"
 	# The native kernel's needs depend on an answer.
 	[[ $NATIVE ]] && return
 	host_needs "$needs"

@@ -27,6 +27,7 @@ babeltrace2 babeltrace2 reads traces
 /usr/include/libiberty/demangle.h libiberty-dev builds the plugin of babeltrace2
 /usr/include/protobuf-c/protobuf-c.h libprotobuf-c-dev builds the plugin of babeltrace2
 protoc-c protobuf-c-compiler builds the plugin of babeltrace2
+protoc protobuf-compiler decodes timelines
 /usr/include/elfutils/debuginfod.h libdebuginfod-dev builds the plugin of babeltrace2
 /usr/include/lttng/lttng.h liblttng-ctl-dev builds the command
 /usr/include/jansson.h libjansson-dev builds the command

@@ -91,6 +91,27 @@ test_hostile_traces() {
 	host_sum "$BUILD_DIR/test-plain"
 }
 
+# Nothing in Debian's packages runs Perfetto's importer, but their sources have the description of its format.
+formats_check() {
+	local proto=$SOURCES_DIR/perfetto/protos/perfetto/trace/perfetto_trace.proto
+	host_configure "$BUILD_DIR/test-host" --enable-sanitizers
+	make -j"$(nproc)"
+	find . -name '*.trs' -delete
+	if [[ -e $proto ]]; then
+		export PERFETTO_PROTO=$proto
+	fi
+	make -C tests/reader check TESTS='sinks.test formats.test' || true
+}
+
+test_formats() {
+	SOURCES_DIR=$CACHE_DIR/sources SOURCES_MISSING=$BUILD_DIR/sources-missing
+	sources_root sid
+	sources_need perfetto perfetto '*/protos/perfetto/trace/perfetto_trace.proto'
+	run_step host-check "reading timelines and profiles" formats_check
+	((STEP_STATUS == 0)) || failed "timelines and profiles cannot be read"
+	host_sum
+}
+
 # What runs in the guest is built natively, with the guest's compiler: its own is slow.
 vm_build() {
 	local dir=$1
@@ -554,14 +575,14 @@ test_check() {
 			die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		fi
 		;;
-	host | hostile-traces | kernels | package | live | perf | names | nmi | peers | smp | all)
+	host | hostile-traces | formats | kernels | package | live | perf | names | nmi | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, hostile-traces, vm, kernels, package, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, hostile-traces, formats, vm, kernels, package, debug, rows, steps, live, perf, names, nmi, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|hostile-traces|vm|kernels|package|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
+# test_job [host|hostile-traces|formats|vm|kernels|package|debug|live|perf|names|nmi|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -570,6 +591,7 @@ test_job() {
 	case $what in
 	host) test_host ;;
 	hostile-traces) test_hostile_traces ;;
+	formats) test_formats ;;
 	vm) test_vm "$@" ;;
 	kernels) test_kernels ;;
 	package) test_package ;;
