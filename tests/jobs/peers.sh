@@ -13,7 +13,7 @@ test_peers() {
 	local dir begun=$SECONDS gcc
 	setup
 	dir=$(built_folder)
-	SOURCES_DIR=$CACHE_DIR/peers-$KERNEL_NAME SOURCES_MISSING=$dir/peers-missing SOURCES_APT=
+	SOURCES_DIR=$CACHE_DIR/peers-$KERNEL_NAME SOURCES_MISSING=$dir/peers-missing
 	rm -rf -- "$SOURCES_MISSING"
 	mkdir -p "$SOURCES_MISSING" "$SOURCES_DIR"
 	gcc=gcc-$(in_root gcc -dumpversion)

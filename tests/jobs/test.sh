@@ -82,10 +82,14 @@ hostile_check() {
 		make -j"$(nproc)" -C "$folder"
 	done
 	find . -name '*.trs' -delete
-	make -C tests/reader check TESTS=hostile.test || true
+	export CORPUS=$SOURCES_DIR/babeltrace2/tests/data/ctf-traces
+	make -C tests/reader check TESTS='corpus.test hostile.test' || true
 }
 
 test_hostile_traces() {
+	SOURCES_DIR=$CACHE_DIR/sources SOURCES_MISSING=$BUILD_DIR/sources-missing
+	sources_root trixie
+	sources_need babeltrace2 babeltrace2 '*/tests/data/ctf-traces/*'
 	run_step host-check "reading hostile traces" hostile_check
 	((STEP_STATUS == 0)) || failed "hostile traces cannot be read"
 	host_sum "$BUILD_DIR/test-plain"

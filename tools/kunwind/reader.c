@@ -38,21 +38,57 @@ static void raise_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &most);
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Return: how many times the seconds of a fast machine this one has. */
+static uint64_t slowness(void)
+{
+	static uint64_t times;
+	uint64_t begin = cpu_ns();
+	GHashTable *strings;
+	unsigned int i;
+
+	if (times)
+		return times;
+	strings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (i = 0; i < KR_SPEED_STRINGS; i++)
+		g_hash_table_add(strings, g_strdup_printf("%u", i));
+	g_hash_table_destroy(strings);
+	times = 1 + (cpu_ns() - begin) / KR_SPEED_NS;
+	return times;
+}
+
+static uint64_t metadata_seconds(const struct kc_reader *reader)
+{
+	return slowness() * (KR_METADATA_S + reader->metadata / KR_METADATA_BYTES_PER_S);
+}
+
+static uint64_t all_seconds(const struct kc_reader *reader)
+{
+	return metadata_seconds(reader) + slowness() * KR_READER_S +
+	       reader->bytes / KR_READER_BYTES_PER_S;
+}
+
 /* What comes at the hard limit of time is no SIGXCPU, so that limit is behind the other. */
 static void limit(const struct kc_reader *reader, uint64_t seconds)
 {
-	const uint64_t bytes = KR_READER_BYTES + KR_READER_PER_BYTE * reader->bytes;
-	const struct kr_limits now = { bytes, seconds }, ever = {
-		bytes, KR_READER_S + reader->bytes / KR_READER_BYTES_PER_S + KR_METADATA_S +
-		       reader->metadata / KR_METADATA_BYTES_PER_S + 1
-	};
+	const uint64_t bytes = (KR_READER_BYTES + KR_READER_PER_BYTE * reader->bytes) /
+			       (reader->tries ? KR_TRIES_SHARE : 1);
+	const struct kr_limits now = { bytes, seconds };
+	const struct kr_limits ever = { bytes, all_seconds(reader) + 1 };
 
 	kr_sandbox_limit(&now, &ever);
 }
 
 void kc_reader_begin_streams(const struct kc_reader *reader)
 {
-	limit(reader, KR_READER_S + reader->bytes / KR_READER_BYTES_PER_S);
+	limit(reader, all_seconds(reader));
 }
 
 static void set_signals(void)
@@ -97,7 +133,7 @@ static bool enclose(const struct kc_reader *reader, pid_t parent)
 	close_others(reader);
 	/* It reads a file, and does so once. */
 	tzset();
-	limit(reader, KR_METADATA_S + reader->metadata / KR_METADATA_BYTES_PER_S);
+	limit(reader, metadata_seconds(reader));
 	return kr_sandbox_enter(reader->readable);
 }
 
@@ -137,6 +173,7 @@ int kc_reader_run(struct kc_reader *reader,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -1;
 	fflush(stdout);
+	(void)slowness();
 	reader->parent_socket = ends[1];
 	pid = fork();
 	if (!pid)

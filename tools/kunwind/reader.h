@@ -7,8 +7,9 @@
 #ifndef KC_READER_H
 #define KC_READER_H
 
-#include <stdint.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Descriptors that a reader needs, besides the standard ones. */
 #define KC_READER_KEEPS	4
@@ -18,6 +19,7 @@
  * @readable: folders and files that it may read; NULL ends them
  * @bytes: how much there is
  * @metadata: how much of it is metadata
+ * @tries: what it shows is not wanted, but whether it can
  * @sysroot: where files are that the trace names, or NULL
  * @keeps: descriptors that stay open in it, or -1
  * @parent_socket: in the reader: its end
@@ -26,6 +28,7 @@ struct kc_reader {
 	const char *const *readable;
 	uint64_t bytes;
 	uint64_t metadata;
+	bool tries;
 	const char *sysroot;
 	int keeps[KC_READER_KEEPS];
 	int parent_socket;

@@ -276,7 +276,7 @@ static int read_with(struct showing *showing, const struct kc_view *view)
 	GPtrArray *readable = readable_of(showing);
 	struct kc_reader reader = {
 		.readable = (const char *const *)readable->pdata,
-		.sysroot = showing->view.sysroot,
+		.tries = !view, .sysroot = showing->view.sysroot,
 		.keeps = { nowhere, showing->file.fd, showing->page.fd },
 	};
 	struct kc_graph graph = {
@@ -338,18 +338,20 @@ static bool dies_of(struct showing *showing, GPtrArray *files, guint first, guin
 static char *find_among(struct showing *showing, GPtrArray *files)
 {
 	guint first = 0, count = files->len;
+	bool shown = false;
 
 	while (count > 1) {
 		guint half = count / 2;
 
-		if (dies_of(showing, files, first, half)) {
+		shown = dies_of(showing, files, first, half);
+		if (shown) {
 			count = half;
 		} else {
 			first += half;
 			count -= half;
 		}
 	}
-	return count && dies_of(showing, files, first, count) ?
+	return count && (shown || dies_of(showing, files, first, count)) ?
 	       g_ptr_array_index(files, first) : NULL;
 }
 
