@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Packets of a trace for Perfetto. */
-#include <stdbool.h>
 #include "gzip.h"
 #include "interned.h"
 #include "packets.h"
+#include "resolved_stack.h"
 #include "safe.h"
 
 /* All packets are of one sequence. */
@@ -26,6 +26,7 @@ struct arg {
  * @batch: packets that were not compressed yet
  * @ended: nothing follows
  * @any: there are packets
+ * @has_stacks: an event had one
  * @begin: what times are counted from
  * @nr_tracks: how many there are
  * @interned: names and callstacks
@@ -36,6 +37,7 @@ struct kr_packets {
 	GByteArray *batch;
 	bool ended;
 	bool any;
+	bool has_stacks;
 	int64_t begin;
 	uint64_t nr_tracks;
 	struct kr_interned *interned;
@@ -120,9 +122,19 @@ void kr_packets_free(struct kr_packets *packets)
 	g_free(packets);
 }
 
-uint32_t kr_packets_stack(struct kr_packets *packets, const struct kr_stack *stack)
+uint32_t kr_packets_stack(struct kr_packets *packets, const bt_event *event)
 {
-	return kr_interned_stack(packets->interned, stack);
+	struct kr_stack stack;
+
+	if (!kr_stack_of_event(event, &stack))
+		return 0;
+	packets->has_stacks = true;
+	return kr_interned_stack(packets->interned, &stack);
+}
+
+bool kr_packets_have_stacks(const struct kr_packets *packets)
+{
+	return packets->has_stacks;
 }
 
 static uint64_t time_of(const struct kr_packets *packets, int64_t time)

@@ -8,10 +8,10 @@
 #ifndef KR_PACKETS_H
 #define KR_PACKETS_H
 
+#include <babeltrace2/babeltrace.h>
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
-
-struct kr_stack;
 
 enum kr_phase {
 	KR_SLICE,
@@ -57,8 +57,11 @@ void kr_packets_begin(struct kr_packets *packets, int64_t begin);
 /* Return: the number of a new track. */
 uint64_t kr_packets_track(struct kr_packets *packets);
 
-/* Return: the number of a stack. */
-uint32_t kr_packets_stack(struct kr_packets *packets, const struct kr_stack *stack);
+/* Return: the number of an event's stack; 0 if it has none, or one without frames. */
+uint32_t kr_packets_stack(struct kr_packets *packets, const bt_event *event);
+
+/* Return: whether an event had one. */
+bool kr_packets_have_stacks(const struct kr_packets *packets);
 
 /*
  * Append an event. On one track, a slice must not begin before another one has ended, and

@@ -16,14 +16,11 @@
 #include "format.h"
 #include "packets.h"
 #include "perfetto.h"
-#include "resolved_stack.h"
 #include "sink.h"
+#include "switches.h"
 #include "track.h"
 
 #define MAX_CPUS	1000000
-
-/* Bits of prev_state: EXIT_DEAD, EXIT_ZOMBIE. */
-#define STATE_EXIT	0x30
 
 /**
  * struct perfetto - the component
@@ -31,13 +28,9 @@
  * @packets: the picture
  * @notes: its track of what is missing, or 0
  * @tracks: what is in it
+ * @switches: of CPUs
  * @now: when the last event was, in nanoseconds
  * @begun: whether there was one
- * @has_stacks: whether any event had one
- * @switched: when the last sched_switch was
- * @switched_to: to which thread
- * @switched_on: on which CPU
- * @switched_in: of which trace
  * @args: scratch
  */
 struct perfetto {
@@ -45,13 +38,9 @@ struct perfetto {
 	struct kr_packets *packets;
 	uint64_t notes;
 	struct kr_tracks tracks;
+	struct kr_switches switches;
 	int64_t now;
 	bool begun;
-	bool has_stacks;
-	int64_t switched;
-	int64_t switched_to;
-	int64_t switched_on;
-	const bt_trace *switched_in;
 	GArray *args;
 };
 
@@ -95,43 +84,20 @@ static void append_members(GArray *args, const char *name, const bt_event *event
 	g_string_free(text, TRUE);
 }
 
-static const bt_field *payload_member(const bt_event *event, const char *name,
-				      bt_field_class_type type)
-{
-	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-	const bt_field *member = NULL;
-
-	if (payload)
-		member = bt_field_structure_borrow_member_field_by_name_const(payload,
-									      name);
-	if (!member ||
-	    !bt_field_class_type_is(bt_field_get_class_type(member), type))
-		return NULL;
-	return member;
-}
-
 static void append_result(GArray *args, const bt_event *event)
 {
-	const bt_field *result = payload_member(event, "ret",
-						BT_FIELD_CLASS_TYPE_INTEGER);
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+	const bt_field *result = payload ?
+		bt_field_structure_borrow_member_field_by_name_const(payload, "ret") : NULL;
 	GString *text = g_string_new(NULL);
 
-	if (result) {
+	if (result && bt_field_class_type_is(bt_field_get_class_type(result),
+					     BT_FIELD_CLASS_TYPE_INTEGER)) {
 		kr_format_result(text, result, kr_colors(false));
 		kr_args_add(args, "result", text->str);
 	}
 	append_members(args, "output", event);
 	g_string_free(text, TRUE);
-}
-
-static uint32_t stack_of(struct perfetto *perfetto, const bt_event *event)
-{
-	struct kr_stack stack;
-
-	if (!kr_stack_of_event(event, &stack))
-		return 0;
-	perfetto->has_stacks = true;
-	return kr_packets_stack(perfetto->packets, &stack);
 }
 
 /* Something that does not last. */
@@ -142,7 +108,7 @@ static void show_instant(struct perfetto *perfetto, const struct kr_track *track
 	struct kr_drawn drawn = {
 		.phase = KR_INSTANT, .name = name, .category = category,
 		.begin = event->time, .track = track->number,
-		.stack = stack_of(perfetto, event->event), .args = args,
+		.stack = kr_packets_stack(perfetto->packets, event->event), .args = args,
 	};
 
 	kr_packets_append(perfetto->packets, &drawn);
@@ -157,7 +123,7 @@ static void enter(struct perfetto *perfetto, struct kr_track *track,
 	kr_activity_cut(tracks, track, call, "not in the trace");
 	kr_activity_begin(tracks, call, event->name, "syscall", event->time);
 	append_members(call->args, "arguments", event->event);
-	call->stack = stack_of(perfetto, event->event);
+	call->stack = kr_packets_stack(perfetto->packets, event->event);
 	if (!strcmp(event->name, "exit") || !strcmp(event->name, "exit_group"))
 		kr_activity_cut(tracks, track, call, NULL);
 }
@@ -180,107 +146,6 @@ static void leave(struct perfetto *perfetto, struct kr_track *track,
 	g_free(name);
 }
 
-static int64_t payload_number(const bt_event *event, const char *name)
-{
-	const bt_field *field = payload_member(event, name,
-					       BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
-
-	return field ? bt_field_integer_signed_get_value(field) : -1;
-}
-
-static const char *payload_string(const bt_event *event, const char *name)
-{
-	const bt_field *field = payload_member(event, name,
-					       BT_FIELD_CLASS_TYPE_STRING);
-
-	return field ? bt_field_string_get_value(field) : "";
-}
-
-/* A thread leaves a CPU. */
-static void switch_out(struct perfetto *perfetto, const struct kr_event *event,
-		       int64_t tid)
-{
-	static const char *const states[] = {
-		"runnable", "sleeping", "sleeping, not interruptible",
-	};
-	struct kr_tracks *tracks = &perfetto->tracks;
-	int64_t state = payload_number(event->event, "prev_state");
-	struct kr_track *track;
-	char number[32];
-
-	if (event->task.tid == tid)
-		track = kr_track_of_event(tracks, event);
-	else
-		track = kr_track_find(tracks, event->thread.trace, tid);
-	if (!track)
-		return;
-	kr_activity_cut(tracks, track, &track->state, "not in the trace");
-	/* It does not run again. */
-	if (state >= 0 && state & STATE_EXIT)
-		return;
-	kr_activity_begin(tracks, &track->state, "off CPU", "sched", event->time);
-	if (event->task.tid == tid)
-		track->state.stack = stack_of(perfetto, event->event);
-	g_snprintf(number, sizeof(number), "%" PRId64, state);
-	kr_args_add(track->state.args, "state",
-		      state >= 0 && state < (int64_t)G_N_ELEMENTS(states) ?
-		      states[state] : number);
-}
-
-/*
- * Return: whether a switch was seen before: kunwind trace --off-cpu records all switches,
- * and once more, with their stacks, those of the threads that are traced.
- */
-static bool is_again(struct perfetto *perfetto, const struct kr_event *event, int64_t cpu)
-{
-	struct kr_tracks *tracks = &perfetto->tracks;
-	int64_t next = payload_number(event->event, "next_tid");
-	struct kr_track *track;
-	bool again = perfetto->switched == event->time &&
-		     perfetto->switched_to == next && perfetto->switched_on == cpu &&
-		     perfetto->switched_in == event->thread.trace;
-
-	perfetto->switched = event->time;
-	perfetto->switched_to = next;
-	perfetto->switched_on = cpu;
-	perfetto->switched_in = event->thread.trace;
-	if (!again)
-		return false;
-	track = kr_track_find(tracks, event->thread.trace,
-			      payload_number(event->event, "prev_tid"));
-	if (track && track->state.name && !track->state.stack)
-		track->state.stack = stack_of(perfetto, event->event);
-	return true;
-}
-
-static void switch_threads(struct perfetto *perfetto, const struct kr_event *event,
-			   int64_t number)
-{
-	int64_t prev = payload_number(event->event, "prev_tid");
-	int64_t next = payload_number(event->event, "next_tid");
-	const char *comm = payload_string(event->event, "next_comm");
-	const bt_trace *trace = event->thread.trace;
-	struct kr_tracks *tracks = &perfetto->tracks;
-	struct kr_track *cpu, *thread;
-	char tid[32];
-
-	cpu = kr_track_of_cpu(tracks, trace, number, KR_CPUS);
-	kr_activity_end(tracks, cpu, &cpu->state, event->time);
-	/* Number 0 is a CPU that is idle. */
-	if (prev > 0)
-		switch_out(perfetto, event, prev);
-	if (next <= 0)
-		return;
-	thread = kr_track_find(tracks, trace, next);
-	if (thread) {
-		kr_activity_end(tracks, thread, &thread->state, event->time);
-		kr_track_set_name(thread, comm);
-	}
-	kr_activity_begin(tracks, &cpu->state, comm, "sched", event->time);
-	g_snprintf(tid, sizeof(tid), "%" PRId64, next);
-	kr_args_add(cpu->state.args, "tid", tid);
-}
-
 static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 {
 	int64_t cpu = cpu_of(event->event);
@@ -288,8 +153,7 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 
 	g_array_set_size(perfetto->args, 0);
 	if (!strcmp(event->name, "sched_switch") && cpu >= 0) {
-		if (!is_again(perfetto, event, cpu))
-			switch_threads(perfetto, event, cpu);
+		kr_switch(&perfetto->switches, &perfetto->tracks, event, cpu);
 		return;
 	}
 	if (event->task.tid > 0)
@@ -368,7 +232,7 @@ static GString *end_picture(struct perfetto *perfetto, enum kr_so_far so_far)
 	kr_tracks_end(&perfetto->tracks);
 	if (so_far == KR_CUT)
 		say(perfetto, kr_sink_is_cut);
-	if (g_hash_table_size(perfetto->tracks.tracks) && !perfetto->has_stacks)
+	if (g_hash_table_size(perfetto->tracks.tracks) && !kr_packets_have_stacks(perfetto->packets))
 		say(perfetto, kr_sink_no_stacks);
 	return kr_packets_end(perfetto->packets);
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Threads that leave a CPU, and come to it. */
+#include <inttypes.h>
+#include "packets.h"
+#include "switches.h"
+
+/* Bits of prev_state: EXIT_DEAD, EXIT_ZOMBIE. */
+#define STATE_EXIT	0x30
+
+static const bt_field *payload_member(const bt_event *event, const char *name,
+				      bt_field_class_type type)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+	const bt_field *member = NULL;
+
+	if (payload)
+		member = bt_field_structure_borrow_member_field_by_name_const(payload,
+									      name);
+	if (!member ||
+	    !bt_field_class_type_is(bt_field_get_class_type(member), type))
+		return NULL;
+	return member;
+}
+
+static int64_t payload_number(const bt_event *event, const char *name)
+{
+	const bt_field *field = payload_member(event, name,
+					       BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+
+	return field ? bt_field_integer_signed_get_value(field) : -1;
+}
+
+static const char *payload_string(const bt_event *event, const char *name)
+{
+	const bt_field *field = payload_member(event, name,
+					       BT_FIELD_CLASS_TYPE_STRING);
+
+	return field ? bt_field_string_get_value(field) : "";
+}
+
+/* A thread leaves a CPU. */
+static void switch_out(struct kr_tracks *tracks, const struct kr_event *event,
+		       int64_t tid)
+{
+	static const char *const states[] = {
+		"runnable", "sleeping", "sleeping, not interruptible",
+	};
+	int64_t state = payload_number(event->event, "prev_state");
+	struct kr_track *track;
+	char number[32];
+
+	if (event->task.tid == tid)
+		track = kr_track_of_event(tracks, event);
+	else
+		track = kr_track_find(tracks, event->thread.trace, tid);
+	if (!track)
+		return;
+	kr_activity_cut(tracks, track, &track->state, "not in the trace");
+	/* It does not run again. */
+	if (state >= 0 && state & STATE_EXIT)
+		return;
+	kr_activity_begin(tracks, &track->state, "off CPU", "sched", event->time);
+	if (event->task.tid == tid)
+		track->state.stack = kr_packets_stack(tracks->packets, event->event);
+	g_snprintf(number, sizeof(number), "%" PRId64, state);
+	kr_args_add(track->state.args, "state",
+		      state >= 0 && state < (int64_t)G_N_ELEMENTS(states) ?
+		      states[state] : number);
+}
+
+/*
+ * Return: whether a switch was seen before: kunwind trace --off-cpu records all switches,
+ * and once more, with their stacks, those of the threads that are traced.
+ */
+static bool is_again(struct kr_switches *last, const struct kr_tracks *tracks,
+		     const struct kr_event *event, int64_t cpu)
+{
+	int64_t next = payload_number(event->event, "next_tid");
+	struct kr_track *track;
+	bool again = last->time == event->time &&
+		     last->to == next && last->cpu == cpu &&
+		     last->trace == event->thread.trace;
+
+	last->time = event->time;
+	last->to = next;
+	last->cpu = cpu;
+	last->trace = event->thread.trace;
+	if (!again)
+		return false;
+	track = kr_track_find(tracks, event->thread.trace,
+			      payload_number(event->event, "prev_tid"));
+	if (track && track->state.name && !track->state.stack)
+		track->state.stack = kr_packets_stack(tracks->packets, event->event);
+	return true;
+}
+
+static void switch_threads(struct kr_tracks *tracks, const struct kr_event *event,
+			   int64_t number)
+{
+	int64_t prev = payload_number(event->event, "prev_tid");
+	int64_t next = payload_number(event->event, "next_tid");
+	const char *comm = payload_string(event->event, "next_comm");
+	const bt_trace *trace = event->thread.trace;
+	struct kr_track *cpu, *thread;
+	char tid[32];
+
+	cpu = kr_track_of_cpu(tracks, trace, number, KR_CPUS);
+	kr_activity_end(tracks, cpu, &cpu->state, event->time);
+	/* Number 0 is a CPU that is idle. */
+	if (prev > 0)
+		switch_out(tracks, event, prev);
+	if (next <= 0)
+		return;
+	thread = kr_track_find(tracks, trace, next);
+	if (thread) {
+		kr_activity_end(tracks, thread, &thread->state, event->time);
+		kr_track_set_name(thread, comm);
+	}
+	kr_activity_begin(tracks, &cpu->state, comm, "sched", event->time);
+	g_snprintf(tid, sizeof(tid), "%" PRId64, next);
+	kr_args_add(cpu->state.args, "tid", tid);
+}
+
+void kr_switch(struct kr_switches *last, struct kr_tracks *tracks,
+	       const struct kr_event *event, int64_t cpu)
+{
+	if (!is_again(last, tracks, event, cpu))
+		switch_threads(tracks, event, cpu);
+}
