@@ -100,8 +100,8 @@ long tests:
   ./run.sh test steps [MAX]    compare the walk with a shadow stack, at each of MAX instructions of real programs
   ./run.sh test live           compare LTTng's stacks of real programs with strace's and eu-stack's (30 minutes)
   ./run.sh test perf           run perf, bpftrace and LTTng together, and the recipes of Documentation/tracing.md (30 minutes)
-  ./run.sh test hostile-traces read traces and files that are made to hang, crash or fill the reader (2 minutes, on this machine)
-  ./run.sh test formats        read timelines and profiles with other programs, and with Perfetto's description (5 minutes, on this machine)
+  ./run.sh test hostile-traces read traces and files that are made to hang, crash or fill the reader (5 minutes, on this machine)
+  ./run.sh test formats        read timelines and profiles with other programs, and with Perfetto's description (5 minutes, here)
   ./run.sh test names          compare the names in more than 1,000 stacks with gdb's
   ./run.sh test nmi            walk in 10,000 NMIs a second, and in NMIs at each instruction of the kernel's entry code
   ./run.sh test smp            run storms and NMIs in a guest whose CPUs run at the same time
