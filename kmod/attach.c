@@ -2,7 +2,7 @@
 /*
  * When a tracer attaches, it covers the processes that run already. It also covers
  * sleeping ones, which would not catch up themselves for a long time. It makes one
- * pass, with one budget of time, and looks again at those that it found in fork() or mmap().
+ * pass, with one budget of time, and looks again at those whose mmap_lock was taken.
  * What is missing after that, each process does itself when it returns to user mode.
  */
 #include <linux/cred.h>
@@ -159,19 +159,11 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
 }
 
 /*
- * fork() of a large process holds its mmap_lock for milliseconds. Wait a moment before the
- * next attempt. Return: whether to make one, until @patience.
- */
-static bool may_try_again(unsigned long patience)
-{
-	schedule_timeout_killable(1);
-	return time_before(jiffies, patience) && !fatal_signal_pending(current);
-}
-
-/*
- * Cover the processes of @uid, or all (KW_EVERYBODY). The hooks cover processes that
- * appear meanwhile: a child is on the list of processes before sched_process_fork comes,
- * and a new program's mm is the task's mm before anything of the program is mapped.
+ * Cover the processes of @uid, or all (KW_EVERYBODY). fork() of a large process holds its
+ * mmap_lock for milliseconds, so look again for a moment, at all such processes together.
+ * The hooks cover processes that appear meanwhile: a child is on the list of processes
+ * before sched_process_fork comes, and a new program's mm is the task's mm before anything
+ * of the program is mapped.
  *
  * Context: process context, sleeps.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM.
@@ -188,8 +180,11 @@ int kw_attach(kuid_t uid)
 		return -ENOMEM;
 	ret = cover_all(subjects, &count, end);
 	patience = jiffies + KW_BUSY_PATIENCE;
-	while (!ret && count && may_try_again(patience))
+	while (!ret && count && time_before(jiffies, patience)) {
+		if (schedule_timeout_killable(1))
+			break;
 		ret = cover_all(subjects, &count, end);
+	}
 	while (count)
 		mmdrop(subjects[--count].mm);
 	kvfree(subjects);
@@ -197,17 +192,14 @@ int kw_attach(kuid_t uid)
 }
 
 /*
- * Cover one process, @pid of the user @uid, which has @mm, whose users the caller holds.
+ * Cover one process, @pid of the user @uid, which has @mm, whose users the caller holds. It
+ * does not wait for the mmap_lock: a request for the stacks of all processes would wait for
+ * each that a user keeps busy.
  * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.
  */
 int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
-	unsigned long deadline = jiffies + kw_attach_work;
-	unsigned long patience = jiffies + KW_BUSY_PATIENCE;
-	int ret;
+	int ret = kw_space_cover(mm, pid, uid, jiffies + kw_attach_work);
 
-	do {
-		ret = kw_space_cover(mm, pid, uid, deadline);
-	} while (ret == -EBUSY && may_try_again(patience));
 	return ret == -EBUSY ? 0 : ret;
 }

@@ -16,7 +16,7 @@
  * process makes the missing ones itself. In ms; attach_work_ms sets it.
  */
 #define KW_ATTACH_WORK_MS	10000
-/* How long, after its pass, an attaching tracer looks again at processes in fork(). */
+/* How long after its pass an attaching tracer looks again where mmap_lock was taken. */
 #define KW_BUSY_PATIENCE	(HZ / 4)
 /*
  * When something is missing, a walk makes its task try again. The first attempt follows
