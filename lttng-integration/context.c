@@ -9,7 +9,7 @@
  * preemption off in between. An incomplete stack ends with LTTng's mark, ULONG_MAX.
  *
  * On x86, LTTng packs fields. So the first field's get_size() and record() serve all six, by
- * one write into the ring buffer: six would cost as many instructions as ten frames.
+ * one write into the ring buffer: six would cost as many instructions as nine frames.
  */
 #include <linux/err.h>
 #include <linux/module.h>

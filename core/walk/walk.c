@@ -293,7 +293,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 		.cache = cache,
 		.f = { kuw_port_ip(regs), kuw_port_sp(regs), kuw_port_bp(regs) },
 		.pc = kuw_port_ip(regs),
-		.out = frames + 1,
+		.out = frames,
 		.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES),
 	};
 	u32 ret;
@@ -305,7 +305,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	if (!capacity)
 		return;
 	kuw_cache_use(cache, map);
-	frames[0] = w.f.ip;
+	*w.out++ = w.f.ip;
 	ret = walk_fast(&w);
 	if (unlikely(ret == KUW_STEPPED))
 		ret = walk_mixed(&w, regs, frames, result);
