@@ -4,11 +4,16 @@
 #
 # SOURCES_DIR: where they are kept; SOURCES_MISSING: a folder that says why one is not there.
 
+# sources_archive: where this machine's Debian packages come from; nothing if apt knows no such place.
+sources_archive() {
+	apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian //p' | head -n 1
+}
+
 # sources_root SUITE: what apt must know of a release, for a job that has no guest's root.
 sources_root() {
 	VM_ROOT=$SOURCES_DIR/$1
 	mkdir -p "$VM_ROOT/etc/apt/trusted.gpg.d" "$VM_ROOT/var/lib/dpkg"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $1 main" >"$VM_ROOT/etc/apt/sources.list"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(sources_archive) $1 main" >"$VM_ROOT/etc/apt/sources.list"
 	: >"$VM_ROOT/var/lib/dpkg/status"
 	SOURCES_APT=
 }
