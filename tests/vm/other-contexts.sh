@@ -35,8 +35,16 @@ kernel_stack='_callstack_kernel_length = [0-9]+, callstack_kernel = \[ \[0\] = 0
 unwound='_callstack_user_unwind_length = [0-9]+, callstack_user_unwind = \[ \[0\] = 0x'
 frame_pointers='_callstack_user_length = [0-9]+, callstack_user = \['
 
-ok "a session with procname, pid, tid, vpid, prio" session plain procname pid tid vpid prio
-ok "they are there" every plain 'procname = "[^"]+", pid = [0-9]+, tid = [0-9]+, vpid = [0-9]+, prio = [0-9]+ \}'
+ok "a session with procname, pid, tid, vpid" session plain procname pid tid vpid
+ok "they are there" every plain 'procname = "[^"]+", pid = [0-9]+, tid = [0-9]+, vpid = [0-9]+ \}'
+# lttng-modules 2.13.9 never looks task_prio() up (src/lttng-context-prio.c): its prio calls a null pointer, and the kernel panics.
+if [[ $(modinfo -F version lttng-tracer) == 2.13.9 ]]; then
+	skip "a session with prio" "prio of lttng-modules 2.13.9 crashes the kernel"
+	skip "it is there" "prio of lttng-modules 2.13.9 crashes the kernel"
+else
+	ok "a session with prio" session prio prio
+	ok "it is there" every prio 'prio = [0-9]+ \}'
+fi
 ok "a session with callstack-kernel" session kernel callstack-kernel
 ok "callstack-kernel is LTTng's own" every kernel "$kernel_stack"
 ok "and has no user stack" none kernel 'callstack_user'

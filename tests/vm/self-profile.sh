@@ -44,6 +44,15 @@ whole() {
 	folded "$1" | awk '{ all += $NF } /\[truncated/ { cut += $NF; print } END { print cut " of " all; exit !(all && cut < 0.01 * all) }'
 }
 
+# in_thread NAME COMMAND...: ok, of samples of a thread that is not the main one (kunwind_profile_start(3), BUGS).
+in_thread() {
+	if [[ $(printf '%s\n' 6.4 "$(uname -r)" | sort -V | head -n 1) == 6.4 ]]; then
+		ok "$@"
+	else
+		skip "$1" "before Linux 6.4, the main thread gets the signal"
+	fi
+}
+
 no_perf() {
 	! as_nobody perf stat -e task-clock -p $$ true
 }
@@ -74,8 +83,8 @@ ok "four threads sample themselves" sampled threads threads 97
 worker() {
 	folded threads | awk '/^sampled|^worker/ { all += $NF } /^worker;/ { some += $NF } END { print some " of " all; exit !(some > 0.9 * all) }'
 }
-ok "each under its own name" worker
-ok "three quarters of each" between 65 "$(share threads much)" 82
+in_thread "each under its own name" worker
+in_thread "three quarters of each" between 65 "$(share threads much)" 82
 ok "for as long as all of them run" time_is_accounted threads 7200 8800
 ok "all stacks are whole" whole threads
 
@@ -117,7 +126,7 @@ full_disk() {
 mkdir -p "$SCRATCH/small"
 ok "a full disk" full_disk
 ok "a small alternate stack" sampled alternative alternative 97
-ok "three quarters there, too" between 65 "$(share alternative much)" 85
+in_thread "three quarters there, too" between 65 "$(share alternative much)" 85
 ok "code that is made at run time" sampled made-code made-code 997
 no_files() {
 	folded made-code | awk '{ all += $NF } /made_code[^;]*;0x[0-9a-f]+;on-CPU/ { some += $NF; next } { print } END { print some " of " all; exit !(all && some > 0.6 * all) }'
