@@ -409,6 +409,7 @@ int oracle_run(struct oracle *o, char **argv)
 
 	if (ret)
 		return ret;
+	o->view.maps = &o->maps;
 	if (o->thread)
 		ret = tracee_thread(&o->tracee, o->thread);
 	if (!ret)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <sys/mman.h>
+#include "proc_maps.h"
 #include "view.h"
 
 /* The red zone, and what a function popped just now. */
@@ -11,11 +12,49 @@
 /* A stack of its own that grows gets room for more at once. */
 #define ROOM		(16 * 4096)
 
-/* All else is read where it is: code, other stacks, what a register points at. */
-static const struct tracee *tracee;
+/* Pages of code that are kept. A walk can read hundreds of instructions. */
+#define PAGES		256
 
+/* A page of a file with a table, which nobody writes, as long as the map is that of @number. */
+struct page {
+	u64 at;
+	u64 number;
+	u8 bytes[4096];
+};
+
+/* All else is read where it is: other stacks, a JIT compiler's code, what a register points at. */
+static const struct tracee *tracee;
+static const struct maps *maps;
+static struct page pages[PAGES];
+
+static bool is_code(u64 addr)
+{
+	const struct kuw_mapping *m = kuw_map_find(maps->space.map, addr);
+
+	return m && m->kind == KUW_MAPPING_TABLE;
+}
+
+static int read_code(u64 addr, u64 *word)
+{
+	u64 at = addr & -4096ULL;
+	struct page *page = &pages[at / 4096 % PAGES];
+
+	if (page->at != at || page->number != maps->number) {
+		page->at = 0;
+		if (tracee_read(tracee, at, page->bytes, 4096) != 4096)
+			return -EFAULT;
+		page->at = at;
+		page->number = maps->number;
+	}
+	memcpy(word, page->bytes + (addr - at), sizeof(*word));
+	return 0;
+}
+
+/* The port asks for aligned words. */
 static int read_elsewhere(u64 addr, u64 *word)
 {
+	if (is_code(addr))
+		return read_code(addr, word);
 	return tracee_read(tracee, addr, word, sizeof(*word)) == sizeof(*word) ?
 		0 : -EFAULT;
 }
@@ -67,6 +106,7 @@ static bool present(struct view *v, const struct tracee *t,
 	u64 end = stack_hi(in);
 
 	tracee = t;
+	maps = v->maps;
 	kuw_port_elsewhere = read_elsewhere;
 	if (!v->mirror || stack_lo(in) < v->lo || end > v->hi) {
 		if (!make_room(v, stack_lo(in), end))
