@@ -88,8 +88,16 @@
  * takes; seen: 7 (clone() for i386).
  */
 #define KUW_CHILD_INSNS		8
-/* Instructions from a call to the ret of its function; seen: 8, with all callee-saved registers. */
-#define KUW_EPILOGUE_INSNS	8
+/* Instructions that a walk follows from an ip without a rule to the ret of its function: in one
+ * frame; where frame pointers are looked for next, which is cheaper (seen: 8, with all
+ * callee-saved registers); and in all frames of the walk, or of one piece.
+ */
+#define KUW_MAX_AHEAD		1024
+#define KUW_NEAR_AHEAD		8
+#define KUW_MAX_INSNS		4096
+/* Branches that the walk comes to on these ways, and those that it may still take. */
+#define KUW_MAX_BRANCHES	96
+#define KUW_MAX_WAYS		12
 /* Executable mappings of one address space; seen: 300. vm.max_map_count is 65,530 by
  * default, and each entry costs 40 bytes.
  */

@@ -29,6 +29,7 @@ struct kuw_frame {
  * @replaced: the last step found no caller, but the true ip of the current frame
  * @switches: how many more steps may lead down: see kuw_may_move()
  * @faults: how many reads have failed without ending the walk
+ * @insns: how many more instructions the walk may follow: see ahead.h
  */
 struct kuw_state {
 	const struct kuw_map *map;
@@ -39,6 +40,7 @@ struct kuw_state {
 	bool replaced;
 	u32 switches;
 	u32 faults;
+	u32 insns;
 };
 
 #define KUW_KNOWN_FAST	(1u << KUW_RBP | 1u << KUW_RSP | 1u << KUW_RA)

@@ -5,8 +5,8 @@
  * return address.
  */
 #include "norule.h"
+#include "ahead.h"
 #include "budgets.h"
-#include "epilogue.h"
 #include "new_thread.h"
 
 /* Return: whether @ra is in known code, and a table, if there is one, has a rule for it. */
@@ -62,17 +62,18 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 	return KUW_STEPPED;
 }
 
-/* The code after the call may be the end of the function. Believe it as a frame pointer. */
-static u32 guess_by_epilogue(struct kuw_state *w, u32 why)
+/* The code ahead says where the return address is. @most: how many instructions to follow. */
+static u32 guess_ahead(struct kuw_state *w, u32 most, u32 why)
 {
 	struct kuw_expr_regs regs;
 
-	if (!kuw_run_epilogue(w, &regs) || !plausible_ra(w, regs.r[KUW_RA]) ||
+	if (!kuw_run_ahead(w, most, &regs) ||
 	    kuw_check_cfa(regs.r[KUW_RSP], w->regs.r[KUW_RSP], KUW_WORD))
 		return why;
 	w->regs = regs;
 	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
 	w->guessed = true;
+	w->inner = false;
 	return KUW_STEPPED;
 }
 
@@ -86,7 +87,7 @@ static u32 guess_call(struct kuw_state *w, u32 why)
 	u32 word = w->regs.word;
 
 	if (kuw_check_cfa(sp + word, sp, word) || !kuw_try_word(w, sp, &ra) ||
-	    !plausible_ra(w, ra))
+	    !plausible_ra(w, ra) || !kuw_follows_call(w, ra))
 		return guess_by_frame_pointer(w, why);
 	return guess(w, ra, sp + word, w->regs.r[KUW_RBP],
 		     w->regs.known & 1u << KUW_RBP);
@@ -191,14 +192,13 @@ static bool begins_stack(struct kuw_state *w)
  */
 static u32 guess_near_start(struct kuw_state *w, u32 why)
 {
-	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word, before;
+	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word;
 
 	if (!is_near_start(w) || (w->inner && first - at != w->regs.word))
 		return why;
 	for (; at < first; at += w->regs.word)
 		if (kuw_try_word(w, at, &word) && kuw_map_find(w->map, word - 1) &&
-		    kuw_try_user(w, word - sizeof(before), sizeof(before), &before) &&
-		    kuw_may_end_with_call(before))
+		    kuw_follows_call(w, word))
 			return guess(w, word, at + w->regs.word, 0, false);
 	return why;
 }
@@ -269,6 +269,25 @@ static u32 step_uncalled(struct kuw_state *w)
 	return KUNWIND_STOP_UNPROVEN;
 }
 
+/*
+ * Step from memory that no file is in: a JIT compiler's code, or an address that a program has
+ * called by mistake. Most such code has frame pointers, which are found sooner than the
+ * end of a function. They can skip the caller of an interrupted function, though.
+ */
+static u32 step_unmapped(struct kuw_state *w, u32 why)
+{
+	u32 ret;
+
+	if (w->inner) {
+		ret = guess_ahead(w, KUW_MAX_AHEAD, why);
+		return ret == why ? guess_call(w, why) : ret;
+	}
+	ret = guess_ahead(w, KUW_NEAR_AHEAD, why);
+	if (ret == why)
+		ret = guess_by_frame_pointer(w, why);
+	return ret == why ? guess_ahead(w, KUW_MAX_AHEAD, why) : ret;
+}
+
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 			  u32 why)
 {
@@ -276,10 +295,8 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	enum restorer restorer;
 	u32 ret;
 
-	if (!m) {
-		ret = w->inner ? guess_call(w, why) : guess_by_epilogue(w, why);
-		return ret == why && !w->inner ? guess_by_frame_pointer(w, why) : ret;
-	}
+	if (!m)
+		return step_unmapped(w, why);
 	if (m->kind == KUW_MAPPING_URETPROBE && w->inner)
 		return step_trampoline(w, why);
 	restorer = restorer_at(w);
@@ -290,17 +307,18 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	known_code = m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
 	if (!w->inner && known_code && !kuw_is_called(w->regs.r[KUW_RA] - 1))
 		return step_uncalled(w);
-	if (w->inner && known_code) {
-		ret = step_clone(w, m, why);
-		/* This is in start files, PLTs and assembly, which mostly push nothing. */
-		if (ret == why)
-			ret = guess_call(w, why);
-		return ret == why ? guess_near_start(w, why) : ret;
-	}
-	ret = w->inner ? why : guess_by_epilogue(w, why);
+	ret = w->inner && known_code ? step_clone(w, m, why) : why;
+	if (ret == why)
+		ret = guess_ahead(w, KUW_MAX_AHEAD, why);
 	if (ret != why)
 		return ret;
+	if (w->inner && known_code) {
+		/* This is in start files, PLTs and assembly, which mostly push nothing. */
+		ret = guess_call(w, why);
+		return ret == why ? guess_near_start(w, why) : ret;
+	}
 	if (!w->inner && w->regs.known & 1u << KUW_RBP && !w->regs.r[KUW_RBP])
 		return guess_near_start(w, KUNWIND_STOP_UNPROVEN);
-	return guess_by_frame_pointer(w, why);
+	ret = guess_by_frame_pointer(w, why);
+	return ret == why && !w->inner ? guess_near_start(w, why) : ret;
 }

@@ -28,6 +28,7 @@ void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 w
 	w->regs.word = word;
 	w->switches = KUW_MAX_STACK_SWITCHES;
 	w->faults = 0;
+	w->insns = KUW_MAX_INSNS;
 	w->inner = true;
 	w->moved = false;
 	w->guessed = false;
@@ -323,6 +324,7 @@ void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
 	/* The budgets of time are for each piece. */
 	w->regs.steps = KUW_MAX_EXPR_STEPS;
 	w->faults = 0;
+	w->insns = KUW_MAX_INSNS;
 	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
 	       result);
 }

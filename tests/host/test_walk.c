@@ -612,8 +612,9 @@ static void test_first_word(void **state)
 	}
 	/* It was called, or makes the call now. */
 	s->regs.r[7] = SYNTH_SP(first - 3);
-	program_push(s, first - 3, P_RA(P_NO_FDE), 0, P_RA(P_RSP));
-	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	program_push(s, first - 3, P_RA(P_NO_FDE), 0, P_RA(P_RSP), 1);
+	program_check(s, NO_MAPPING, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_RSP), 1);
+	assert_int_equal(s->result.proven, 2);
 	program_push(s, first - 1, 0, P_RA(P_RSP));
 	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
 	/* What is not mapped, as far as is known, may be code nevertheless. */
@@ -773,40 +774,168 @@ static void test_guess_leaf(void **state)
 	assert_int_equal(s->result.proven, 1);
 }
 
-/* Nothing but its end follows the call in code without an FDE. */
-static void test_epilogue(void **state)
-{
-	const u64 outer = TEXT_IP(TEXT_LEN + 5);
-	u8 *code;
+/* Code without an FDE, from AHEAD on; what calls it has returned to CALLER, behind a call. */
+#define AHEAD		(TEXT_LEN + 0x20)
+#define CALLER		0x85
 
+static void put_code(u32 off, const char *code, u32 len)
+{
+	memcpy((u8 *)&s->stack[TEXT_AT] + off, code, len);
+}
+
+#define PUT_CODE(off, code)	put_code(off, code, sizeof(code) - 1)
+
+/* Stopped in that code, of which rsp is @word. */
+static void begin_ahead(u32 word)
+{
 	begin_text();
-	code = (u8 *)&s->stack[TEXT_AT] + TEXT_LEN + 5;
-	s->regs.r[6] = 0;
+	PUT_CODE(CALLER - 5, "\xe8\0\0\0\0");
+	s->regs.ip = TEXT_IP(AHEAD);
+	s->regs.r[7] = SYNTH_SP(word);
+	s->regs.r[6] = 0x123456;
+	/* The caller's CFA is rsp+8. */
+	program_push(s, 20, TEXT_IP(CALLER), 0);
+}
+
+#define CHECK_FOUND() \
+	do { \
+		program_check(s, RA_BAD, TEXT_IP(AHEAD), TEXT_IP(CALLER)); \
+		assert_int_equal(s->result.proven, 1); \
+	} while (0)
+#define CHECK_LOST()	program_check(s, NO_RULE, TEXT_IP(AHEAD))
+
+/* The code ahead of a frame says where its return address is. */
+static void test_ahead(void **state)
+{
 	/* add $8,%rsp; pop %rbx, %rbp, %r12, %r13, %r14, %r15; ret */
-	memcpy(code, "\x48\x83\xc4\x08\x5b\x5d\x41\x5c\x41\x5d\x41\x5e\x41\x5f\xc3", 15);
-	program_push(s, 0, outer, 1, 2, 3, 4, 5, 6, 7, TEXT_IP(9), 0);
-	program_check(s, RA_BAD, TEXT_IP(8), outer, TEXT_IP(9));
-	assert_int_equal(s->result.proven, 2);
+	begin_ahead(13);
+	PUT_CODE(AHEAD, "\x48\x83\xc4\x08\x5b\x5d\x41\x5c\x41\x5d\x41\x5e\x41\x5f\xc3");
+	CHECK_FOUND();
+	/* The ret finds a register that was saved. */
+	s->stack[13] = 7;
+	PUT_CODE(AHEAD, "\x90\xc3");
+	CHECK_LOST();
 	/* In memory of which nothing is known, as a JIT compiler's. */
+	begin_ahead(19);
+	PUT_CODE(AHEAD, "\x59\xc3");				/* pop %rcx; ret */
 	s->map->mappings[0].end = TEXT_IP(TEXT_LEN);
-	program_check(s, RA_BAD, TEXT_IP(8), outer, TEXT_IP(9));
-	s->map->mappings[0].end = TEXT_IP(2 * TEXT_LEN);
-	/* One instruction more than are looked at. */
-	memcpy(code + 14, "\x5b\xc3", 2);
-	program_check(s, UNPROVEN, TEXT_IP(8), outer);
-	/* It leads to nothing that is known. */
-	memcpy(code, "\xc3", 1);
-	program_check(s, UNPROVEN, TEXT_IP(8), outer);
-	/* Down is no way. */
-	memcpy(code, "\x48\x83\xc4\xf0\xc3", 5);
-	program_push(s, 0, outer, TEXT_IP(9));
-	program_check(s, UNPROVEN, TEXT_IP(8), outer);
-	/* Nor is half a word. */
-	memcpy(code, "\x48\x83\xc4\x04\xc3", 5);
-	program_check(s, UNPROVEN, TEXT_IP(8), outer);
-	/* Something else follows. */
-	memcpy(code, "\x90\xc3", 2);
-	program_check(s, UNPROVEN, TEXT_IP(8), outer);
+	CHECK_FOUND();
+	/* The prologue is yet to come: what it pushes is not on the stack. */
+	begin_ahead(20);
+	PUT_CODE(AHEAD, "\x55\x48\x89\xe5\x53\x48\x83\xe4\xf0"	/* push %rbp; mov %rsp,%rbp; push %rbx; and $-16,%rsp */
+		 "\x48\x29\xc4\xe8\0\0\1\0"			/* sub %rax,%rsp; call */
+		 "\x48\x8d\x65\xf8\x5b\x5d\xc3");		/* lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret */
+	CHECK_FOUND();
+	/* Arguments that the function removes. */
+	begin_ahead(20);
+	PUT_CODE(AHEAD, "\xc2\x08\0");				/* ret $8 */
+	program_push(s, 21, 1, 0);
+	CHECK_FOUND();
+	/* Down is no way, and nor is half a word. */
+	begin_ahead(21);
+	PUT_CODE(AHEAD, "\x48\x83\xc4\xf8\xc3");		/* add $-8,%rsp; ret */
+	CHECK_LOST();
+	begin_ahead(19);
+	s->stack[19] = 7;
+	PUT_CODE(AHEAD, "\x48\x83\xc4\x04\xc3");
+	CHECK_LOST();
+	/* It finds what no call left. */
+	PUT_CODE(AHEAD, "\x59\xc3");
+	s->stack[20] = TEXT_IP(CALLER + 1);
+	CHECK_LOST();
+}
+
+/* Each branch is a way that may be the right one, and leads there once. */
+static void test_ahead_branches(void **state)
+{
+	u32 i;
+
+	/* 1: jne 2; jmp 1; 2: pop %rcx; ret */
+	begin_ahead(19);
+	PUT_CODE(AHEAD, "\x75\x02\xeb\xfc\x59\xc3");
+	CHECK_FOUND();
+	/* A call that does not return, and another function behind it: je 1; call; ret; 1: pop %rcx; ret */
+	begin_ahead(19);
+	s->stack[19] = 7;
+	PUT_CODE(AHEAD, "\x74\x06\xe8\0\0\1\0\xc3\x59\xc3");
+	CHECK_FOUND();
+	/* The same behind a jump far away. */
+	begin_ahead(19);
+	PUT_CODE(AHEAD, "\x0f\x84\x40\0\0\0\x0f\x0b");
+	PUT_CODE(AHEAD + 0x46, "\x59\xc3");
+	CHECK_FOUND();
+	/* No way: jmp to itself. */
+	begin_ahead(19);
+	s->stack[19] = 7;
+	PUT_CODE(AHEAD, "\xeb\xfe");
+	CHECK_LOST();
+	/* So many branches that the walk gives up. */
+	begin_ahead(19);
+	s->stack[19] = 7;
+	for (i = 0; i <= KUW_MAX_BRANCHES; i++)
+		PUT_CODE(AHEAD + 2 * i, "\x74\xfe");
+	PUT_CODE(AHEAD + 2 * i, "\x59\xc3");
+	CHECK_LOST();
+	PUT_CODE(AHEAD + 2 * (i - 1), "\x59\xc3");
+	CHECK_FOUND();
+}
+
+/* An indirect jump is a tail call, or a switch. */
+static void test_ahead_jumps(void **state)
+{
+	/* By the PLT's table: nop; jmp *8(%rip) */
+	begin_ahead(20);
+	PUT_CODE(AHEAD, "\x90\xff\x25\x08\0\0\0");
+	CHECK_FOUND();
+	/* pop %rbx; jmp *%rax */
+	begin_ahead(19);
+	PUT_CODE(AHEAD, "\x5b\xff\xe0");
+	CHECK_FOUND();
+	/* Nothing was pushed: nop; jmp *%rax. */
+	begin_ahead(20);
+	PUT_CODE(AHEAD, "\x90\xff\xe0");
+	CHECK_FOUND();
+	/* A switch, with an old return address at rsp: ja 1; jmp *%rax; 1: pop %rcx; ret */
+	begin_ahead(19);
+	s->stack[19] = TEXT_IP(CALLER);
+	s->stack[18] = 0;
+	PUT_CODE(AHEAD, "\x77\x02\xff\xe0\x59\xc3");
+	CHECK_FOUND();
+	assert_int_equal(s->frames[1], TEXT_IP(CALLER));
+}
+
+/* The caller has the registers that the code will restore, and those that it leaves alone. */
+static void test_ahead_registers(void **state)
+{
+	struct buf b = { 0 };
+
+	/* The caller's CFA is rbx+16. */
+	build_one(&b, BUILD_TEXT, TEXT_LEN, PROG(DW_CFA_def_cfa, 3, 16));
+	begin_text_by(&b);
+	PUT_CODE(CALLER - 5, "\xe8\0\0\0\0");
+	PUT_CODE(AHEAD, "\x5b\xc3");				/* pop %rbx; ret */
+	s->regs.ip = TEXT_IP(AHEAD);
+	s->regs.r[7] = SYNTH_SP(19);
+	s->regs.r[3] = SYNTH_SP(40);
+	program_push(s, 19, SYNTH_SP(50), TEXT_IP(CALLER));
+	program_push(s, 51, 0);
+	program_check(s, RA_BAD, TEXT_IP(AHEAD), TEXT_IP(CALLER));
+	/* Not restored: rbx leads elsewhere. */
+	s->regs.r[7] = SYNTH_SP(20);
+	PUT_CODE(AHEAD, "\x90\xc3");
+	program_push(s, 41, TEXT_IP(CALLER), 0);
+	s->stack[40] = 0;
+	program_check(s, CFA_BACK, TEXT_IP(AHEAD), TEXT_IP(CALLER), TEXT_IP(CALLER));
+	/* push %rbx; mov %rdi,%rbx; pop %rbx; ret: rbx is what it was. */
+	PUT_CODE(AHEAD, "\x53\x48\x89\xfb\x5b\xc3");
+	program_check(s, CFA_BACK, TEXT_IP(AHEAD), TEXT_IP(CALLER), TEXT_IP(CALLER));
+	/* The same by mov. */
+	PUT_CODE(AHEAD, "\x48\x83\xec\x10\x48\x89\x5c\x24\x08"	/* sub $16,%rsp; mov %rbx,8(%rsp) */
+		 "\x48\x8b\x5c\x24\x08\x48\x83\xc4\x10\xc3");	/* mov 8(%rsp),%rbx; add $16,%rsp; ret */
+	program_check(s, CFA_BACK, TEXT_IP(AHEAD), TEXT_IP(CALLER), TEXT_IP(CALLER));
+	/* A word that nothing is known of. */
+	PUT_CODE(AHEAD, "\x48\x83\xec\x10\x90\x90\x90\x90\x90");
+	program_check(s, REG_UNKNOWN, TEXT_IP(AHEAD), TEXT_IP(CALLER));
 }
 
 /*
@@ -1133,7 +1262,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ra_expression),
 	TEST(test_guess),
 	TEST(test_guess_leaf),
-	TEST(test_epilogue),
+	TEST(test_ahead),
+	TEST(test_ahead_branches),
+	TEST(test_ahead_jumps),
+	TEST(test_ahead_registers),
 	TEST(test_no_call),
 	TEST(test_unverified),
 	TEST(test_clone),

@@ -108,11 +108,11 @@ static const struct shape {
 	{ "faults", shape_faults, "15 registers saved where nothing can be read" },
 	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
 	{ "loop", shape_loop, "an expression that reads for ever" },
-	{ "epilogues", shape_usual, "code without a rule that pops, and does not return" },
+	{ "ahead", shape_usual, "code without a rule that branches, and does not return" },
 };
 
 static u32 faults;
-static bool has_text, has_pops;
+static bool has_text, has_branches;
 
 /*
  * Of the text calls are there, or what would have to be one: before aligned addresses.
@@ -120,8 +120,9 @@ static bool has_text, has_pops;
  */
 static int read_text(u64 addr, u64 *word)
 {
-	*word = has_pops ? 0x5b5b5b5b5b5b5b5b : 0x90e8909090;
-	if (has_pops)
+	/* je, of what follows it. */
+	*word = has_branches ? 0x0074007400740074 : 0x90e8909090;
+	if (has_branches)
 		return 0;
 	if (has_text && addr - SYNTH_IP(0) < BUILD_TEXT_LEN)
 		return 0;
@@ -146,8 +147,8 @@ static void walk(const struct shape *shape)
 	for (word = 0; word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
 		s->stack[word + 1] = SYNTH_IP(16 + 16 * word);
 	/* Each frame pointer leads to the next, and no return address to known code. */
-	has_pops = !strcmp(shape->name, "epilogues");
-	for (word = 0; has_pops && word + 1 < SYNTH_WORDS; word += FRAME_WORDS) {
+	has_branches = !strcmp(shape->name, "ahead");
+	for (word = 0; has_branches && word + 1 < SYNTH_WORDS; word += FRAME_WORDS) {
 		s->stack[word] = SYNTH_SP(word + FRAME_WORDS);
 		s->stack[word + 1] = SYNTH_IP(BUILD_TEXT_LEN + 16 + 16 * word);
 	}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * x86-64's instructions, as far as a stack pointer's way is concerned: how long each is, and
+ * which operation has which operands (Intel SDM volume 2, chapter 2 and appendix A).
+ */
+#ifndef KUW_INSN_H
+#define KUW_INSN_H
+
+#include "cursor.h"
+
+/* The longest instruction. */
+#define KUW_INSN_BYTES		15
+
+/* The operand is not a register, and is not addressed by one alone. */
+#define KUW_INSN_NO_REG		0xff
+
+/**
+ * struct kuw_insn - one instruction
+ * @op: its opcode; with 0x0f00 if it is from the two-byte map. 0 for those of other maps,
+ *	which change no general register that a frame needs
+ * @reg: the register operand, by DWARF number
+ * @ext: the ModRM byte's reg field, where it extends the opcode
+ * @memory: the other operand is in memory
+ * @base: the other operand's register by DWARF number: its own, or what addresses it
+ * @disp: what is added to @base
+ * @imm: the immediate operand, sign-extended; of a jump, the distance
+ * @wide: the operands have 64 bits
+ * @narrow: the operands have 16 bits
+ */
+struct kuw_insn {
+	u16 op;
+	u8 reg;
+	u8 ext;
+	u8 base;
+	bool memory;
+	bool wide;
+	bool narrow;
+	s32 disp;
+	s64 imm;
+};
+
+/* Decode the instruction at @c, and go behind it. Return: whether it is a known one. */
+bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn);
+
+#endif /* KUW_INSN_H */
