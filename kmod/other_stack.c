@@ -80,8 +80,8 @@ static struct mm_struct *get_visible_mm(struct task_struct *task)
 	if (mm == current->mm)
 		return mm;
 	/*
-	 * A program that starts meanwhile, maybe with more privilege, has another mm, and then
-	 * kw_walk_thread() fails.
+	 * If the task starts a program after this, maybe with more privilege, it has another mm.
+	 * kw_walk_thread() gives a stack only of a moment at which the task had this one.
 	 */
 	ret = kw_may_see(task);
 	if (!ret)

@@ -57,12 +57,16 @@ static bool is_on_cpu(const struct task_struct *task)
 	return smp_load_acquire(&task->on_cpu);
 }
 
-/* Whether @r->task has been on no CPU since @r->switches was read. */
+/*
+ * Whether @r->task has been on no CPU since @r->switches was read, and had @r->mm. The mm of a
+ * task changes only while the task is on a CPU. So what was copied meanwhile is of that mm.
+ */
 static bool has_slept(const struct request *r)
 {
 	/* All reads of its registers and of its stack come before. */
 	smp_rmb();
 	return !is_on_cpu(r->task) && count_switches(r->task) == r->switches &&
+	       READ_ONCE(r->task->mm) == r->mm &&
 	       !(READ_ONCE(r->task->flags) & PF_EXITING);
 }
 
