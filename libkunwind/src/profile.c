@@ -529,13 +529,13 @@ static int start(struct kunwind_handle *handle, unsigned int hz, const char *pat
 	ret = open_files() ?: tell_first() ?: catch_signal();
 	if (ret)
 		goto remove_folder;
-	set_state(SAMPLING);
 	ret = start_timer(hz);
 	if (!ret) {
 		close(profile.folder);
+		/* From here on another thread may stop it. */
+		set_state(SAMPLING);
 		return 0;
 	}
-	set_state(CHANGING);
 	(void)release_signal();
 remove_folder:
 	close_files();

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What else a process may do while it samples itself.
+ * There is no module: the device's answers come from here. Each test is a process.
+ */
+#include <unistd.h>
+#include <time.h>
+#include <signal.h>
+
+#define kunwind_ioctl no_ioctl
+#include "internal.h"
+#undef kunwind_ioctl
+#define kunwind_ioctl give_stack
+
+static long give_stack(int fd, unsigned long request, void *arg);
+static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer);
+
+/* The file is part of this program, so that a test can act between two of its steps. */
+#define timer_create make_timer
+#include <profile.c>
+#undef timer_create
+
+#include <sys/wait.h>
+#include "tap.h"
+
+static struct kunwind_handle handle;
+/* What the module would count. */
+static uint64_t mappings = 7;
+/* Called once, instead of another thread that comes at that moment. */
+static void (*at_timer)(void);
+static int answer;
+
+static long give_stack(int fd, unsigned long request, void *arg)
+{
+	struct answer *to = arg;
+
+	(void)fd;
+	(void)request;
+	to->at.stack.count = 1;
+	to->at.stack.proven = 1;
+	to->at.stack.stop = KUNWIND_STOP_COMPLETE;
+	to->at.mappings = mappings;
+	to->frames[0] = (struct kunwind_frame) {
+		.address = to->at.registers.ip, .flags = KUNWIND_FRAME_INTERRUPTED,
+	};
+	return 0;
+}
+
+static void call_once(void (**function)(void))
+{
+	void (*once)(void) = *function;
+
+	*function = NULL;
+	if (once)
+		once();
+}
+
+static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer)
+{
+	call_once(&at_timer);
+	return timer_create(clock, event, timer);
+}
+
+static void use_cpu(unsigned int ms)
+{
+	uint64_t until = read_clock(CLOCK_PROCESS_CPUTIME_ID) + ms * 1000000ull;
+
+	while (read_clock(CLOCK_PROCESS_CPUTIME_ID) < until)
+		;
+}
+
+static int start_one(const char *name)
+{
+	return kunwind_profile_start(&handle, 250, name);
+}
+
+static void stop_meanwhile(void)
+{
+	answer = kunwind_profile_stop();
+}
+
+/* SIGPROF would end the process if the timer were left. */
+static int stop_during_start(void)
+{
+	int ret;
+
+	at_timer = stop_meanwhile;
+	ret = start_one("during");
+	use_cpu(200);
+	tap_diag("start: %d; stop meanwhile: %d", ret, answer);
+	return !ret && answer == -EBUSY && kunwind_profile_stop() == 0;
+}
+
+static void test(int (*what)(void), const char *name)
+{
+	pid_t child;
+	int status = 0;
+
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		status = what();
+		fflush(stdout);
+		_exit(!status);
+	}
+	waitpid(child, &status, 0);
+	if (!tap_ok(child > 0 && !status, "%s", name) && WIFSIGNALED(status))
+		tap_diag("it was ended by %s", strsignal(WTERMSIG(status)));
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/kunwind-process-XXXXXX";
+
+	handle.fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (!mkdtemp(folder) || chdir(folder) || setenv("PWD", folder, 1))
+		tap_bail("%s: %s", folder, strerror(errno));
+	test(stop_during_start, "another thread stops during the start");
+	close(handle.fd);
+	if (system("rm -rf -- \"$PWD\""))
+		tap_diag("%s is left", folder);
+	return tap_done();
+}
