@@ -72,19 +72,33 @@ enum state {
 };
 
 /**
- * struct profile - the profile of this process
+ * struct threads - what the threads of this process are doing with the profile
  * @state: enum state
- * @active: handlers that may be using what follows
- * @pid: the process that started it: a child of fork() has a copy, and does not sample
+ * @active: handlers that may be using the profile
+ * @telling: a handler tells of code
+ *
+ * It has a page, which the kernel fills with zeros in a child of fork(). The child has none of
+ * these threads, and does not sample. Its number says less: as the first process of a PID
+ * namespace it can have the number of its parent.
+ */
+struct threads {
+	int state;
+	int active;
+	int telling;
+};
+
+/**
+ * struct profile - the profile of this process; a child of fork() has its parent's
+ * @threads: NULL before the first start
+ * @pid: the process that started it
  * @device: the device, which covers this process
  * @folder: where the trace is; while it is made
  * @timer: sends the signal
  * @period: of the timer, in ns
  * @before: what SIGPROF did
  * @nr_writers: how many there are
- * @memory: the writers, and what tells of code
+ * @memory: the writers, and what tells of code; or NULL
  * @bytes: of @memory
- * @telling: a handler tells of code
  * @mappings: the module's number of what was told
  * @lost: samples that got no writer
  * @owed: time that samples stand for which were not taken
@@ -92,8 +106,7 @@ enum state {
  * @name: of the folder, if the caller has named none
  */
 static struct profile {
-	int state;
-	int active;
+	struct threads *threads;
 	pid_t pid;
 	int device;
 	int folder;
@@ -103,13 +116,32 @@ static struct profile {
 	unsigned int nr_writers;
 	struct memory *memory;
 	size_t bytes;
-	int telling;
 	uint64_t mappings;
 	uint64_t lost;
 	uint64_t owed;
 	uint64_t number;
 	char name[64];
 } profile;
+
+/* Return: profile.threads, which is made if there is none; or NULL, with errno. */
+static struct threads *make_threads(void)
+{
+	struct threads *threads = __atomic_load_n(&profile.threads, __ATOMIC_ACQUIRE), *fresh;
+
+	if (threads)
+		return threads;
+	fresh = mmap(NULL, sizeof(*fresh), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
+	if (fresh == MAP_FAILED)
+		return NULL;
+	if (!madvise(fresh, sizeof(*fresh), MADV_WIPEONFORK) &&
+	    __atomic_compare_exchange_n(&profile.threads, &threads, fresh, 0, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return fresh;
+	munmap(fresh, sizeof(*fresh));
+	/* Another thread's, if that was faster. */
+	return threads;
+}
 
 /*
  * The thread's last sample: of which profile, and how much CPU time it had used. Only this
@@ -199,12 +231,12 @@ static int tell_code(uint64_t mappings)
 {
 	int told = __atomic_load_n(&profile.mappings, __ATOMIC_ACQUIRE) == mappings;
 
-	if (told || __atomic_exchange_n(&profile.telling, 1, __ATOMIC_ACQUIRE))
+	if (told || __atomic_exchange_n(&profile.threads->telling, 1, __ATOMIC_ACQUIRE))
 		return told;
 	told = !kunwind_code_tell(&profile.memory->code, now());
 	if (told)
 		__atomic_store_n(&profile.mappings, mappings, __ATOMIC_RELEASE);
-	__atomic_store_n(&profile.telling, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&profile.threads->telling, 0, __ATOMIC_RELEASE);
 	return told;
 }
 
@@ -325,22 +357,22 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	/* Others may send the signal, too. */
 	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &profile)
 		return;
-	__atomic_fetch_add(&profile.active, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&profile.state, __ATOMIC_SEQ_CST) == SAMPLING)
+	__atomic_fetch_add(&profile.threads->active, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&profile.threads->state, __ATOMIC_SEQ_CST) == SAMPLING)
 		sample(context, (1ull + info->si_overrun) * profile.period);
-	__atomic_fetch_sub(&profile.active, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&profile.threads->active, 1, __ATOMIC_SEQ_CST);
 }
 
 static void set_state(int state)
 {
-	__atomic_store_n(&profile.state, state, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&profile.threads->state, state, __ATOMIC_SEQ_CST);
 }
 
 static void wait_for_handlers(void)
 {
 	const struct timespec while_ = { .tv_nsec = 1000000 };
 
-	while (__atomic_load_n(&profile.active, __ATOMIC_SEQ_CST))
+	while (__atomic_load_n(&profile.threads->active, __ATOMIC_SEQ_CST))
 		nanosleep(&while_, NULL);
 }
 
@@ -496,6 +528,15 @@ static int make_memory(void)
 	return profile.memory ? 0 : -ENOMEM;
 }
 
+static void free_memory(void)
+{
+	struct memory *memory = profile.memory;
+
+	/* First, as another thread may fork() in between. */
+	profile.memory = NULL;
+	munmap(memory, profile.bytes);
+}
+
 /* The module must know the request, in this process. */
 static int tell_first(void)
 {
@@ -543,7 +584,7 @@ remove_folder:
 	close(profile.folder);
 	rmdir(path);
 free_memory:
-	munmap(profile.memory, profile.bytes);
+	free_memory();
 close_device:
 	close(profile.device);
 	return ret;
@@ -578,21 +619,16 @@ static void free_profile(void)
 {
 	close_files();
 	close(profile.device);
-	munmap(profile.memory, profile.bytes);
+	free_memory();
 }
 
-/* Return: whether this process is a child of the one that samples, and now does not. */
-static int forget_parents(int state)
+/* A child of the process that sampled gives back what it has of that. */
+static void forget_parents(void)
 {
-	if (state == IDLE || profile.pid == getpid())
-		return 0;
-	if (state == SAMPLING) {
-		(void)release_signal();
-		free_profile();
-	}
-	profile.active = 0;
-	set_state(IDLE);
-	return 1;
+	if (!profile.memory)
+		return;
+	(void)release_signal();
+	free_profile();
 }
 
 /* Return: the state before, which is CHANGING now if it was @from. */
@@ -600,23 +636,25 @@ static int change_from(int from)
 {
 	int state = from;
 
-	__atomic_compare_exchange_n(&profile.state, &state, CHANGING, 0, __ATOMIC_SEQ_CST,
-				    __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n(&profile.threads->state, &state, CHANGING, 0,
+				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	return state;
 }
 
 EXPORT int kunwind_profile_start(struct kunwind_handle *handle, unsigned int hz,
 				 const char *path)
 {
-	int saved_errno = errno, state, ret;
+	int saved_errno = errno, ret;
 
 	if (!handle || !hz || hz > KUNWIND_MAX_HZ)
 		return -EINVAL;
-	state = change_from(IDLE);
-	if (forget_parents(state))
-		state = change_from(IDLE);
-	if (state != IDLE)
+	if (!make_threads()) {
+		ret = -errno;
+		goto out_errno;
+	}
+	if (change_from(IDLE) != IDLE)
 		return -EBUSY;
+	forget_parents();
 	profile.pid = getpid();
 	if (kunwind_recorder_exists()) {
 		ret = kunwind_recorder_start();
@@ -626,6 +664,7 @@ EXPORT int kunwind_profile_start(struct kunwind_handle *handle, unsigned int hz,
 		if (ret)
 			set_state(IDLE);
 	}
+out_errno:
 	errno = saved_errno;
 	return ret;
 }
@@ -648,7 +687,7 @@ EXPORT int kunwind_profile_stop(void)
 {
 	int saved_errno = errno, state, ret;
 
-	if (forget_parents(__atomic_load_n(&profile.state, __ATOMIC_SEQ_CST)))
+	if (!__atomic_load_n(&profile.threads, __ATOMIC_ACQUIRE))
 		return -EALREADY;
 	state = change_from(SAMPLING);
 	if (state == RECORDED)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What else a process may do while it samples itself.
+ * What else a process may do while it samples itself: call in several threads, and fork.
  * There is no module: the device's answers come from here. Each test is a process.
  */
 #include <unistd.h>
@@ -13,11 +13,14 @@
 #define kunwind_ioctl give_stack
 
 static long give_stack(int fd, unsigned long request, void *arg);
+static pid_t which_pid(void);
 static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer);
 
 /* The file is part of this program, so that a test can act between two of its steps. */
+#define getpid which_pid
 #define timer_create make_timer
 #include <profile.c>
+#undef getpid
 #undef timer_create
 
 #include <sys/wait.h>
@@ -27,8 +30,10 @@ static struct kunwind_handle handle;
 /* What the module would count. */
 static uint64_t mappings = 7;
 /* Called once, instead of another thread that comes at that moment. */
-static void (*at_timer)(void);
+static void (*at_getpid)(void), (*at_timer)(void);
 static int answer;
+/* As the first process of a PID namespace has it, and its child in a namespace of its own. */
+static pid_t number;
 
 static long give_stack(int fd, unsigned long request, void *arg)
 {
@@ -53,6 +58,12 @@ static void call_once(void (**function)(void))
 	*function = NULL;
 	if (once)
 		once();
+}
+
+static pid_t which_pid(void)
+{
+	call_once(&at_getpid);
+	return number ?: getpid();
 }
 
 static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer)
@@ -91,6 +102,73 @@ static int stop_during_start(void)
 	return !ret && answer == -EBUSY && kunwind_profile_stop() == 0;
 }
 
+static void start_meanwhile(void)
+{
+	answer = start_one("other");
+}
+
+static int two_starts(void)
+{
+	int ret;
+
+	at_getpid = start_meanwhile;
+	ret = start_one("one");
+	tap_diag("start: %d; start meanwhile: %d", ret, answer);
+	return !ret != !answer && (ret == -EBUSY || answer == -EBUSY) &&
+	       kunwind_profile_stop() == 0;
+}
+
+/* Return: the exit status of a child, or -1. */
+static int status_of(pid_t child)
+{
+	int status;
+
+	return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ?
+	       WEXITSTATUS(status) : -1;
+}
+
+static int child_samples(const char *name)
+{
+	int lost;
+
+	if (start_one(name))
+		return 0;
+	mappings++;
+	use_cpu(400);
+	lost = kunwind_profile_stop();
+	tap_diag("the child lost %d samples", lost);
+	return lost == 0;
+}
+
+/* The thread that tells of code is not in the child. */
+static int fork_while_telling(void)
+{
+	pid_t child;
+
+	if (start_one("parent"))
+		return 0;
+	profile.threads->telling = 1;
+	child = fork();
+	if (!child)
+		_exit(child_samples("child"));
+	profile.threads->telling = 0;
+	return status_of(child) == 1;
+}
+
+/* The parent's trace is not the child's to end. */
+static int same_number(void)
+{
+	pid_t child;
+
+	number = 1;
+	if (start_one("first"))
+		return 0;
+	child = fork();
+	if (!child)
+		_exit(kunwind_profile_stop() == -EALREADY && child_samples("second"));
+	return status_of(child) == 1 && kunwind_profile_stop() == 0;
+}
+
 static void test(int (*what)(void), const char *name)
 {
 	pid_t child;
@@ -116,6 +194,9 @@ int main(void)
 	if (!mkdtemp(folder) || chdir(folder) || setenv("PWD", folder, 1))
 		tap_bail("%s: %s", folder, strerror(errno));
 	test(stop_during_start, "another thread stops during the start");
+	test(two_starts, "two threads make the first start");
+	test(fork_while_telling, "a child of a process that was telling of code");
+	test(same_number, "a child with the same number");
 	close(handle.fd);
 	if (system("rm -rf -- \"$PWD\""))
 		tap_diag("%s is left", folder);
