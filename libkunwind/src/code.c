@@ -22,15 +22,12 @@
 int kunwind_code_open(struct kunwind_code *code)
 {
 	code->pid = getpid();
-	code->maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	return code->maps < 0 ? -errno : 0;
+	return kunwind_file_take(&code->maps, open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
 }
 
 void kunwind_code_close(struct kunwind_code *code)
 {
-	if (code->maps >= 0)
-		close(code->maps);
-	code->maps = -1;
+	kunwind_file_close(&code->maps);
 }
 
 /* A mapping may be gone by now: a read of it must fail, not fault. */
@@ -242,7 +239,7 @@ static char *next_line(struct kunwind_code *code, uint64_t *offset, uint32_t *at
 			*error = -E2BIG;
 			return NULL;
 		}
-		ret = kunwind_syscall(SYS_pread64, code->maps, (long)(code->text + code->used),
+		ret = kunwind_syscall(SYS_pread64, code->maps.fd, (long)(code->text + code->used),
 				      sizeof(code->text) - code->used, *offset);
 		if (ret <= 0) {
 			*error = ret;
@@ -263,6 +260,8 @@ int kunwind_code_tell(struct kunwind_code *code, uint64_t time)
 	int error = 0;
 	char *text;
 
+	if (!kunwind_file_is_own(&code->maps))
+		return -EBADF;
 	code->used = 0;
 	while ((text = next_line(code, &offset, &at, &error))) {
 		take_apart(text, &line);

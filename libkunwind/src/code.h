@@ -37,7 +37,7 @@ struct kunwind_mapping {
  */
 struct kunwind_code {
 	struct kunwind_stream stream;
-	int maps;
+	struct kunwind_file maps;
 	pid_t pid;
 	int told;
 	uint32_t count[2];

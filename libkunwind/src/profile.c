@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "code.h"
+#include "file.h"
 #include "internal.h"
 #include "libkunwind.h"
 #include "metadata.h"
@@ -108,7 +109,7 @@ struct threads {
 static struct profile {
 	struct threads *threads;
 	pid_t pid;
-	int device;
+	struct kunwind_file device;
 	int folder;
 	timer_t timer;
 	uint64_t period;
@@ -201,7 +202,7 @@ static long ask(struct answer *answer, const struct kunwind_registers *registers
 		.capacity = KUNWIND_MAX_FRAMES,
 	};
 	answer->at.registers = *registers;
-	return kunwind_ioctl(profile.device, KUNWIND_IOC_STACK_AT, &answer->at);
+	return kunwind_ioctl(profile.device.fd, KUNWIND_IOC_STACK_AT, &answer->at);
 }
 
 /* Return: a writer that no other handler has until give_back(); or NULL. */
@@ -446,12 +447,8 @@ static int open_files(void)
 	int ret = 0;
 
 	memory->code.stream.packet = memory->code_packet;
-	memory->code.maps = -1;
-	memory->code.stream.fd = -1;
-	for (i = 0; i < profile.nr_writers; i++) {
+	for (i = 0; i < profile.nr_writers; i++)
 		memory->writers[i].stream.packet = memory->writers[i].packet;
-		memory->writers[i].stream.fd = -1;
-	}
 	for (i = 0; i < profile.nr_writers && !ret; i++) {
 		name_stream(name, i);
 		ret = kunwind_stream_open(&memory->writers[i].stream, profile.folder, name,
@@ -558,9 +555,9 @@ static int start(struct kunwind_handle *handle, unsigned int hz, const char *pat
 	profile.lost = 0;
 	profile.owed = 0;
 	profile.number++;
-	profile.device = fcntl(handle->fd, F_DUPFD_CLOEXEC, 0);
-	if (profile.device < 0)
-		return -errno;
+	ret = kunwind_file_take(&profile.device, fcntl(handle->fd, F_DUPFD_CLOEXEC, 0));
+	if (ret)
+		return ret;
 	ret = make_memory();
 	if (ret)
 		goto close_device;
@@ -586,7 +583,7 @@ remove_folder:
 free_memory:
 	free_memory();
 close_device:
-	close(profile.device);
+	kunwind_file_close(&profile.device);
 	return ret;
 }
 
@@ -618,7 +615,7 @@ static int end_writers(uint64_t *lost)
 static void free_profile(void)
 {
 	close_files();
-	close(profile.device);
+	kunwind_file_close(&profile.device);
 	free_memory();
 }
 

@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "internal.h"
 #include "stream.h"
@@ -28,19 +26,18 @@ struct header {
 int kunwind_stream_open(struct kunwind_stream *stream, int folder, const char *name,
 			uint32_t id, uint32_t cpu)
 {
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
 	struct rlimit limit;
-	struct stat st;
+	int ret;
 
-	stream->fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (stream->fd < 0)
-		return -errno;
-	if (fstat(stream->fd, &st) || getrlimit(RLIMIT_FSIZE, &limit)) {
-		close(stream->fd);
-		stream->fd = -1;
-		return -errno;
+	ret = kunwind_file_take(&stream->file, openat(folder, name, flags, 0600));
+	if (ret)
+		return ret;
+	if (getrlimit(RLIMIT_FSIZE, &limit)) {
+		ret = -errno;
+		kunwind_stream_close(stream);
+		return ret;
 	}
-	stream->dev = st.st_dev;
-	stream->ino = st.st_ino;
 	stream->limit = limit.rlim_cur;
 	stream->id = id;
 	stream->cpu = cpu;
@@ -48,25 +45,9 @@ int kunwind_stream_open(struct kunwind_stream *stream, int folder, const char *n
 	return 0;
 }
 
-/*
- * The program may have closed all its files, and opened others with the same numbers. A
- * write there would damage one of them.
- */
-static int is_own_file(const struct kunwind_stream *stream)
-{
-	struct stat st;
-	/* What fstat() calls; it would set errno. */
-	long ret = kunwind_syscall(SYS_newfstatat, stream->fd, (long)"", (long)&st,
-				   AT_EMPTY_PATH);
-
-	return !ret && st.st_dev == stream->dev && st.st_ino == stream->ino;
-}
-
 void kunwind_stream_close(struct kunwind_stream *stream)
 {
-	if (stream->fd >= 0 && is_own_file(stream))
-		close(stream->fd);
-	stream->fd = -1;
+	kunwind_file_close(&stream->file);
 }
 
 static int write_packet(struct kunwind_stream *stream)
@@ -74,19 +55,19 @@ static int write_packet(struct kunwind_stream *stream)
 	size_t done = 0;
 	long ret;
 
-	if (!is_own_file(stream))
+	if (!kunwind_file_is_own(&stream->file))
 		return -EBADF;
 	/* More would be a signal that ends the program, SIGXFSZ. */
 	if (stream->offset + stream->used > stream->limit)
 		return -EFBIG;
 	while (done < stream->used) {
-		ret = kunwind_syscall(SYS_pwrite64, stream->fd, (long)(stream->packet + done),
+		ret = kunwind_syscall(SYS_pwrite64, stream->file.fd, (long)(stream->packet + done),
 				      stream->used - done, stream->offset + done);
 		if (ret == -EINTR)
 			continue;
 		if (ret <= 0) {
 			/* A part of a packet makes the file unreadable. */
-			kunwind_syscall(SYS_ftruncate, stream->fd, stream->offset, 0, 0);
+			kunwind_syscall(SYS_ftruncate, stream->file.fd, stream->offset, 0, 0);
 			return ret ?: -ENOSPC;
 		}
 		done += ret;

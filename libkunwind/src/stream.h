@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "file.h"
+
 /* Bytes of a packet, and of its largest event. */
 #define STREAM_PACKET	(64u << 10)
 #define STREAM_EVENT	(16u << 10)
@@ -22,12 +24,10 @@
  * @written: packets that are written
  * @offset: bytes that are written
  * @limit: the file must not become larger (RLIMIT_FSIZE)
- * @fd: the file
+ * @file: the file
  * @id: the stream's number in the metadata
  * @cpu: what the packets say of the CPU
  * @error: the first error of a write, a negative errno, or 0
- * @dev: the file's device, by which another file with the same descriptor is detected
- * @ino: the file's inode, likewise
  */
 struct kunwind_stream {
 	unsigned char *packet;
@@ -39,12 +39,10 @@ struct kunwind_stream {
 	uint64_t written;
 	uint64_t offset;
 	uint64_t limit;
-	int fd;
+	struct kunwind_file file;
 	uint32_t id;
 	uint32_t cpu;
 	int error;
-	dev_t dev;
-	ino_t ino;
 };
 
 /* Make the file @name in @folder; @stream->packet is set. Return: 0 or a negative errno. */

@@ -169,6 +169,23 @@ static int same_number(void)
 	return status_of(child) == 1 && kunwind_profile_stop() == 0;
 }
 
+/* Others have the numbers then. */
+static int all_files_closed(void)
+{
+	int files[60], i, left = 0, ret;
+
+	if (start_one("closed"))
+		return 0;
+	close_range(3, ~0u, 0);
+	for (i = 0; i < 60; i++)
+		files[i] = open("/proc/self/exe", O_RDONLY);
+	ret = kunwind_profile_stop();
+	for (i = 0; i < 60; i++)
+		left += fcntl(files[i], F_GETFD) >= 0;
+	tap_diag("stop: %d; files that are left: %d of 60", ret, left);
+	return left == 60;
+}
+
 static void test(int (*what)(void), const char *name)
 {
 	pid_t child;
@@ -197,6 +214,7 @@ int main(void)
 	test(two_starts, "two threads make the first start");
 	test(fork_while_telling, "a child of a process that was telling of code");
 	test(same_number, "a child with the same number");
+	test(all_files_closed, "all files were closed, and others opened");
 	close(handle.fd);
 	if (system("rm -rf -- \"$PWD\""))
 		tap_diag("%s is left", folder);

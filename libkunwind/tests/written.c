@@ -273,7 +273,7 @@ static void test_stream(void)
 	add(&stream, 1);
 	tap_ok(!kunwind_stream_flush(&stream) && file_size("full") > size, "it goes on after that");
 	size = file_size("full");
-	fd = stream.fd;
+	fd = stream.file.fd;
 	close(fd);
 	add(&stream, 1);
 	tap_ok(kunwind_stream_flush(&stream) == -EBADF, "a file that is closed");

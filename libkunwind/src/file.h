@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file of the library. The program may have closed all its files, and opened others with the
+ * same numbers. So a descriptor is used only while it is the file that it was at first.
+ */
+#ifndef LIBKUNWIND_FILE_H
+#define LIBKUNWIND_FILE_H
+
+#include <sys/types.h>
+
+/* An open file; of zeros there is none. @dev, @ino: which one it is. */
+struct kunwind_file {
+	int fd;
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Take over @fd, or the error in errno if it is -1. Return: 0 or a negative errno. */
+int kunwind_file_take(struct kunwind_file *file, int fd);
+void kunwind_file_close(struct kunwind_file *file);
+
+/* Return: whether it is still the same file. Async-signal-safe, and leaves errno alone. */
+int kunwind_file_is_own(const struct kunwind_file *file);
+
+#endif /* LIBKUNWIND_FILE_H */
