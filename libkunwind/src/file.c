@@ -2,6 +2,7 @@
 /* Descriptors that may have become others. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +34,14 @@ int kunwind_file_is_own(const struct kunwind_file *file)
 	long ret = kunwind_syscall(SYS_newfstatat, file->fd, (long)"", (long)&st, AT_EMPTY_PATH);
 
 	return file->ino && !ret && st.st_dev == file->dev && st.st_ino == file->ino;
+}
+
+int kunwind_file_may_have(uint64_t size)
+{
+	struct rlimit64 limit;
+	long ret = kunwind_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit);
+
+	return !ret && size <= limit.rlim_cur;
 }
 
 void kunwind_file_close(struct kunwind_file *file)

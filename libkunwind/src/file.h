@@ -6,6 +6,7 @@
 #ifndef LIBKUNWIND_FILE_H
 #define LIBKUNWIND_FILE_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 /* An open file; of zeros there is none. @dev, @ino: which one it is. */
@@ -18,6 +19,12 @@ struct kunwind_file {
 /* Take over @fd, or the error in errno if it is -1. Return: 0 or a negative errno. */
 int kunwind_file_take(struct kunwind_file *file, int fd);
 void kunwind_file_close(struct kunwind_file *file);
+
+/*
+ * Return: whether RLIMIT_FSIZE allows a file of @size bytes. More would be a signal that ends
+ * the program, SIGXFSZ. Async-signal-safe, and leaves errno alone.
+ */
+int kunwind_file_may_have(uint64_t size);
 
 /* Return: whether it is still the same file. Async-signal-safe, and leaves errno alone. */
 int kunwind_file_is_own(const struct kunwind_file *file);

@@ -8,11 +8,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "internal.h"
 #include "metadata.h"
 
@@ -118,18 +120,8 @@ static void write_env(FILE *file)
 	fputs("\"; domain = \"kernel\"; tracer_name = \"libkunwind\"; };\n", file);
 }
 
-int kunwind_metadata_write(int folder)
+static void write_all(FILE *file)
 {
-	int fd = openat(folder, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-	int ret = 0;
-
-	if (!file) {
-		ret = -errno;
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
 	fputs(head, file);
 	write_env(file);
 	write_clock(file);
@@ -139,9 +131,44 @@ int kunwind_metadata_write(int folder)
 	KUNWIND_STOPS(STOP_VALUE)
 #undef STOP_VALUE
 	fputs(maps, file);
-	if (fflush(file) || ferror(file))
+}
+
+static int write_file(int folder, const char *text, size_t size)
+{
+	int fd, ret = 0;
+
+	if (!kunwind_file_may_have(size))
+		return -EFBIG;
+	fd = openat(folder, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	while (size && !ret) {
+		ssize_t done = write(fd, text, size);
+
+		if (done > 0) {
+			text += done;
+			size -= done;
+		} else if (done < 0 && errno != EINTR) {
+			ret = -errno;
+		}
+	}
+	if (close(fd) && !ret)
 		ret = -errno;
-	if (fclose(file) && !ret)
-		ret = -errno;
+	return ret;
+}
+
+int kunwind_metadata_write(int folder)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	int ret = -ENOMEM;
+
+	if (memory) {
+		write_all(memory);
+		if (!fclose(memory))
+			ret = write_file(folder, text, size);
+	}
+	free(text);
 	return ret;
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "internal.h"
@@ -27,18 +26,11 @@ int kunwind_stream_open(struct kunwind_stream *stream, int folder, const char *n
 			uint32_t id, uint32_t cpu)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-	struct rlimit limit;
 	int ret;
 
 	ret = kunwind_file_take(&stream->file, openat(folder, name, flags, 0600));
 	if (ret)
 		return ret;
-	if (getrlimit(RLIMIT_FSIZE, &limit)) {
-		ret = -errno;
-		kunwind_stream_close(stream);
-		return ret;
-	}
-	stream->limit = limit.rlim_cur;
 	stream->id = id;
 	stream->cpu = cpu;
 	stream->used = sizeof(struct header);
@@ -57,8 +49,8 @@ static int write_packet(struct kunwind_stream *stream)
 
 	if (!kunwind_file_is_own(&stream->file))
 		return -EBADF;
-	/* More would be a signal that ends the program, SIGXFSZ. */
-	if (stream->offset + stream->used > stream->limit)
+	/* The program may have lowered it since the last packet. */
+	if (!kunwind_file_may_have(stream->offset + stream->used))
 		return -EFBIG;
 	while (done < stream->used) {
 		ret = kunwind_syscall(SYS_pwrite64, stream->file.fd, (long)(stream->packet + done),

@@ -23,7 +23,6 @@
  * @discarded: events that were lost until now
  * @written: packets that are written
  * @offset: bytes that are written
- * @limit: the file must not become larger (RLIMIT_FSIZE)
  * @file: the file
  * @id: the stream's number in the metadata
  * @cpu: what the packets say of the CPU
@@ -38,7 +37,6 @@ struct kunwind_stream {
 	uint64_t discarded;
 	uint64_t written;
 	uint64_t offset;
-	uint64_t limit;
 	struct kunwind_file file;
 	uint32_t id;
 	uint32_t cpu;

@@ -23,6 +23,7 @@ static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer);
 #undef getpid
 #undef timer_create
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include "tap.h"
 
@@ -186,6 +187,40 @@ static int all_files_closed(void)
 	return left == 60;
 }
 
+static void set_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* SIGXFSZ would end the process. */
+static int limit_at_start(void)
+{
+	int ret;
+
+	set_limit(1000);
+	ret = start_one("limited");
+	tap_diag("start: %d", ret);
+	return ret == -EFBIG && access("limited", F_OK);
+}
+
+static int limit_meanwhile(void)
+{
+	int ret;
+
+	if (start_one("later"))
+		return 0;
+	use_cpu(1500);
+	set_limit(1000);
+	use_cpu(1500);
+	ret = kunwind_profile_stop();
+	tap_diag("stop: %d", ret);
+	return ret == -EFBIG;
+}
+
 static void test(int (*what)(void), const char *name)
 {
 	pid_t child;
@@ -215,6 +250,8 @@ int main(void)
 	test(fork_while_telling, "a child of a process that was telling of code");
 	test(same_number, "a child with the same number");
 	test(all_files_closed, "all files were closed, and others opened");
+	test(limit_at_start, "files may not be large at the start");
+	test(limit_meanwhile, "files may not be large any more");
 	close(handle.fd);
 	if (system("rm -rf -- \"$PWD\""))
 		tap_diag("%s is left", folder);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -250,6 +251,18 @@ static long file_size(const char *name)
 	return fstatat(folder, name, &st, 0) ? -1 : st.st_size;
 }
 
+/* The file that is written to may not become larger. */
+static void set_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit))
+		tap_bail("getrlimit: %s", strerror(errno));
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	if (setrlimit(RLIMIT_FSIZE, &limit))
+		tap_bail("setrlimit: %s", strerror(errno));
+}
+
 static void test_stream(void)
 {
 	struct kunwind_stream stream = { .packet = packets[1] };
@@ -264,12 +277,12 @@ static void test_stream(void)
 	size = file_size("full");
 	tap_ok(size > 0 && (size_t)size == stream.offset && stream.written == 4 && stream.events,
 	       "packets are written when they are full");
-	stream.limit = stream.offset + 100;
+	set_limit(stream.offset + 100);
 	tap_ok(kunwind_stream_flush(&stream) == -EFBIG && stream.error == -EFBIG,
 	       "beyond the limit of files");
 	tap_ok(file_size("full") == size && stream.discarded > 0 && !stream.events,
 	       "its events are lost, and counted");
-	stream.limit = UINT64_MAX;
+	set_limit(RLIM_INFINITY);
 	add(&stream, 1);
 	tap_ok(!kunwind_stream_flush(&stream) && file_size("full") > size, "it goes on after that");
 	size = file_size("full");
