@@ -10,8 +10,14 @@
  * Each of these holds a reference to the module. A redirected call has its reference before it
  * enters the module, and does not sleep after it has given the reference back. So
  * synchronize_rcu_tasks() at the exit waits for tasks that are about to enter or to leave.
+ *
+ * But the kernel frees a module whose init fails, whatever references there are.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <lttng/events.h>
 #include <lttng/events-internal.h>
@@ -43,41 +49,59 @@ static struct kunwind_redirect redirects[] = {
 	},
 };
 
+static struct {
+	const char *events;
+	int (*begin)(void);
+	void (*end)(void);
+	bool is_registered;
+} probes[] = {
+	{ "kunwind_*", map_probes_register, map_probes_unregister },
+	{ "kunwind_statedump_*", statedump_probes_register, statedump_probes_unregister },
+	{ "cpu_*", sample_probes_register, sample_probes_unregister },
+};
+
+/* A session that is active takes the events at once, and keeps them. */
+static void register_probes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		int ret = probes[i].begin();
+
+		probes[i].is_registered = !ret;
+		if (ret)
+			pr_err("there are no events %s: LTTng refuses them (error %d)\n",
+			       probes[i].events, ret);
+	}
+}
+
+static void unregister_probes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probes[i].is_registered)
+			probes[i].end();
+}
+
 static int __init kunwind_lttng_init(void)
 {
 	int ret;
 
-	ret = map_probes_register();
-	if (ret)
-		return ret;
-	ret = statedump_probes_register();
-	if (ret)
-		goto unregister_map;
-	ret = sample_probes_register();
-	if (ret)
-		goto unregister_statedump;
 	ret = kunwind_redirect_begin(redirects, ARRAY_SIZE(redirects));
 	if (ret)
-		goto unregister_sample;
+		return ret;
+	/* From here on, LTTng points into the module: no failure may follow. */
+	register_probes();
 	return 0;
-
-unregister_sample:
-	sample_probes_unregister();
-unregister_statedump:
-	statedump_probes_unregister();
-unregister_map:
-	map_probes_unregister();
-	return ret;
 }
 
 static void __exit kunwind_lttng_exit(void)
 {
 	kunwind_redirect_end(redirects, ARRAY_SIZE(redirects));
 	synchronize_rcu_tasks();
-	sample_probes_unregister();
+	unregister_probes();
 	sample_counters_end();
-	statedump_probes_unregister();
-	map_probes_unregister();
 }
 
 module_init(kunwind_lttng_init);

@@ -98,10 +98,30 @@ all_down() {
 	return 1
 }
 
+# refused: another module replaces one of LTTng's functions, while a session wants kunwind's events. It must not keep any.
+refused() {
+	local replace=/sys/module/kunwind_test/parameters/replace status
+	modprobe -r kunwind-lttng && modprobe kunwind-test && lttng create modules --output="$SCRATCH/trace" &&
+		lttng enable-event --kernel --session=modules 'kunwind_*' && lttng start modules || return
+	echo lttng_statedump_start >"$replace" || return
+	! modprobe kunwind-lttng
+	status=$?
+	echo >"$replace"
+	return "$status"
+}
+
+# recorded: what the session has of a module that is loaded under it.
+recorded() {
+	modprobe kunwind-lttng && open_device && close_device && lttng destroy modules && modprobe -r kunwind-test &&
+		babeltrace2 "$SCRATCH/trace" >"$SCRATCH/events" && grep -q ' kunwind_map: ' "$SCRATCH/events"
+}
+
 ok "kunwind is loaded" loaded kunwind
 ok "kunwind-lttng is loaded" loaded kunwind_lttng
 ok "/dev/kunwind has mode 666" [ "$(stat -c '%a %F' /dev/kunwind 2>&1)" = "666 character special file" ]
 ok "both can be removed and loaded again" again_and_again
+ok "kunwind-lttng is refused while a session is active" refused
+ok "then it is loaded, and the session records its events" recorded
 ok "kunwind cannot be removed while the device is open" held_open
 ok "the device is opened" open_device
 ok "$hooks hooks and a probe are there while it is open" all_up
