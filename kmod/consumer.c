@@ -72,27 +72,43 @@ static void hooks_may_go(void)
 		mod_delayed_work(system_long_wq, &hooks_go, kw_hooks_stay);
 }
 
+/*
+ * Nothing is allocated under the lock that is charged to the caller: at the limit of its
+ * cgroup that can take long, and all others would wait.
+ */
 static int enlist(const struct kunwind_consumer *c)
 {
+	struct kw_wish *wish = NULL;
 	int ret;
 
+	if (!c->mm) {
+		wish = kw_wish_alloc(c->uid);
+		if (!wish)
+			return -ENOMEM;
+	}
+	ret = -EINTR;
 	if (mutex_lock_killable(&consumers_lock))
-		return -EINTR;
+		goto free;
 	ret = bring_up();
-	if (!ret && !c->mm)
-		ret = kw_wanted_add(c->uid);
 	if (ret) {
 		hooks_may_go();
 		goto unlock;
 	}
+	if (wish)
+		kw_wanted_add(wish);
 	if (!nr_consumers++)
 		kw_tables_open();
 	kw_gauge_add(consumers, 1);
+	mutex_unlock(&consumers_lock);
 	/* Now, as the next fork may come at once. */
-	if (!c->mm)
+	if (wish)
 		kw_spares_fill();
+	return 0;
+
 unlock:
 	mutex_unlock(&consumers_lock);
+free:
+	kfree(wish);
 	return ret;
 }
 

@@ -12,10 +12,11 @@
 #include "wanted.h"
 
 /*
- * A user whose processes are wanted. Made by kw_wanted_add(); found under
- * rcu_read_lock(); freed after a grace period by the last kw_wanted_del().
+ * A user whose processes are wanted. Made by kw_wish_alloc(), and on the list from
+ * kw_wanted_add() on; found under rcu_read_lock(); freed after a grace period by the last
+ * kw_wanted_del().
  */
-struct wish {
+struct kw_wish {
 	struct hlist_node node;
 	kuid_t uid;
 	/* Under wishes_lock. */
@@ -28,9 +29,9 @@ static HLIST_HEAD(wishes);
 /* How many consumers want all processes; written under wishes_lock. */
 static unsigned int everybody;
 
-static struct wish *find(kuid_t uid)
+static struct kw_wish *find(kuid_t uid)
 {
-	struct wish *wish;
+	struct kw_wish *wish;
 
 	hlist_for_each_entry_rcu(wish, &wishes, node, lockdep_is_held(&wishes_lock))
 		if (uid_eq(wish->uid, uid))
@@ -38,18 +39,24 @@ static struct wish *find(kuid_t uid)
 	return NULL;
 }
 
-/* Context: process context, sleeps. Return: 0, -ENOMEM. */
-int kw_wanted_add(kuid_t uid)
+/* Context: process context, sleeps. Return: for kw_wanted_add() or kfree(); NULL if no memory. */
+struct kw_wish *kw_wish_alloc(kuid_t uid)
 {
-	struct wish *fresh, *wish;
+	struct kw_wish *wish = kzalloc(sizeof(*wish), GFP_KERNEL_ACCOUNT);
 
-	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
-	if (!fresh)
-		return -ENOMEM;
-	fresh->uid = uid;
+	if (wish)
+		wish->uid = uid;
+	return wish;
+}
+
+/* Want the processes of a user, or all. Takes over @fresh, which may not be needed. */
+void kw_wanted_add(struct kw_wish *fresh)
+{
+	struct kw_wish *wish;
+
 	spin_lock(&wishes_lock);
-	wish = find(uid);
-	if (!wish && uid_valid(uid)) {
+	wish = find(fresh->uid);
+	if (!wish && uid_valid(fresh->uid)) {
 		wish = fresh;
 		hlist_add_head_rcu(&wish->node, &wishes);
 	}
@@ -60,12 +67,11 @@ int kw_wanted_add(kuid_t uid)
 	spin_unlock(&wishes_lock);
 	if (wish != fresh)
 		kfree(fresh);
-	return 0;
 }
 
 void kw_wanted_del(kuid_t uid)
 {
-	struct wish *wish;
+	struct kw_wish *wish;
 
 	spin_lock(&wishes_lock);
 	wish = find(uid);

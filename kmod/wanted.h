@@ -9,7 +9,10 @@
 /* Instead of a user ID: all users. */
 #define KW_EVERYBODY	INVALID_UID
 
-int kw_wanted_add(kuid_t uid);
+struct kw_wish;
+
+struct kw_wish *kw_wish_alloc(kuid_t uid);
+void kw_wanted_add(struct kw_wish *fresh);
 void kw_wanted_del(kuid_t uid);
 bool kw_is_wanted(kuid_t uid);
 bool kw_is_any_wanted(void);
