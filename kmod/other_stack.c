@@ -38,9 +38,12 @@ static int cover(struct kw_handle *handle, struct task_struct *task, struct mm_s
 	struct kunwind_consumer *c = handle->other;
 
 	lockdep_assert_held(&handle->lock);
-	if (c && c->mm == mm)
-		return kw_space_state(c->space) == KW_CURRENT ? 0 :
-		       kw_attach_one(mm, task->tgid, task_uid(task));
+	if (c && c->mm == mm) {
+		/* A snapshot that knows of all events can still lack a table. */
+		if (kw_space_state(c->space) == KW_CURRENT && !kw_space_is_due(c->space))
+			return 0;
+		return kw_attach_one(mm, task->tgid, task_uid(task));
+	}
 	handle->other = NULL;
 	if (c)
 		kw_consumer_close(c);
