@@ -87,6 +87,8 @@ int deferred_begin(void)
 /* On return, no walk has been entered; those that run hold the module. */
 void deferred_end(void)
 {
+	if (!exists)
+		return;
 	kunwind_redirect_end(&redirect, 1);
 	synchronize_rcu_tasks();
 }
