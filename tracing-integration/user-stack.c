@@ -43,6 +43,7 @@ static DEFINE_MUTEX(users_lock);
 static unsigned int nr_users;
 static bool is_up;
 static bool is_option_on;
+static bool is_event_on;
 static struct kunwind_consumer *consumer;
 /* Made by bring_up() for the first user; freed by take_down(), when no walk is running. */
 static struct buffers __percpu *buffers;
@@ -196,21 +197,29 @@ static void end(void)
 		take_down();
 }
 
+/*
+ * The event counts as one user, from its first probe to its last. The kernel can enable the
+ * event before the module's init runs (`:mod:kunwind_tracing`), so probes cannot be counted.
+ */
 static int event_begin(void)
 {
-	int ret;
+	int ret = 0;
 
-	mutex_lock(&users_lock);
-	ret = begin();
-	mutex_unlock(&users_lock);
+	lockdep_assert_held(&users_lock);
+	if (!is_event_on)
+		ret = begin();
+	if (!ret)
+		is_event_on = true;
 	return ret;
 }
 
-static void event_end(void)
+static void event_end_if_off(void)
 {
-	mutex_lock(&users_lock);
+	lockdep_assert_held(&users_lock);
+	if (!is_event_on || trace_user_stack_enabled())
+		return;
+	is_event_on = false;
 	end();
-	mutex_unlock(&users_lock);
 }
 
 /*
@@ -219,26 +228,26 @@ static void event_end(void)
  */
 static int event_reg(struct trace_event_call *call, enum trace_reg type, void *data)
 {
-	int ret;
+	int ret = 0;
 
 	switch (type) {
 	case TRACE_REG_REGISTER:
-	case TRACE_REG_PERF_REGISTER:
-		ret = event_begin();
-		if (ret)
-			return ret;
-		ret = trace_event_reg(call, type, data);
-		if (ret)
-			event_end();
-		return ret;
 	case TRACE_REG_UNREGISTER:
+	case TRACE_REG_PERF_REGISTER:
 	case TRACE_REG_PERF_UNREGISTER:
-		ret = trace_event_reg(call, type, data);
-		event_end();
-		return ret;
+		break;
 	default:
+		/* Perhaps in an interrupt. */
 		return trace_event_reg(call, type, data);
 	}
+	mutex_lock(&users_lock);
+	if (type == TRACE_REG_REGISTER || type == TRACE_REG_PERF_REGISTER)
+		ret = event_begin();
+	if (!ret)
+		ret = trace_event_reg(call, type, data);
+	event_end_if_off();
+	mutex_unlock(&users_lock);
+	return ret;
 }
 
 /* While the module is being loaded or unloaded, only note the value. */
@@ -286,6 +295,11 @@ int user_stack_init(void)
 	event_class_user_stack.reg = event_reg;
 	if (is_option_on)
 		ret = begin();
+	if (!ret && trace_user_stack_enabled()) {
+		ret = event_begin();
+		if (ret && is_option_on)
+			end();
+	}
 	is_up = !ret;
 	mutex_unlock(&users_lock);
 	return ret;
@@ -300,6 +314,7 @@ void user_stack_exit(void)
 	mutex_lock(&users_lock);
 	if (is_option_on)
 		end();
+	event_end_if_off();
 	is_up = false;
 	mutex_unlock(&users_lock);
 }

@@ -37,6 +37,25 @@ refusals() {
 	done
 }
 
+# uses_event yes|no: the event kunwind:user_stack replaces a function while it is enabled, and only then.
+uses_event() {
+	local used=no
+	[[ " $(replaced) " != *' arch_stack_walk_user '* ]] || used=yes
+	echo "the event: $(<"$tracing/events/kunwind/user_stack/enable"); replaced: $(replaced)"
+	[[ $used == "$1" ]]
+}
+
+# early: the kernel enables the event as the module comes, before the module's init.
+early() {
+	local round
+	modprobe kunwind-tracing && uses_event yes || return
+	for ((round = 0; round < 2; round++)); do
+		echo 0 >"$tracing/events/kunwind/user_stack/enable" && uses_event no || return
+		echo 1 >"$tracing/events/kunwind/user_stack/enable" && uses_event yes || return
+	done
+	rmmod kunwind_tracing && [[ ! $(replaced) ]]
+}
+
 recorded() {
 	grep -q '=> ' "$tracing/trace"
 }
@@ -58,5 +77,11 @@ kill "${busy[@]}"
 wait
 echo 0 >"$parameters/attach"
 ok "kunwind-test goes" modprobe -r kunwind-test
+if echo ':mod:kunwind_tracing' 2>/dev/null >>"$tracing/set_event"; then
+	ok "kunwind-tracing is loaded while its events are wanted" early
+	echo >"$tracing/set_event"
+else
+	skip "kunwind-tracing is loaded while its events are wanted" "this kernel knows no events of modules to come"
+fi
 ok "the modules are as before" restore
 done_testing
