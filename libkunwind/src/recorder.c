@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Under `kunwind profile --on-request`, programs inherit a socket, whose number is in the
- * environment. A request is one byte, with a socket's end for the answer, so that many
+ * Under `kunwind profile --on-request`, programs inherit a socket, whose number and inode are
+ * in the environment. A request is one byte, with a socket's end for the answer, so that many
  * processes can ask at once. The answer is an int: 0 or a negative errno.
  *
  * The command's end is tools/kunwind/control.c.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recorder.h"
@@ -46,15 +48,33 @@ static int send_request(int to, char what, int answer)
 	return 0;
 }
 
+/*
+ * Return: the socket; -EBADF if the program has closed it. Another file may have its number, to
+ * which nothing may be sent.
+ */
+static int find_socket(void)
+{
+	const char *variable = getenv(VARIABLE);
+	unsigned long inode;
+	struct stat st;
+	int fd;
+
+	if (!variable || sscanf(variable, "%d:%lu", &fd, &inode) != 2 || fstat(fd, &st) ||
+	    !S_ISSOCK(st.st_mode) || st.st_ino != inode)
+		return -EBADF;
+	return fd;
+}
+
 static int ask(char what)
 {
-	const char *number = getenv(VARIABLE);
-	int answer[2], ret, result;
+	int answer[2], ret, result, to = find_socket();
 	ssize_t size;
 
+	if (to < 0)
+		return to;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, answer))
 		return -errno;
-	ret = send_request(number ? atoi(number) : -1, what, answer[1]);
+	ret = send_request(to, what, answer[1]);
 	close(answer[1]);
 	if (!ret) {
 		do {

@@ -24,6 +24,7 @@ static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer);
 #undef timer_create
 
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include "tap.h"
 
@@ -221,6 +222,23 @@ static int limit_meanwhile(void)
 	return ret == -EFBIG;
 }
 
+/* A connection of the program has the number of the socket that it inherited, and closed. */
+static int another_connection(void)
+{
+	char byte, variable[64];
+	int ends[2], ret;
+	struct stat st;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || fstat(ends[0], &st))
+		return 0;
+	snprintf(variable, sizeof(variable), "%d:%lu", ends[0], (unsigned long)st.st_ino + 1);
+	setenv("KUNWIND_PROFILE_FD", variable, 1);
+	ret = start_one("none");
+	tap_diag("start: %d", ret);
+	return ret == -EBADF && recv(ends[1], &byte, 1, MSG_DONTWAIT) < 0 &&
+	       kunwind_profile_stop() == -EALREADY;
+}
+
 static void test(int (*what)(void), const char *name)
 {
 	pid_t child;
@@ -252,6 +270,7 @@ int main(void)
 	test(all_files_closed, "all files were closed, and others opened");
 	test(limit_at_start, "files may not be large at the start");
 	test(limit_meanwhile, "files may not be large any more");
+	test(another_connection, "a connection has the number of the recorder's socket");
 	close(handle.fd);
 	if (system("rm -rf -- \"$PWD\""))
 		tap_diag("%s is left", folder);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "command.h"
 #include "control.h"
@@ -35,12 +36,14 @@ void kc_control_pass(const struct kc_control *control)
 {
 	/* The copy stays open in the command. */
 	int copy = control->own < 0 ? -1 : dup(control->command);
-	char number[16];
+	char text[64];
+	struct stat st;
 
-	if (copy < 0)
+	if (copy < 0 || fstat(copy, &st))
 		return;
-	snprintf(number, sizeof(number), "%d", copy);
-	setenv(VARIABLE, number, 1);
+	/* A program that closes it may have another file with this number. */
+	snprintf(text, sizeof(text), "%d:%lu", copy, (unsigned long)st.st_ino);
+	setenv(VARIABLE, text, 1);
 }
 
 void kc_control_passed(struct kc_control *control)
