@@ -84,6 +84,22 @@ as_stranger() {
 
 ok "stack: from the command itself to _start" prints '_start' "$kunwind" stack
 ok "stack --json is JSON" prints '"function"' sh -c '"$1" stack --json | python3 -m json.tool' sh "$kunwind"
+# odd_name: of a process: a byte that is not UTF-8, and U+009B, which terminals take for an escape.
+odd_name() {
+	local odd status
+	python3 -c 'import time
+open("/proc/self/comm", "wb").write(b"a\xff\xc2\x9bz")
+time.sleep(1000)' &
+	odd=$!
+	until LC_ALL=C grep -q '^a.*z$' "/proc/$odd/comm"; do sleep 0.1; done
+	"$kunwind" stack "$odd" >said && grep -F " a\xff\u009bz" said &&
+		"$kunwind" stack --json "$odd" >said && python3 -c 'import json
+assert json.load(open("said"))[0]["threads"][0]["name"] == "a\ufffd\u009bz"'
+	status=$?
+	kill "$odd"
+	return "$status"
+}
+ok "stack: a process with an odd name" odd_name
 ok "status: the module is there" prints "[Cc]onsumers" "$kunwind" status
 ok "status --json is JSON" prints consumers sh -c '"$1" status --json | python3 -m json.tool' sh "$kunwind"
 ok "table: of libc" prints '[0-9]+ rows|rows' "$kunwind" table "$(ldd /bin/ls | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')"

@@ -49,8 +49,14 @@ void kc_error(const char *next, const char *format, ...)
 /* Return: whether the module is loaded; if not, that was said. */
 bool kc_module_is_loaded(void);
 
-/* Print a JSON value to stdout, and free it. Return: a status. */
+/* Print a JSON value to stdout, in ASCII, and free it. Return: a status. */
 struct json_t;
 int kc_print_json(struct json_t *json);
+
+/* A string of JSON: what is not UTF-8 in @text is replaced by U+FFFD. */
+struct json_t *kc_json_text(const char *text);
+
+/* Print what others chose: what a terminal would act on is escaped. */
+void kc_put(const char *text);
 
 #endif /* KC_COMMAND_H */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "command.h"
 #include "frames.h"
 #include "module.h"
 
@@ -116,13 +117,6 @@ static const struct kr_place *place_of(const struct kc_maps *maps, const struct 
 				 !(at->flags & KUNWIND_FRAME_INTERRUPTED));
 }
 
-/* Files of other users choose these texts: keep escapes from the terminal. */
-static void put(const char *text)
-{
-	for (; *text; text++)
-		putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-}
-
 static void print_frame(const struct kunwind_frame *at, const struct kr_frame *frame,
 			const char *path)
 {
@@ -130,17 +124,17 @@ static void print_frame(const struct kunwind_frame *at, const struct kr_frame *f
 
 	printf("    %#" PRIx64 "  ", (uint64_t)at->address);
 	if (has_name) {
-		put(frame->function);
+		kc_put(frame->function);
 		if (!frame->inlined)
 			printf("+%#" PRIx64, frame->offset);
 		printf("  ");
 	}
-	put(path);
+	kc_put(path);
 	if (frame && !has_name)
 		printf("+%#" PRIx64, frame->offset);
 	if (frame && frame->line) {
 		printf("  ");
-		put(frame->file);
+		kc_put(frame->file);
 		printf(":%" PRIu32, frame->line);
 	}
 	if (frame && frame->inlined)
@@ -158,12 +152,12 @@ static json_t *frame_json(const struct kunwind_frame *at, const struct kr_frame 
 			    json_boolean(at->flags & KUNWIND_FRAME_INTERRUPTED));
 	json_object_set_new(json, "guessed",
 			    json_boolean(at->flags & KUNWIND_FRAME_GUESSED));
-	json_object_set_new(json, "module", json_string(path));
+	json_object_set_new(json, "module", kc_json_text(path));
 	if (frame) {
-		json_object_set_new(json, "function", json_string(frame->function));
+		json_object_set_new(json, "function", kc_json_text(frame->function));
 		json_object_set_new(json, "offset",
 				    json_integer((json_int_t)frame->offset));
-		json_object_set_new(json, "file", json_string(frame->file));
+		json_object_set_new(json, "file", kc_json_text(frame->file));
 		json_object_set_new(json, "line", json_integer(frame->line));
 		json_object_set_new(json, "inlined", json_boolean(frame->inlined));
 	}

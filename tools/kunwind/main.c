@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* kunwind: the command. Each subcommand is a file. */
 #include <errno.h>
+#include <glib.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "command.h"
+#include "safe.h"
 
 #define MODULE_FOLDER	"/sys/kernel/kunwind"
 
@@ -138,7 +140,7 @@ bool kc_module_is_loaded(void)
 
 int kc_print_json(json_t *json)
 {
-	int err = json_dumpf(json, stdout, JSON_INDENT(2));
+	int err = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 
 	json_decref(json);
 	if (err || putchar('\n') == EOF || fflush(stdout)) {
@@ -146,6 +148,24 @@ int kc_print_json(json_t *json)
 		return KC_FAILED;
 	}
 	return 0;
+}
+
+json_t *kc_json_text(const char *text)
+{
+	char *valid = g_utf8_make_valid(text, -1);
+	json_t *json = json_string(valid);
+
+	g_free(valid);
+	return json;
+}
+
+void kc_put(const char *text)
+{
+	GString *safe = g_string_new(NULL);
+
+	kr_safe_append(safe, text);
+	fputs(safe->str, stdout);
+	g_string_free(safe, TRUE);
 }
 
 /* Return: @status, or KC_FAILED if not all of the output could be written. */

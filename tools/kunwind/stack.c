@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <libkunwind.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,10 +57,20 @@ struct round {
 	bool failed;
 };
 
+/* Return: the PID or TID that @text is; 0 if it is none. */
+static pid_t number_of(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	return *text >= '0' && *text <= '9' && !*end && number <= INT_MAX ? number : 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	char *end;
+	long seconds;
 
 	switch (key) {
 	case 'a':
@@ -78,17 +89,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->watch = true;
 		if (!arg)
 			return 0;
-		o->interval = strtoul(arg, &end, 10);
-		if (*end || !o->interval || o->interval > 86400)
+		seconds = strtol(arg, &end, 10);
+		if (*end || seconds < 1 || seconds > 86400)
 			argp_error(state, "--watch takes seconds, 1 to 86400: %s", arg);
+		o->interval = seconds;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (strspn(arg, "0123456789") != strlen(arg) || !atoi(arg))
+		if (!number_of(arg))
 			argp_error(state, "'%s' is no PID or TID; -n takes names", arg);
 		o->ids = &state->argv[state->next - 1];
 		o->nr_ids = state->argc - state->next + 1;
 		for (size_t i = 1; i < o->nr_ids; i++)
-			if (strspn(o->ids[i], "0123456789") != strlen(o->ids[i]) || !atoi(o->ids[i]))
+			if (!number_of(o->ids[i]))
 				argp_error(state, "'%s' is no PID or TID", o->ids[i]);
 		state->next = state->argc;
 		return 0;
@@ -130,17 +142,6 @@ static char *read_line(pid_t pid, pid_t tid, const char *what, char *text, size_
 		text[strcspn(text, "\n")] = '\0';
 	if (file)
 		fclose(file);
-	return text;
-}
-
-/* A thread can give itself any name: keep escapes from the terminal. */
-static char *printable(char *text)
-{
-	char *c;
-
-	for (c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = '?';
 	return text;
 }
 
@@ -198,12 +199,12 @@ static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *m
 	char name[64];
 	json_t *json;
 
-	printable(read_line(pid, tid, "comm", name, sizeof(name)));
+	read_line(pid, tid, "comm", name, sizeof(name));
 	r->shown++;
 	if (threads) {
 		json = json_object();
 		json_object_set_new(json, "tid", json_integer(tid));
-		json_object_set_new(json, "name", json_string(name));
+		json_object_set_new(json, "name", kc_json_text(name));
 		json_object_set_new(json, "running", json_boolean(on_cpu));
 		if (r->options->kernel)
 			json_object_set_new(json, "kernel", kernel_json(pid, tid));
@@ -214,7 +215,9 @@ static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *m
 		json_array_append_new(threads, json);
 		return;
 	}
-	printf("  thread %d %s%s\n", tid, name, on_cpu ? ", running" : "");
+	printf("  thread %d ", tid);
+	kc_put(name);
+	puts(on_cpu ? ", running" : "");
 	if (r->options->kernel)
 		print_kernel(pid, tid);
 	kc_frames_print(r->bt, maps);
@@ -240,15 +243,17 @@ static json_t *begin_process(struct round *r, pid_t pid)
 	json_t *json, *threads;
 	char name[64];
 
-	printable(read_line(pid, pid, "comm", name, sizeof(name)));
+	read_line(pid, pid, "comm", name, sizeof(name));
 	if (!r->processes) {
-		printf("process %d %s\n", pid, name);
+		printf("process %d ", pid);
+		kc_put(name);
+		putchar('\n');
 		return NULL;
 	}
 	json = json_object();
 	threads = json_array();
 	json_object_set_new(json, "pid", json_integer(pid));
-	json_object_set_new(json, "name", json_string(name));
+	json_object_set_new(json, "name", kc_json_text(name));
 	json_object_set_new(json, "threads", threads);
 	json_array_append_new(r->processes, json);
 	return threads;
@@ -405,7 +410,7 @@ static int run_round(struct round *r)
 	if (r->options->all || r->options->name)
 		show_many(r);
 	for (i = 0; i < r->options->nr_ids; i++)
-		show_id(r, atoi(r->options->ids[i]));
+		show_id(r, number_of(r->options->ids[i]));
 	if (r->processes && kc_print_json(r->processes))
 		return KC_FAILED;
 	return r->failed ? KC_FAILED : 0;

@@ -153,9 +153,9 @@ static json_t *json_of(const struct kc_check *check)
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "what", json_string(check->what));
-	json_object_set_new(json, "found", json_string(check->found));
-	json_object_set_new(json, "todo", json_string(check->todo ?: ""));
+	json_object_set_new(json, "what", kc_json_text(check->what));
+	json_object_set_new(json, "found", kc_json_text(check->found));
+	json_object_set_new(json, "todo", kc_json_text(check->todo ?: ""));
 	return json;
 }
 
@@ -168,14 +168,14 @@ static int print_json(const GPtrArray *checks)
 
 	for (i = 0; i < checks->len; i++)
 		json_array_append_new(list, json_of(checks->pdata[i]));
-	json_object_set_new(json, "kernel", json_string(kernel ?: ""));
+	json_object_set_new(json, "kernel", kc_json_text(kernel ?: ""));
 	json_object_set_new(json, "checks", list);
 	json_object_set_new(json, "kunwind", json_boolean(kc_is_loaded(root, "kunwind")));
 	json_object_set_new(json, "kunwind_lttng",
 			    json_boolean(kc_is_loaded(root, "kunwind_lttng")));
 	json_object_set_new(json, "kunwind_tracing",
 			    json_boolean(kc_is_loaded(root, "kunwind_tracing")));
-	json_object_set_new(json, "missing", json_string(missing ?: ""));
+	json_object_set_new(json, "missing", kc_json_text(missing ?: ""));
 	add_numbers(json, "");
 	add_numbers(stops, "stops/");
 	json_object_set_new(json, "stops", stops);
