@@ -66,14 +66,10 @@ void buffers_put(void)
 }
 
 /*
- * The buffer of the event that is being written on @cpu, the current CPU.
- * Return: NULL if LTTng is nested deeper than it promises.
+ * The buffer of the event that is being written on @cpu, the current CPU. LTTng writes no event
+ * that is nested deeper than RING_BUFFER_MAX_NESTING (lib_ring_buffer_get_cpu()).
  */
 struct stack *buffers_stack(int cpu)
 {
-	unsigned int nesting = per_cpu(lib_ring_buffer_nesting, cpu) - 1;
-
-	if (nesting >= RING_BUFFER_MAX_NESTING)
-		return NULL;
-	return &per_cpu(stacks, cpu)[nesting];
+	return &per_cpu(stacks, cpu)[per_cpu(lib_ring_buffer_nesting, cpu) - 1];
 }

@@ -34,12 +34,6 @@
 
 static_assert(lttng_alignof(u64) == 1);
 
-/* What an event records that is nested deeper than LTTng promises. */
-static const struct {
-	u32 count;
-	struct stack_end end;
-} __packed nothing = { .end.stop = KUNWIND_STOP_CONTEXT };
-
 static void compute(struct stack *s)
 {
 	struct kunwind_result result;
@@ -66,8 +60,6 @@ static size_t all_get_size(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 {
 	struct stack *s = buffers_stack(smp_processor_id());
 
-	if (!s)
-		return sizeof(nothing);
 	compute(s);
 	return s->bytes;
 }
@@ -78,10 +70,7 @@ static void all_record(void *priv, struct lttng_kernel_probe_ctx *probe_ctx,
 {
 	const struct stack *s = buffers_stack(ctx->priv.reserve_cpu);
 
-	if (s)
-		chan->ops->event_write(ctx, &s->count, s->bytes, 1);
-	else
-		chan->ops->event_write(ctx, &nothing, sizeof(nothing), 1);
+	chan->ops->event_write(ctx, &s->count, s->bytes, 1);
 }
 
 /* Of the other fields. */

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The processes that descend from one, as /proc tells their parents. */
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "family.h"
+#include "proc.h"
 
-/* Return: the parent of a process; 0 if it has gone. */
-static int parent_of(const char *pid)
+/* Return: 0 if the process has gone. */
+static int parent_of(int pid)
 {
-	char *path = g_strdup_printf("/proc/%s/stat", pid), *text = NULL, *name_end;
-	int parent = 0;
+	struct kc_proc_stat stat;
 
-	if (g_file_get_contents(path, &text, NULL, NULL)) {
-		/* The name can have any characters. */
-		name_end = strrchr(text, ')');
-		if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
-			parent = 0;
-	}
-	g_free(text);
-	g_free(path);
-	return parent;
+	return kc_proc_stat(pid, &stat) ? stat.parent : 0;
 }
 
 /* Return: parents by their children, of all processes. */
@@ -33,7 +23,7 @@ static GHashTable *all_parents(void)
 	while (dir && (name = g_dir_read_name(dir)))
 		if (g_ascii_isdigit(name[0]))
 			g_hash_table_insert(parents, GINT_TO_POINTER(atoi(name)),
-					    GINT_TO_POINTER(parent_of(name)));
+					    GINT_TO_POINTER(parent_of(atoi(name))));
 	if (dir)
 		g_dir_close(dir);
 	return parents;

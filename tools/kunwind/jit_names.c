@@ -17,6 +17,7 @@
 #include "command.h"
 #include "files.h"
 #include "jit_names.h"
+#include "proc.h"
 #include "reader_budgets.h"
 
 #define TMP	"/tmp"
@@ -110,23 +111,14 @@ static int own_number(int pid)
 /* Return: when a process began; that of a later one if it has gone. */
 static time_t start_of(int pid)
 {
-	char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL, *name_end;
-	unsigned long long ticks;
+	struct kc_proc_stat stat;
 	struct timespec up;
-	time_t start = G_MAXINT64;
 
 	clock_gettime(CLOCK_BOOTTIME, &up);
-	if (g_file_get_contents(path, &text, NULL, NULL)) {
-		/* The name can have any characters. */
-		name_end = strrchr(text, ')');
-		if (name_end && sscanf(name_end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
-				       "%*u %*u %*d %*d %*d %*d %*d %*d %llu", &ticks) == 1)
-			start = time(NULL) - up.tv_sec +
-				(time_t)(ticks / (unsigned long)sysconf(_SC_CLK_TCK)) - 1;
-	}
-	g_free(text);
-	g_free(path);
-	return start;
+	if (!kc_proc_stat(pid, &stat))
+		return G_MAXINT64;
+	return time(NULL) - up.tv_sec +
+	       (time_t)(stat.start / (unsigned long)sysconf(_SC_CLK_TCK)) - 1;
 }
 
 static void keep_of_living(int pid, const struct kind *kind, struct keeper *keeper)

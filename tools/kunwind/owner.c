@@ -13,29 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "owner.h"
+#include "proc.h"
 
 #define FORMAT		"kunwind-%d-%" PRIu64
 
 /* PROC_PID_INIT_INO of the kernel: the first namespace, which sees all others. */
 #define FIRST_NAMESPACE	0xEFFFFFFCU
 
-/* Return: 0 if it cannot be read. */
-static uint64_t namespace_of(const char *process)
-{
-	char *path = g_strdup_printf("/proc/%s/ns/pid", process);
-	struct stat st = { 0 };
-
-	(void)stat(path, &st);
-	g_free(path);
-	return st.st_ino;
-}
-
 char *kc_owner_name(void)
 {
-	return g_strdup_printf(FORMAT, (int)getpid(), namespace_of("self"));
+	return g_strdup_printf(FORMAT, (int)getpid(), kc_proc_namespace("self", "pid"));
 }
 
 /* Return: whether a process can be in a namespace; those of others cannot be read. */
@@ -46,7 +35,7 @@ static bool is_inhabited(uint64_t namespace)
 	const char *name;
 
 	while (!found && (name = g_dir_read_name(dir))) {
-		uint64_t its = g_ascii_isdigit(name[0]) ? namespace_of(name) : namespace;
+		uint64_t its = g_ascii_isdigit(name[0]) ? kc_proc_namespace(name, "pid") : namespace;
 
 		found = g_ascii_isdigit(name[0]) && (its == namespace || (!its && geteuid()));
 	}
@@ -57,7 +46,7 @@ static bool is_inhabited(uint64_t namespace)
 
 bool kc_owner_is_gone(const char *session)
 {
-	uint64_t namespace, own = namespace_of("self");
+	uint64_t namespace, own = kc_proc_namespace("self", "pid");
 	int pid;
 
 	if (sscanf(session, FORMAT, &pid, &namespace) != 2 || pid <= 0)

@@ -23,7 +23,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,6 +31,7 @@
 #include "command.h"
 #include "control.h"
 #include "family.h"
+#include "proc.h"
 #include "record.h"
 
 #define LAUNCHER	"kunwind-launch"
@@ -166,31 +166,22 @@ static void let_go(const struct child *child)
 	kill(child->pid, SIGCONT);
 }
 
-/* Return: 0 if it cannot be read. */
-static uint64_t namespace_of(pid_t pid, const char *kind)
-{
-	char *path = g_strdup_printf("/proc/%d/ns/%s", (int)pid, kind);
-	struct stat st = { 0 };
-
-	(void)stat(path, &st);
-	g_free(path);
-	return st.st_ino;
-}
-
 /* Return: a filter for what is in the child's own namespaces; NULL if it has none. */
 static char *those_within(pid_t pid)
 {
 	static const char *const kinds[] = { "uts", "time" };
+	char *process = g_strdup_printf("%d", (int)pid);
 	GString *filter = g_string_new(NULL);
 	size_t i;
 
 	for (i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		uint64_t number = namespace_of(pid, kinds[i]);
+		uint64_t number = kc_proc_namespace(process, kinds[i]);
 
-		if (number && number != namespace_of(getpid(), kinds[i]))
+		if (number && number != kc_proc_namespace("self", kinds[i]))
 			g_string_append_printf(filter, "%s$ctx.%s_ns == %" PRIu64,
 					       filter->len ? " || " : "", kinds[i], number);
 	}
+	g_free(process);
 	return g_string_free(filter, !filter->len);
 }
 

@@ -162,34 +162,25 @@ static pid_t process_of(pid_t id)
 	return pid;
 }
 
-static void print_kernel(pid_t pid, pid_t tid)
+/* The kernel's part of a stack. @json: an array where lines are added; NULL: they are printed. */
+static void show_kernel(pid_t pid, pid_t tid, json_t *json)
 {
-	char path[96], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stack", pid, tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		printf("    [kernel]  %s", line + (strncmp(line, "[<0>] ", 6) ? 0 : 6));
-	if (file)
-		fclose(file);
-}
-
-static json_t *kernel_json(pid_t pid, pid_t tid)
-{
-	json_t *json = json_array();
 	char path[96], line[256];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stack", pid, tid);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
+		const char *text = line + (strncmp(line, "[<0>] ", 6) ? 0 : 6);
+
 		line[strcspn(line, "\n")] = '\0';
-		json_array_append_new(json, json_string(line + (strncmp(line, "[<0>] ", 6) ? 0 : 6)));
+		if (json)
+			json_array_append_new(json, kc_json_text(text));
+		else
+			printf("    [kernel]  %s\n", text);
 	}
 	if (file)
 		fclose(file);
-	return json;
 }
 
 static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *maps, json_t *threads)
@@ -197,7 +188,7 @@ static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *m
 	uint32_t stop = kunwind_backtrace_stop(r->bt);
 	bool on_cpu = kunwind_backtrace_state(r->bt) == KUNWIND_THREAD_ON_CPU;
 	char name[64];
-	json_t *json;
+	json_t *json, *kernel;
 
 	read_line(pid, tid, "comm", name, sizeof(name));
 	r->shown++;
@@ -206,8 +197,11 @@ static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *m
 		json_object_set_new(json, "tid", json_integer(tid));
 		json_object_set_new(json, "name", kc_json_text(name));
 		json_object_set_new(json, "running", json_boolean(on_cpu));
-		if (r->options->kernel)
-			json_object_set_new(json, "kernel", kernel_json(pid, tid));
+		if (r->options->kernel) {
+			kernel = json_array();
+			show_kernel(pid, tid, kernel);
+			json_object_set_new(json, "kernel", kernel);
+		}
 		json_object_set_new(json, "frames", kc_frames_json(r->bt, maps));
 		json_object_set_new(json, "proven",
 				    json_integer(kunwind_backtrace_proven(r->bt)));
@@ -219,7 +213,7 @@ static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *m
 	kc_put(name);
 	puts(on_cpu ? ", running" : "");
 	if (r->options->kernel)
-		print_kernel(pid, tid);
+		show_kernel(pid, tid, NULL);
 	kc_frames_print(r->bt, maps);
 	if (stop != KUNWIND_STOP_COMPLETE)
 		printf("    not complete: %s: %s\n", kunwind_stop_name(stop),
