@@ -87,8 +87,9 @@ static bool is_in_interrupt(void)
 /**
  * kw_registers_are_whole() - whether task_pt_regs(current) are current's user registers
  *
- * When the kernel itself changes the registers, to deliver a signal or to return from one,
- * an NMI can see a mixture of new and old ones. This function cannot detect that.
+ * When the kernel itself changes the registers, to deliver a signal or to return from one, it
+ * does so with interrupts on. An interrupt or an NMI can see a mixture of new and old ones. This
+ * function cannot detect that.
  *
  * Context: any.
  * Return: false if they are not, or if that is not known.

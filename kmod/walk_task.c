@@ -241,6 +241,16 @@ static u64 walk_user(const struct walk *w)
 	return number;
 }
 
+/*
+ * Whether execve() has given @task, which has current->mm, the mm of the new program, but not its
+ * registers yet: they are the old program's. Where the environment ends is one of the last things
+ * that a new mm gets, when all is mapped, and shortly before the registers.
+ */
+static bool is_between_programs(const struct task_struct *task)
+{
+	return unlikely(task->in_execve) && !READ_ONCE(current->mm->env_end);
+}
+
 /**
  * kw_walk() - walk current's user stack, or a piece of it
  * @regs: as of kunwind_walk()
@@ -264,7 +274,7 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	}
 	/* Not even the innermost frame is known: return none. */
 	if (!user_mode((struct pt_regs *)w.regs) ||
-	    (w.regs == saved && !kw_registers_are_whole())) {
+	    (w.regs == saved && (!kw_registers_are_whole() || is_between_programs(current)))) {
 		set_empty(result, KUNWIND_STOP_CONTEXT);
 		return 0;
 	}
@@ -308,7 +318,7 @@ u64 kw_walk_other(const struct task_struct *task, const struct pt_regs *regs, u6
 		set_empty(result, KUNWIND_STOP_NO_USER);
 		return 0;
 	}
-	if (!user_mode((struct pt_regs *)regs)) {
+	if (!user_mode((struct pt_regs *)regs) || is_between_programs(task)) {
 		set_empty(result, KUNWIND_STOP_CONTEXT);
 		return 0;
 	}

@@ -53,6 +53,17 @@ ok "callstack-user is kunwind's" every all "$unwound"
 ok "callstack-user is not LTTng's" none all "$frame_pointers"
 ok "callstack-kernel next to it" every all "$kernel_stack"
 ok "the others next to it" every all 'pid = [0-9]+, .*procname = "[^"]+" \}'
+# in_execve: a task has the memory of the new program, and registers of the old one, which are no frame of it.
+in_execve() {
+	lttng create execve --output="$SCRATCH/execve" &&
+		lttng enable-event --kernel --session=execve --probe=setup_arg_pages in_execve &&
+		lttng add-context --kernel --session=execve --type=callstack-user &&
+		lttng start execve && /bin/true && lttng destroy execve || return
+	babeltrace2 "$SCRATCH/execve" | grep in_execve >"$SCRATCH/in_execve"
+	head -n 3 "$SCRATCH/in_execve"
+	[[ -s $SCRATCH/in_execve ]] && ! grep -v '_length = 1, .*"CONTEXT"' "$SCRATCH/in_execve"
+}
+ok "in execve() there is no frame of the old program" in_execve
 ok "kunwind-lttng can be removed" modprobe -r kunwind-lttng
 ok "a session without it" session without callstack-user
 ok "callstack-user is LTTng's own again" every without "$frame_pointers"
