@@ -1,73 +1,177 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The frames of a live process, with names: from its memory map, and from the files in it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <libkunwind.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "command.h"
 #include "frames.h"
 #include "module.h"
 
-/* One executable line of /proc/PID/maps. */
+/*
+ * How long maps of all processes together may take, in ms, and then those of each: the process
+ * can hold the lock of its memory, or map files of a server that never answers.
+ */
+#define PATIENCE_MS	5000
+#define MINIMUM_MS	50
+
+/* One executable line of /proc/PID/maps. @dev, @inode: of the file that the process sees, or 0. */
 struct mapping {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
+	uint64_t dev;
+	uint64_t inode;
 	char *path;
 };
 
 struct kc_maps {
-	pid_t pid;
 	struct kr_modules *modules;
+	/* What a child has sent, see send_maps(). */
+	GByteArray *bytes;
 	struct mapping *list;
 	size_t count;
 };
 
-/* Return: whether the line is an executable mapping and was added. */
-static bool add(struct kc_maps *maps, const char *line)
+static unsigned int patience_ms = PATIENCE_MS;
+
+/* Return: whether the line is an executable mapping. Its path is in the line. */
+static bool take_apart(char *line, struct mapping *m)
 {
-	struct mapping m, *list;
 	char rights[8] = "";
 	int path = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m.start,
-		   &m.end, rights, &m.offset, &path) < 4 || !strchr(rights, 'x'))
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m->start,
+		   &m->end, rights, &m->offset, &path) < 4 || !strchr(rights, 'x'))
 		return false;
-	list = reallocarray(maps->list, maps->count + 1, sizeof(*list));
-	if (!list)
-		return false;
-	maps->list = list;
-	m.path = strndup(line + path, strcspn(line + path, "\n"));
-	if (!m.path)
-		return false;
-	list[maps->count++] = m;
+	m->path = line + path;
+	m->path[strcspn(m->path, "\n")] = '\0';
 	return true;
+}
+
+/* In the child: write each mapping, and its path with a 0. Return: an exit status, of errno. */
+static int send_maps(pid_t pid, int to)
+{
+	char name[64], path[5000], *line = NULL;
+	struct mapping m = { 0 };
+	size_t room = 0;
+	struct stat st;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	file = fopen(name, "re");
+	if (!file)
+		return errno;
+	while (getline(&line, &room, file) > 0) {
+		if (!take_apart(line, &m))
+			continue;
+		/* As the process sees it. */
+		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m.path);
+		if (m.path[0] != '/' || stat(path, &st))
+			st = (struct stat) { 0 };
+		m.dev = st.st_dev;
+		m.inode = st.st_ino;
+		if (write(to, &m, sizeof(m)) < 0 || write(to, m.path, strlen(m.path) + 1) < 0)
+			return errno;
+	}
+	return 0;
+}
+
+/* Return: whether all came in time. */
+static bool receive(int from, GByteArray *bytes)
+{
+	gint64 begin = g_get_monotonic_time(), waited_ms = 0;
+	unsigned int most_ms = MAX(patience_ms, MINIMUM_MS);
+	struct pollfd ready = { .fd = from, .events = POLLIN };
+	guint8 piece[1 << 12];
+	ssize_t size = 1;
+
+	while (size > 0 && waited_ms < most_ms) {
+		if (poll(&ready, 1, (int)(most_ms - waited_ms)) > 0) {
+			size = read(from, piece, sizeof(piece));
+			if (size > 0)
+				g_byte_array_append(bytes, piece, (guint)size);
+		}
+		waited_ms = (g_get_monotonic_time() - begin) / 1000;
+	}
+	patience_ms -= MIN(patience_ms, waited_ms);
+	return size <= 0;
+}
+
+/* A child reads them, as no process can end its own wait. Return: 0 or a negative errno. */
+static int read_maps(pid_t pid, GByteArray *bytes)
+{
+	int ends[2], status = 0;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	if (!child)
+		_exit(send_maps(pid, ends[1]));
+	close(ends[1]);
+	if (child < 0) {
+		close(ends[0]);
+		return -EAGAIN;
+	}
+	if (receive(ends[0], bytes)) {
+		waitpid(child, &status, 0);
+	} else {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, WNOHANG);
+		kc_error(NULL, "process %d: its memory map cannot be read: names are missing",
+			 pid);
+	}
+	close(ends[0]);
+	return -WEXITSTATUS(status);
+}
+
+/* Take apart what a child has sent, up to the last whole mapping. */
+static void list_maps(struct kc_maps *maps)
+{
+	size_t left = maps->bytes->len, room = 0, length;
+	char *at = (char *)maps->bytes->data;
+
+	while (left > sizeof(struct mapping)) {
+		left -= sizeof(struct mapping);
+		length = strnlen(at + sizeof(struct mapping), left);
+		if (length == left)
+			return;
+		if (maps->count == room) {
+			room = room ? 2 * room : 16;
+			maps->list = g_renew(struct mapping, maps->list, room);
+		}
+		memcpy(&maps->list[maps->count], at, sizeof(struct mapping));
+		maps->list[maps->count++].path = at + sizeof(struct mapping);
+		at += sizeof(struct mapping) + length + 1;
+		left -= length + 1;
+	}
 }
 
 struct kc_maps *kc_maps_new(pid_t pid, struct kr_modules *modules)
 {
-	struct kc_maps *maps = calloc(1, sizeof(*maps));
-	char path[64], *line = NULL;
-	size_t room = 0;
-	FILE *file;
+	struct kc_maps *maps = g_new0(struct kc_maps, 1);
+	int err;
 
-	if (!maps)
-		return NULL;
-	maps->pid = pid;
 	maps->modules = modules;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	file = fopen(path, "re");
-	if (!file) {
-		free(maps);
+	maps->bytes = g_byte_array_new();
+	err = read_maps(pid, maps->bytes);
+	if (err) {
+		kc_maps_free(maps);
+		errno = -err;
 		return NULL;
 	}
-	while (getline(&line, &room, file) > 0)
-		add(maps, line);
-	free(line);
-	fclose(file);
+	list_maps(maps);
 	return maps;
 }
 
@@ -75,10 +179,9 @@ void kc_maps_free(struct kc_maps *maps)
 {
 	if (!maps)
 		return;
-	while (maps->count)
-		free(maps->list[--maps->count].path);
-	free(maps->list);
-	free(maps);
+	g_byte_array_unref(maps->bytes);
+	g_free(maps->list);
+	g_free(maps);
 }
 
 static const struct mapping *find(const struct kc_maps *maps, uint64_t address)
@@ -94,16 +197,10 @@ static const struct mapping *find(const struct kc_maps *maps, uint64_t address)
 /* What is mapped there is at its path, whatever its build ID. */
 static struct kr_module *module_of(const struct kc_maps *maps, const struct mapping *mapping)
 {
-	struct kr_module_id id = { .path = mapping->path };
-	char path[5000];
-	struct stat st;
+	struct kr_module_id id = {
+		.path = mapping->path, .dev = mapping->dev, .inode = mapping->inode,
+	};
 
-	/* As the process sees it. */
-	snprintf(path, sizeof(path), "/proc/%d/root%s", maps->pid, mapping->path);
-	if (mapping->path[0] == '/' && !stat(path, &st)) {
-		id.dev = st.st_dev;
-		id.inode = st.st_ino;
-	}
 	return kr_module_get(maps->modules, &id);
 }
 

@@ -12,7 +12,8 @@ struct kunwind_bt;
 
 /*
  * Where frames find names: the executable mappings of a process, as they are when this is
- * made, and the files that it sees. Return: NULL if there is no memory or no such process.
+ * made, and the files that it sees. What cannot be read in time is missing, which is said.
+ * Return: NULL, with errno, if there is no such process, or if it may not be read.
  */
 struct kc_maps *kc_maps_new(pid_t pid, struct kr_modules *modules);
 void kc_maps_free(struct kc_maps *maps);
