@@ -71,6 +71,36 @@ closes() {
 	on_request closes "$sampled" closes-all nowhere
 }
 ok "a program that has closed the descriptor" fails closes
+# lingers: a program sends a connection whose last close() waits for a peer that never reads. A child has the peer.
+lingers() {
+	cat >lingers.py <<-'END'
+		import array, os, socket, struct, time
+		control = socket.socket(fileno=int(os.environ["KUNWIND_PROFILE_FD"].split(":")[0]))
+		listener = socket.create_server(("127.0.0.1", 0))
+		sent = socket.create_connection(listener.getsockname())
+		peer = listener.accept()[0]
+		sent.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 100000))
+		sent.setblocking(False)
+		try:
+		    while True:
+		        sent.send(bytes(1 << 16))
+		except BlockingIOError:
+		    pass
+		if not os.fork():
+		    os.closerange(0, 3)
+		    os.close(sent.detach())
+		    time.sleep(100000)
+		control.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [sent.fileno()]))])
+		os.close(sent.detach())
+		time.sleep(5)
+	END
+	on_request lingers python3 lingers.py
+	local status=$?
+	pkill -f lingers.py
+	return "$status"
+}
+ok "a program that sends a connection which lingers" lingers
+
 over() {
 	timeout 200 "$kunwind" profile --on-request --duration 1 --no-view -o over -- "$sampled" over nowhere 2>said
 	local status=$?

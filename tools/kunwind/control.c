@@ -4,15 +4,22 @@
  * the end of a socket for the answer.
  *
  * The command is not trusted: it can switch the recording on and off, as --on-request promises,
- * and nothing else. Nobody waits for a process that does not read its answer.
+ * and nothing else. What it sends may be any file, such as one of its own file server, and then
+ * even close() can wait for ever. So each request is received and answered by a process of its
+ * own, which has nothing that others wait for. This program never has the descriptor.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
 #include "control.h"
@@ -27,6 +34,7 @@ bool kc_control_open(struct kc_control *control)
 		kc_error(NULL, "socketpair: %s", strerror(errno));
 		return false;
 	}
+	*control = KC_NO_CONTROL;
 	control->own = ends[0];
 	control->command = ends[1];
 	return true;
@@ -46,21 +54,6 @@ void kc_control_pass(const struct kc_control *control)
 	setenv(VARIABLE, text, 1);
 }
 
-void kc_control_passed(struct kc_control *control)
-{
-	if (control->command >= 0)
-		close(control->command);
-	control->command = -1;
-}
-
-void kc_control_close(struct kc_control *control)
-{
-	kc_control_passed(control);
-	if (control->own >= 0)
-		close(control->own);
-	control->own = -1;
-}
-
 /* Return: the one descriptor that came; -1 if it is not one. */
 static int take_descriptor(struct msghdr *message)
 {
@@ -74,7 +67,8 @@ static int take_descriptor(struct msghdr *message)
 	return fd;
 }
 
-enum kc_request kc_control_take(struct kc_control *control, int *answer)
+/* Return: what was asked, and *@answer, which may be -1; or -1 if no process can ask. */
+static int take_message(int from, int *answer)
 {
 	/* Room for one descriptor: the kernel closes further ones. */
 	union {
@@ -87,27 +81,113 @@ enum kc_request kc_control_take(struct kc_control *control, int *answer)
 		.msg_iov = &text, .msg_iovlen = 1,
 		.msg_control = &room, .msg_controllen = CMSG_LEN(sizeof(int)),
 	};
-	ssize_t size = recvmsg(control->own, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t size = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
+
+	*answer = size < 0 ? -1 : take_descriptor(&message);
+	return size > 0 || *answer >= 0 ? what : -1;
+}
+
+/* In the receiver: one request. @from: where requests come; @to: the command kunwind. */
+static void receive(int from, int to)
+{
+	int answer, what, result;
+	char byte;
+
+	prctl(PR_SET_NAME, "kunwind-request");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* What this process holds while it hangs, others could wait for. */
+	dup2(from, STDIN_FILENO);
+	dup2(to, STDOUT_FILENO);
+	(void)close_range(STDERR_FILENO, ~0U, 0);
+	what = take_message(STDIN_FILENO, &answer);
+	close(STDIN_FILENO);
+	if (what < 0)
+		return;
+	byte = (char)what;
+	if (send(STDOUT_FILENO, &byte, 1, MSG_NOSIGNAL) == 1 &&
+	    recv(STDOUT_FILENO, &result, sizeof(result), 0) == sizeof(result) && answer >= 0)
+		(void)!send(answer, &result, sizeof(result), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Only receivers are children without a signal at their end (__WCLONE). */
+static void reap_receivers(void)
+{
+	while (waitpid(-1, NULL, WNOHANG | __WCLONE) > 0)
+		;
+}
+
+static void end_receiver(struct kc_control *control)
+{
+	if (control->receiver >= 0)
+		close(control->receiver);
+	control->receiver = -1;
+	if (control->pid > 0 && !waitpid(control->pid, NULL, WNOHANG | __WCLONE))
+		kill(control->pid, SIGKILL);
+	control->pid = -1;
+	reap_receivers();
+}
+
+/* Without a receiver, those that ask get an error. */
+static void start_receiver(struct kc_control *control)
+{
+	int ends[2];
+
+	if (control->own < 0)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+		kc_control_close(control);
+		return;
+	}
+	control->pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+	if (!control->pid) {
+		receive(control->own, ends[1]);
+		_exit(0);
+	}
+	close(ends[1]);
+	control->receiver = ends[0];
+	if (control->pid < 0)
+		kc_control_close(control);
+}
+
+void kc_control_passed(struct kc_control *control)
+{
+	if (control->command >= 0)
+		close(control->command);
+	control->command = -1;
+	start_receiver(control);
+}
+
+void kc_control_close(struct kc_control *control)
+{
+	end_receiver(control);
+	if (control->command >= 0)
+		close(control->command);
+	if (control->own >= 0)
+		close(control->own);
+	*control = KC_NO_CONTROL;
+}
+
+enum kc_request kc_control_take(struct kc_control *control)
+{
+	char what = 0;
+	ssize_t size = recv(control->receiver, &what, 1, MSG_DONTWAIT);
 
 	if (size < 0)
 		return KC_REQUEST_NONE;
-	*answer = take_descriptor(&message);
-	if (!size && *answer < 0)
+	if (!size) {
 		kc_control_close(control);
-	if (what == '+')
-		return KC_REQUEST_START;
-	if (what == '-')
-		return KC_REQUEST_STOP;
-	if (*answer >= 0)
-		close(*answer);
-	return KC_REQUEST_NONE;
+		return KC_REQUEST_NONE;
+	}
+	return what == '+' ? KC_REQUEST_START :
+	       what == '-' ? KC_REQUEST_STOP : KC_REQUEST_OTHER;
 }
 
-void kc_control_answer(int answer, int result)
+void kc_control_answer(struct kc_control *control, int result)
 {
-	if (answer < 0)
-		return;
-	/* It may be any file, or full. */
-	(void)!send(answer, &result, sizeof(result), MSG_DONTWAIT | MSG_NOSIGNAL);
-	close(answer);
+	(void)!send(control->receiver, &result, sizeof(result), MSG_DONTWAIT | MSG_NOSIGNAL);
+	/* It ends by itself; what it has received must be closed after the answer. */
+	close(control->receiver);
+	control->receiver = -1;
+	reap_receivers();
+	start_receiver(control);
 }

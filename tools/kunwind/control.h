@@ -4,21 +4,30 @@
 #define KC_CONTROL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /**
- * struct kc_control - both ends of the socket that requests come by
- * @own: this program's; -1: nothing is recorded on request
- * @command: the command's, until it has it
+ * struct kc_control - the socket that requests come by, and the process that receives the next
+ * @own: this program's end; -1: nothing is recorded on request
+ * @command: the command's end, until it has it
+ * @receiver: the connection to that process; -1: no request can come
+ * @pid: that process
  */
 struct kc_control {
 	int own;
 	int command;
+	int receiver;
+	pid_t pid;
 };
+
+#define KC_NO_CONTROL	((struct kc_control) { -1, -1, -1, -1 })
 
 enum kc_request {
 	KC_REQUEST_NONE,
 	KC_REQUEST_START,
 	KC_REQUEST_STOP,
+	/* It is none of these, but wants an answer. */
+	KC_REQUEST_OTHER,
 };
 
 /* Return: whether it could be made; if not, that was said. */
@@ -27,17 +36,17 @@ bool kc_control_open(struct kc_control *control);
 /* In the process that becomes the command: tell it of its end. */
 void kc_control_pass(const struct kc_control *control);
 
-/* The command has its end. */
+/* The command has its end: wait for its requests. */
 void kc_control_passed(struct kc_control *control);
 void kc_control_close(struct kc_control *control);
 
 /*
- * Return: what was asked, if anything was; then *@answer is where the answer goes, by
- * kc_control_answer(). Without any process that could ask, @control->own is -1.
+ * Return: what was asked, if anything was; then kc_control_answer() follows. Without any process
+ * that could ask, @control->receiver is -1.
  */
-enum kc_request kc_control_take(struct kc_control *control, int *answer);
+enum kc_request kc_control_take(struct kc_control *control);
 
 /* @result: 0 or a negative errno */
-void kc_control_answer(int answer, int result);
+void kc_control_answer(struct kc_control *control, int result);
 
 #endif /* KC_CONTROL_H */

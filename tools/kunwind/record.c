@@ -238,6 +238,8 @@ static int obey(struct watch *watch, enum kc_request request)
 {
 	if (!watch->session)
 		return -EPIPE;
+	if (request == KC_REQUEST_OTHER)
+		return -EINVAL;
 	if (request == KC_REQUEST_START) {
 		if (watch->recording)
 			return -EBUSY;
@@ -301,17 +303,17 @@ static int wait_a_while(struct watch *watch)
 {
 	struct pollfd files[] = {
 		{ .fd = watch->signals, .events = POLLIN },
-		{ .fd = watch->control.own, .events = POLLIN },
+		{ .fd = watch->control.receiver, .events = POLLIN },
 	};
 	const struct timespec none = { 0 };
 	enum kc_request request;
-	int answer, number;
+	int number;
 
 	(void)poll(files, G_N_ELEMENTS(files), 1000);
 	if (files[1].revents) {
-		request = kc_control_take(&watch->control, &answer);
+		request = kc_control_take(&watch->control);
 		if (request != KC_REQUEST_NONE)
-			kc_control_answer(answer, obey(watch, request));
+			kc_control_answer(&watch->control, obey(watch, request));
 	}
 	number = sigtimedwait(&held, NULL, &none);
 	return number < 0 ? 0 : number;
@@ -371,7 +373,7 @@ static void begin_watch(struct watch *watch, const struct kc_recording *recordin
 static int record_command(struct kc_recording *recording)
 {
 	char *filter;
-	struct watch watch = { .control = { -1, -1 } };
+	struct watch watch = { .control = KC_NO_CONTROL };
 	struct child child;
 	int status = KC_FAILED, ended;
 	char *path;
@@ -449,7 +451,7 @@ static char *family_of(pid_t pid)
 
 static int record_others(struct kc_recording *recording)
 {
-	struct watch watch = { .control = { -1, -1 } };
+	struct watch watch = { .control = KC_NO_CONTROL };
 	char *filter = NULL;
 	int status = KC_FAILED;
 
