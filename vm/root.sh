@@ -81,6 +81,8 @@ is_made() {
 
 # cache_alone: no other run uses what is in the cache. It waits for those that do: guests of theirs run from it.
 cache_alone() {
+	# A job that needs no guest has not opened it.
+	[[ $CACHE_USE ]] || exec {CACHE_USE}>"$CACHE_DIR/use"
 	flock --nonblock "$CACHE_USE" || {
 		echo "waiting for another run that uses $CACHE_DIR"
 		flock "$CACHE_USE"
