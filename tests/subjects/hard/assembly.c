@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Assembly with CFI is like any other code. Without CFI there is no proof: with a
- * frame pointer its caller is found, and marked; so it is if nothing but the function's
- * end follows the call. Else the walk ends there.
+ * Assembly with CFI is like any other code. Without CFI there is no proof: by its frame
+ * pointer, or by the code up to its ret, its caller is found, and marked. A function that
+ * returns in another way ends the walk.
  *
  * stack: @ask with_cfi caller main ... _start
  * stop: COMPLETE, all proven
@@ -78,7 +78,8 @@ __asm__(".pushsection .text\n"
 	"xor %eax, %eax\n"
 	"add $48, %rsp\n"
 	"pop %rbp\n"
-	"ret\n"
+	"pop %rcx\n"
+	"jmp *%rcx\n"
 	".size with_nothing, . - with_nothing\n"
 	".popsection");
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Code in anonymous memory, as a JIT compiler makes it. With a frame pointer its
- * caller is found, and marked; so it is if nothing but the function's end follows the
- * call. Else the walk ends there, and says why.
+ * Code in anonymous memory, as a JIT compiler makes it. By its frame pointer, or by the
+ * code up to its ret, its caller is found, and marked. A function that returns in another
+ * way ends the walk, which says why.
  *
  * stack: @ask jit_frame caller main ... _start
  * stop: COMPLETE, 2 proven
@@ -25,10 +25,10 @@ static const unsigned char end[] = {
 	0xff, 0xd0, 0x5d, 0xc3,
 };
 
-/* The same with xor %eax,%eax after the call. */
+/* The same with xor %eax,%eax after the call; and pop %rcx; jmp *%rcx, not ret. */
 static const unsigned char nothing[] = {
 	0x55, 0xbd, 0x5a, 0x5a, 0x5a, 0x5a, 0x90, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,
-	0xff, 0xd0, 0x31, 0xc0, 0x5d, 0xc3,
+	0xff, 0xd0, 0x31, 0xc0, 0x5d, 0x59, 0xff, 0xe1,
 };
 
 FRAME static void caller(void *function)

@@ -2,13 +2,14 @@
 /*
  * A program of musl, whose signal restorer has no CFI: a handler's frames lead
  * through it nonetheless, as its bytes say what it is. Debian builds the rest of musl without
- * .eh_frame as well: the walk ends at the code that calls main(), and at the qsort()
- * that calls back, and says why. Built twice, with libc.so and static (musl-static).
+ * .eh_frame as well: by its code, the walk goes through the qsort() that calls back, and
+ * through what calls main(), and says that it guessed. Built twice, with libc.so and
+ * static (musl-static).
  *
  * stack: @ask handler ... @victim work main ...
- * stop: NO_RULE, all proven
- * stack: @ask compare ...
- * stop: NO_RULE, all proven
+ * stop: COMPLETE, 7 proven
+ * stack: @ask compare ... sort main ...
+ * stop: COMPLETE, 3 proven
  */
 #include "trap.h"
 

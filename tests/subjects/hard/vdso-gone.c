@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Code of the program's own where the vDSO was: the walk ends there as in any code
- * without an FDE, and applies no rule of the vDSO's.
+ * without an FDE and without a ret, and applies no rule of the vDSO's.
  *
  * stack: @ask instead
  * stop: NO_MAPPING, all proven
@@ -11,10 +11,10 @@
 
 #include "hard.h"
 
-/* push %rbp; mov $0x5a5a5a5a,%ebp; nop; mov $ask,%rax; call *%rax; xor %eax,%eax; pop %rbp; ret */
+/* push %rbp; mov $0x5a5a5a5a,%ebp; nop; mov $ask,%rax; call *%rax; xor %eax,%eax; pop %rbp; pop %rcx; jmp *%rcx */
 static const unsigned char instead[] = {
 	0x55, 0xbd, 0x5a, 0x5a, 0x5a, 0x5a, 0x90, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,
-	0xff, 0xd0, 0x31, 0xc0, 0x5d, 0xc3,
+	0xff, 0xd0, 0x31, 0xc0, 0x5d, 0x59, 0xff, 0xe1,
 };
 
 /* It can be unmapped as a whole only. */
