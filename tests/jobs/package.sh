@@ -135,8 +135,9 @@ test_package_release() {
 }
 
 # package_autopkgtest DEB: what autopkgtest runs for "Testsuite: autopkgtest-pkg-dkms".
+# It leaves the logs of make in a folder that autopkgtest names, or in the current one.
 package_autopkgtest() {
-	VM_BINDS=$PACKAGE_DIR:/packages in_root /usr/lib/dkms/dkms-autopkgtest "$1"
+	VM_BINDS=$PACKAGE_DIR:/packages in_root env AUTOPKGTEST_ARTIFACTS=/tmp /usr/lib/dkms/dkms-autopkgtest "$1"
 }
 
 # package_other: the kernel of another flavour.
