@@ -93,7 +93,9 @@ package_purge() {
 	{ in_root dpkg-query --show '*kunwind*' 2>/dev/null || true; } | none || return
 	package_files | { grep -i kunwind || true; } | none || return
 	in_root dkms status | { grep kunwind || true; } | none || return
-	package_apt purge --autoremove lttng-modules-dkms dkms
+	# Debian 12's dkms brought sudo, which refuses to go where root has no password.
+	VM_BINDS=$PACKAGE_DIR:/packages in_root env DEBIAN_FRONTEND=noninteractive SUDO_FORCE_REMOVE=yes \
+		apt-get -y purge --autoremove lttng-modules-dkms dkms
 	package_files | { grep -E '^\./(usr/)?(var/lib/dkms|etc/dkms|lib/modules/[^/]*/(updates|extra))/' || true; } | none || return
 }
 
