@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Code without an FDE, and a stack: the walk follows the code, whatever it is. The input's
+ * first byte says where in its code the frame is; a third of the rest is the stack.
+ */
+#include "ahead.h"
+#include "budgets.h"
+#include "fuzz.h"
+
+#define CODE	0x10000ULL
+#define STACK	0x700000ULL
+
+static const u8 *bytes;
+static u64 code_len, stack_len;
+
+/* The port asks for aligned words. What is not there can be read in none of its parts. */
+static int read_word(u64 addr, u64 *word)
+{
+	const u8 *at;
+	u64 left;
+
+	if (addr - CODE < code_len) {
+		at = bytes + (addr - CODE);
+		left = code_len - (addr - CODE);
+	} else if (addr - STACK < stack_len) {
+		at = bytes + code_len + (addr - STACK);
+		left = stack_len - (addr - STACK);
+	} else {
+		return -EFAULT;
+	}
+	*word = 0;
+	memcpy(word, at, left < sizeof(*word) ? left : sizeof(*word));
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct kuw_state w = { .faults = 0, .insns = KUW_MAX_INSNS };
+	struct kuw_expr_regs regs;
+	u32 i;
+
+	if (size < 2)
+		return 0;
+	bytes = data + 1;
+	stack_len = (size - 1) / 3;
+	code_len = size - 1 - stack_len;
+	kuw_port_set_window(0, 0, 0);
+	kuw_port_elsewhere = read_word;
+	w.regs.word = KUW_WORD;
+	w.regs.known = (1u << KUW_NR_REGS) - 1;
+	for (i = 0; i < KUW_NR_REGS; i++)
+		w.regs.r[i] = STACK + 8 * i;
+	w.regs.r[KUW_RSP] = STACK;
+	w.regs.r[KUW_RA] = CODE + data[0];
+	if (kuw_run_ahead(&w, KUW_MAX_AHEAD, &regs)) {
+		must(kuw_check_ra(regs.r[KUW_RA], KUW_PORT_USER_END) == KUW_STEPPED);
+		must(regs.known & 1u << KUW_RSP && regs.r[KUW_RSP] > STACK);
+		must(!(regs.known >> KUW_NR_REGS));
+	}
+	must(w.insns <= KUW_MAX_INSNS && KUW_MAX_INSNS - w.insns <= KUW_MAX_AHEAD);
+	must(w.regs.r[KUW_RSP] == STACK);
+	return 0;
+}
