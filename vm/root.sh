@@ -19,6 +19,7 @@ VM_PACKAGES=(
 # Programs that `test live` alone looks at: 1.5 GB, in a root and an image of their own.
 VM_PROGRAM_PACKAGES=(
 	sqlite3 ruby php-cli redis-server redis-tools postgresql ffmpeg luajit ocaml-nox nodejs openjdk-21-jdk-headless
+	erlang-base golang-go llvm musl-tools
 )
 
 # A release's stock kernel.

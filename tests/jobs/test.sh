@@ -489,7 +489,7 @@ test_perf() {
 	TEST_LIMIT=3600 test_vm long/live-perf.sh long/perf-modules.sh long/perf-lttng.sh long/recipes.sh long/recipes-bcc.sh long/kfunc-bpftrace.sh
 	bench_disk
 	VM_PROGRAMS=yes
-	TEST_LIMIT=7200 test_vm long/perf-programs.sh
+	TEST_LIMIT=7200 test_vm long/perf-programs.sh long/perf-runtimes.sh
 }
 
 # test_nmi: nmi.sh where the guest's clock counts instructions: emulated in real time, a CPU takes a few hundred interrupts a second.

@@ -4,8 +4,8 @@
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
-# shellcheck source=tests/vm/lib/perf
-. "$TOP/tests/vm/lib/perf"
+# shellcheck source=tests/vm/lib/perf-shares
+. "$TOP/tests/vm/lib/perf-shares"
 
 cd "$SCRATCH" || exit
 export HOME=$SCRATCH GIT_CONFIG_NOSYSTEM=1
@@ -39,69 +39,6 @@ declare -A programs=(
 )
 export TOP libraries postgres sql
 
-run() {
-	bash -c "${programs[$1]}" >"$SCRATCH/run.said" 2>&1 </dev/null
-}
-
-# recorded HOW NAME: HOW is fp or dwarf. All processes, while the program runs.
-recorded() {
-	local options=(-F 997 --call-graph fp)
-	[[ $1 == fp ]] || options=(-F 49 --call-graph dwarf)
-	begin_perf -e cpu-clock:u "${options[@]}" -m 8M -o "$SCRATCH/programs.data" || return
-	run "$2"
-	local status=$?
-	((status == 0)) || tail -n 5 "$SCRATCH/run.said" | sed 's/^/# /' >&2
-	stop >/dev/null && ((status == 0))
-}
-
-# share HOW NAME: what check-perf says, in a cell of the table.
-share() {
-	recorded "$1" "$2" || { echo failed; return 1; }
-	judge "$SCRATCH/programs.data" "${@:3}" >"$SCRATCH/share" 2>&1
-	local status=$?
-	sed -nE '1s/^([0-9]+) stacks.*: (.*) %$/\2 % of \1/p' "$SCRATCH/share"
-	return "$status"
-}
-
-# by_bpftrace NAME OPTION...: the same of bpftrace's stacks.
-by_bpftrace() {
-	BPFTRACE_MAX_MAP_KEYS=65536 bpftrace -B line -e 'profile:hz:499 { @[comm, pid, tid, ustack(perf, 127)] = count() }
-		interval:ms:200 { printf("begun\n") }' >"$SCRATCH/programs.bpftrace" 2>&1 </dev/null &
-	local pid=$! status
-	soon grep -q begun "$SCRATCH/programs.bpftrace"
-	run "$1"
-	status=$?
-	kill -INT "$pid"
-	wait "$pid"
-	((status == 0)) || { echo failed; return 1; }
-	"$TOP/tests/oracles/check-bpftrace" "${@:2}" <"$SCRATCH/programs.bpftrace" >"$SCRATCH/share"
-	status=$?
-	sed -nE '1s/^([0-9]+) stacks.*: (.*) %$/\2 % of \1/p' "$SCRATCH/share"
-	return "$status"
-}
-
-names=(python3 perl git gcc node chromium sqlite3 postgres redis ffmpeg)
-declare -A stock dwarf stock_bpftrace
-ok "kunwind is loaded, kunwind-tracing is not" fresh
-for name in "${names[@]}"; do
-	stock[$name]=$(share fp "$name")
-	dwarf[$name]=$(share dwarf "$name")
-	stock_bpftrace[$name]=$(by_bpftrace "$name")
-	echo "# $name without kunwind: ${stock[$name]}; ${dwarf[$name]}; ${stock_bpftrace[$name]}"
-done
-ok "kunwind-tracing is loaded" modprobe kunwind-tracing
-echo "# program: stock perf -g; perf --call-graph dwarf; perf -g with kunwind; stock bpftrace; bpftrace with kunwind"
-for name in "${names[@]}"; do
-	by_perf=$(share fp "$name" --least 99 --stacks 20)
-	status=$?
-	((status == 0)) || sed 's/^/# /' "$SCRATCH/share"
-	ok "$name: 99 of 100 of perf's stacks end where programs start" [ "$status" = 0 ]
-	bpftrace=$(by_bpftrace "$name" --least 99 --stacks 20)
-	status=$?
-	((status == 0)) || sed 's/^/# /' "$SCRATCH/share"
-	ok "$name: so do bpftrace's" [ "$status" = 0 ]
-	echo "# $name: ${stock[$name]}; ${dwarf[$name]}; $by_perf; ${stock_bpftrace[$name]}; $bpftrace"
-done
-ok "the modules are as before" restore
+shares 99 python3 perl git gcc node chromium sqlite3 postgres redis ffmpeg
 umount /mnt
 done_testing
