@@ -39,6 +39,8 @@ declare -A programs=(
 )
 export TOP libraries postgres sql
 
-shares 99 python3 perl git gcc node chromium sqlite3 postgres redis ffmpeg
+names=(python3 perl git gcc node chromium sqlite3 postgres redis ffmpeg)
+shares 99 "${names[@]}"
+shares_by_bpftrace 99 "${names[@]}"
 umount /mnt
 done_testing
