@@ -39,13 +39,14 @@ int kuw_is_called(u64 pc)
  * Return: whether the stack starts with the current frame: unwind information has led to the
  * frame, a call left it, and the return address at @slot is null. No call pushes null, but
  * runtimes with fibers start stacks so (Ruby, D). libgcc, libunwind and gdb end there, too.
+ * Behind a function that can return to a handler, the frame may be another one.
  */
 static bool begins_with_null(const struct kuw_state *w, u64 slot)
 {
 	u64 ra;
 
-	return !w->inner && !w->guessed && !kuw_read_word(slot, w->regs.word, &ra) &&
-	       !ra;
+	return !w->inner && !w->guessed && !w->eh_return &&
+	       !kuw_read_word(slot, w->regs.word, &ra) && !ra;
 }
 
 /* Apply a frequent rule, and follow the callee-saved registers as well. */
@@ -162,6 +163,12 @@ u32 kuw_apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	for (i = 1; i <= ext->nr_locs; i++) {
 		loc = &ext->locs[i];
 		has_sp |= loc->target == KUW_RSP;
+		/*
+		 * No call preserves rax. Functions save it that pass data to the handler of
+		 * an exception (__builtin_eh_return()). In their last instructions, all
+		 * saved registers are those of the handler's frame, and rsp is not.
+		 */
+		w->eh_return |= loc->target == KUW_RAX && !ext->signal;
 	}
 	stop = loc_value(w, table, &ext->locs[0], NULL, &cfa);
 	if (stop)

@@ -26,6 +26,7 @@ struct kuw_frame {
  *	instruction, and not a return address
  * @moved: a step was made, so the frame is not the innermost
  * @guessed: one of the steps so far was a guess, so this frame is not proven
+ * @eh_return: a frame of a function that can return to a handler was passed: see kuw_apply_ext()
  * @replaced: the last step found no caller, but the true ip of the current frame
  * @switches: how many more steps may lead down: see kuw_may_move()
  * @faults: how many reads have failed without ending the walk
@@ -37,6 +38,7 @@ struct kuw_state {
 	bool inner;
 	bool moved;
 	bool guessed;
+	bool eh_return;
 	bool replaced;
 	u32 switches;
 	u32 faults;

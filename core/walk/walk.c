@@ -32,6 +32,7 @@ void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 w
 	w->inner = true;
 	w->moved = false;
 	w->guessed = false;
+	w->eh_return = false;
 }
 
 /* List frame @index as interrupted. Return: KUW_STEPPED, or the stop reason. */

@@ -81,6 +81,8 @@ static void build_program(struct buf *b)
 		[P_FAR] = PROG(DW_CFA_def_cfa_offset, 0x90, 1,
 			       DW_CFA_offset | 6, 17),
 		[P_ABOVE] = PROG(DW_CFA_offset_extended_sf, 6, 0x7f),
+		[P_EH_RETURN] = PROG(DW_CFA_def_cfa_offset, 24,
+				     DW_CFA_offset | 0, 2),
 		[P_START] = PROG(DW_CFA_undefined, 16),
 	};
 	const struct cie_spec spec = { 0 };

@@ -34,6 +34,7 @@ enum program_function {
 	P_LARGER,	/* rsp + 65,536 words */
 	P_FAR,		/* rsp+144; rbp at CFA-136 */
 	P_ABOVE,	/* rsp+8; rbp at CFA+8 */
+	P_EH_RETURN,	/* rsp+24; rax at CFA-16, as in _Unwind_Resume() */
 	P_START,	/* the RA is undefined: the outermost frame */
 	P_NR
 };

@@ -495,6 +495,10 @@ static void test_null_ra(void **state)
 	program_push(s, 0, P_RA(P_NO_FDE));
 	program_push(s, 10, SYNTH_SP(20), P_RA(P_RSP), 0);
 	program_check(s, RA_BAD, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_RSP));
+	/* Nor is where a function leads that may be about to go on in a handler. */
+	begin(P_EH_RETURN);
+	program_push(s, 0, 1, 2, P_RA(P_RSP), 0);
+	program_check(s, RA_BAD, P_RA(P_EH_RETURN), P_RA(P_RSP));
 	/* No other address that is bad is one that a maker of stacks leaves. */
 	begin(P_RSP);
 	program_push(s, 0, P_RA(P_RSP), ~0ULL);
