@@ -7,7 +7,8 @@
  *
  * It waits for a line, loads LIBRARY, which is glib's, and forks. Both processes
  * call getppid() through it, until the input ends. With --device the parent asks for
- * its own stack there instead, and prints the stop reason, if the stack is right.
+ * its own stack there instead. If the stack is right, it prints the stop reason, or
+ * "guessed" if not all frames are proven.
  */
 #include <dlfcn.h>
 #include <err.h>
@@ -49,7 +50,12 @@ static NOINLINE void ask(void)
 	for (i = 1; i < r.stack.count && i < count; i++)
 		if (r.frames[i].address != (uintptr_t)callers[i])
 			break;
-	puts(i < r.stack.count ? "wrong" : stop_names[r.stack.stop]);
+	if (i < r.stack.count)
+		puts("wrong");
+	else if (r.stack.proven < r.stack.count)
+		puts("guessed");
+	else
+		puts(stop_names[r.stack.stop]);
 }
 
 static NOINLINE void called(void *data, void *arg)

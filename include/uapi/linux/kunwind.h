@@ -125,8 +125,8 @@ struct kunwind_version {
 
 /*
  * No unwind information proves this frame. The walk guessed, at this frame or at one
- * further in: it took a step by frame pointer, or it assumed that the code had pushed
- * nothing since it was called.
+ * further in: it followed the code ahead to the function's return, it took a step by
+ * frame pointer, or it assumed that the code had pushed nothing since it was called.
  */
 #define KUNWIND_FRAME_GUESSED		(1U << 1)
 
