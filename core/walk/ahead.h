@@ -9,9 +9,10 @@
 #include "apply.h"
 
 /*
- * Follow the code from the current frame's ip to a ret that finds an address behind a call. @most: how many instructions to follow; @w has a budget for the whole walk, too.
- * @regs: out: all registers after the ret.
- * Return: false if no way leads to such a ret, or if something cannot be read.
+ * Follow the code from the current frame's ip to a ret that finds an address behind a call.
+ * @most: how many instructions to follow; @w has a budget for the whole walk, too.
+ * @regs: out: all registers after the ret. Return: false if no way leads to such a ret, or if
+ * something cannot be read.
  */
 bool kuw_run_ahead(struct kuw_state *w, u32 most, struct kuw_expr_regs *regs);
 
