@@ -374,7 +374,7 @@ static enum state step(struct run *r)
 	if (!kuw_try_user(r->w, r->ip, KUW_WORD, &code[0]))
 		return UNREADABLE;
 	/* The next page may be missing: most instructions are shorter. */
-	if (!kuw_read_user(r->ip + KUW_WORD, KUW_WORD, &code[1]))
+	if (!kuw_try_user(r->w, r->ip + KUW_WORD, KUW_WORD, &code[1]))
 		have = KUW_WORD;
 	c = kuw_cur((const u8 *)code, have);
 	if (!kuw_insn_decode(&c, &insn))
@@ -413,7 +413,7 @@ static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs 
 		.bp = w->regs.r[KUW_RBP],
 		.known = w->regs.known,
 	});
-	for (; most && w->insns; most--) {
+	for (; most && w->insns && w->faults <= KUW_MAX_FAULTS; most--) {
 		w->insns--;
 		state = step(&r);
 		if (state == RETURNED)

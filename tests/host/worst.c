@@ -109,10 +109,13 @@ static const struct shape {
 	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
 	{ "loop", shape_loop, "an expression that reads for ever" },
 	{ "ahead", shape_usual, "code without a rule that branches, and does not return" },
+	{ "ahead-faults", shape_usual, "code without a rule that loads what cannot be read" },
 };
 
 static u32 faults;
-static bool has_text, has_branches;
+static bool has_text;
+/* What code without a rule consists of, if there is any; it has neither pages nor an end. */
+static u64 code;
 
 /*
  * Of the text calls are there, or what would have to be one: before aligned addresses.
@@ -120,9 +123,8 @@ static bool has_text, has_branches;
  */
 static int read_text(u64 addr, u64 *word)
 {
-	/* je, of what follows it. */
-	*word = has_branches ? 0x0074007400740074 : 0x90e8909090;
-	if (has_branches)
+	*word = code ? code : 0x90e8909090;
+	if (code && addr < SYNTH_STACK)
 		return 0;
 	if (has_text && addr - SYNTH_IP(0) < BUILD_TEXT_LEN)
 		return 0;
@@ -147,12 +149,16 @@ static void walk(const struct shape *shape)
 	for (word = 0; word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
 		s->stack[word + 1] = SYNTH_IP(16 + 16 * word);
 	/* Each frame pointer leads to the next, and no return address to known code. */
-	has_branches = !strcmp(shape->name, "ahead");
-	for (word = 0; has_branches && word + 1 < SYNTH_WORDS; word += FRAME_WORDS) {
+	if (!strcmp(shape->name, "ahead"))
+		code = 0x0074007400740074;	/* je, of what follows it */
+	else if (!strcmp(shape->name, "ahead-faults"))
+		code = 0x40000000249c8b48;	/* mov 0x40000000(%rsp),%rbx */
+	for (word = 0; code && word + 1 < SYNTH_WORDS; word += FRAME_WORDS) {
 		s->stack[word] = SYNTH_SP(word + FRAME_WORDS);
 		s->stack[word + 1] = SYNTH_IP(BUILD_TEXT_LEN + 16 + 16 * word);
 	}
-	s->regs.r[6] = SYNTH_SP(FRAME_WORDS);
+	/* Without a frame pointer, all of the way is followed. */
+	s->regs.r[6] = strcmp(shape->name, "ahead-faults") ? SYNTH_SP(FRAME_WORDS) : 0;
 	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
 	kuw_port_elsewhere = read_text;
 	has_text = strcmp(shape->name, "no-text");
