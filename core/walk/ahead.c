@@ -184,15 +184,17 @@ static enum state branch(struct run *r, s64 by)
 /*
  * An indirect jump is a tail call; or a switch, where the word at rsp can be an old return
  * address. Code leaves its stack right before a tail call, or has none, or jumps by the PLT's
- * table. If it seems to be a switch, look for a ret first.
+ * table. If it seems to be a switch, look for a ret first. Code that has called has a stack: it
+ * had to align rsp.
  */
 static enum state jump(struct run *r, bool by_table)
 {
 	if (r->rising || by_table)
 		return finish(r, 0);
-	if (!r->has_jump)
+	if (!r->has_jump && r->w->inner) {
 		r->jump = way_to(r, 0);
-	r->has_jump = true;
+		r->has_jump = true;
+	}
 	return STUCK;
 }
 
@@ -420,16 +422,18 @@ static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs 
 			return true;
 		if (state == UNREADABLE)
 			return false;
-		if (state == STUCK) {
-			if (!r.nr_ways)
-				break;
+		if (state == AT_WORK)
+			continue;
+		if (r.nr_ways) {
 			continue_at(&r, &ways[--r.nr_ways]);
+		} else if (r.has_jump) {
+			continue_at(&r, &r.jump);
+			return finish(&r, 0) == RETURNED;
+		} else {
+			return false;
 		}
 	}
-	if (!r.has_jump)
-		return false;
-	continue_at(&r, &r.jump);
-	return finish(&r, 0) == RETURNED;
+	return false;
 }
 
 bool kuw_run_ahead(struct kuw_state *w, u32 most, struct kuw_expr_regs *regs)

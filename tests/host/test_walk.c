@@ -899,6 +899,12 @@ static void test_ahead_jumps(void **state)
 	begin_ahead(20);
 	PUT_CODE(AHEAD, "\x90\xff\xe0");
 	CHECK_FOUND();
+	/* Code that has called has a stack: it is a switch. */
+	PUT_CODE(AHEAD, "\xe8\0\0\1\0\x90\xff\xe0");
+	s->regs.ip = TEXT_IP(8);
+	s->regs.r[7] = SYNTH_SP(19);
+	program_push(s, 19, TEXT_IP(AHEAD + 5), TEXT_IP(CALLER), 0);
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
 	/* A switch, with an old return address at rsp: ja 1; jmp *%rax; 1: pop %rcx; ret */
 	begin_ahead(19);
 	s->stack[19] = TEXT_IP(CALLER);
