@@ -64,8 +64,8 @@
 /* Expression operators in one walk; seen: 80. Bounds DW_OP_bra loops. */
 #define KUW_MAX_EXPR_STEPS	4096
 /* Frames of one walk whose caller is at a lower address; seen: 2. The walk leaves another
- * stack: that of a signal handler, of a coroutine, of C code that OCaml 5 calls. It does so
- * once for each. Or the frame describes the red zone.
+ * stack: that of a signal handler, of a coroutine, of C code that OCaml 5 or Erlang calls. It
+ * does so once for each. Or the frame describes the red zone.
  */
 #define KUW_MAX_STACK_SWITCHES	16
 /* Reads of one walk, or of one piece, that fail without ending it. Each is a page fault, and

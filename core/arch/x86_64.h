@@ -55,6 +55,18 @@
 #define KUW_THREAD_CALL_LEN	6
 #define KUW_THREAD_EXIT		0x050f3cb0c031c789ULL
 
+/*
+ * The code in which a fiber of Boost.Context's make_fcontext() starts, also in PHP, which has
+ * no FDE: push %rbp; jmp *%rbx. rbp is where its function would return to: perhaps endbr64,
+ * then xor %rdi,%rdi; call _exit; hlt.
+ */
+#define KUW_FIBER_JUMP		0xe3ff55
+#define KUW_FIBER_JUMP_LEN	3
+#define KUW_FIBER_EXIT		0xe8ff3148
+#define KUW_FIBER_HLT_AT	8
+#define KUW_ENDBR64		0xfa1e0ff3
+#define KUW_HLT			0xf4
+
 /* The syscall instruction's two bytes, as a word. */
 #define KUW_SYSCALL_INSN	0x050f
 #define KUW_SYSCALL_LEN		2

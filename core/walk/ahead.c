@@ -11,6 +11,9 @@
  *
  * Where a call does not return, the way leads on into another function. Therefore a way
  * counts only if the word that its ret finds is an address that follows a call.
+ *
+ * Erlang's code calls C on another stack. Behind the call it takes rsp back, from a register or
+ * from memory. If it has yet to leave its stack, rsp will be what it was.
  */
 #include "ahead.h"
 #include "arch/insn.h"
@@ -39,20 +42,28 @@ struct way {
  * @changed: the callee-saved registers that the code has restored
  * @saved: the callee-saved registers that the code has stored; @saved_at: where, by number
  * @rising: the last instructions have left stack, as before a tail call
+ * @returned: the instruction is the frame's next one, behind a call; or it is known which
+ *	registers those between have changed
+ * @bottom: the frame's rsp, in the frame's own stack
+ * @left: what rsp was when the code left that stack; 0 if it has not. A way that was kept
+ *	for later does not know it
  */
 struct run {
 	struct kuw_state *w;
 	struct kuw_expr_regs *regs;
 	u64 ip;
+	bool returned;
+	u64 bottom;
+	u64 left;
 	u32 changed;
 	u32 saved;
 	u64 saved_at[KUW_NR_SAVES];
 	bool rising;
 	u32 nr_ways;
 	struct way *ways;
-	/* An indirect jump: a tail call, if no way leads to a ret. */
-	bool has_jump;
-	struct way jump;
+	/* A jump that is taken for a tail call if no way leads to a ret. */
+	bool has_end;
+	struct way end;
 	/* The branches that the walk came to: low bits of their addresses. */
 	u32 nr_branches;
 	u16 branches[KUW_MAX_BRANCHES];
@@ -107,7 +118,7 @@ static void load(struct run *r, u64 at, u32 reg)
 		known = own->known & 1u << reg;
 	} else {
 		/* Below the frame, nothing has been written yet. */
-		known = at >= own->r[KUW_RSP] && at % KUW_WORD == 0 &&
+		known = at >= r->bottom && at % KUW_WORD == 0 &&
 			kuw_try_word(r->w, at, &value);
 	}
 	set(r, reg, value, known);
@@ -139,13 +150,21 @@ bool kuw_follows_call(struct kuw_state *w, u64 ra)
 	       kuw_may_end_with_call(before);
 }
 
+/* Return: whether the word at rsp can be the frame's return address. */
+static bool is_at_end(const struct run *r, u64 *ra)
+{
+	u64 sp = r->regs->r[KUW_RSP];
+
+	return is_known(r, KUW_RSP) && sp >= r->bottom && sp % KUW_WORD == 0 &&
+	       kuw_try_word(r->w, sp, ra) && kuw_follows_call(r->w, *ra);
+}
+
 /* The frame's return address is at rsp, and @more bytes of arguments above it. */
 static enum state finish(struct run *r, u64 more)
 {
-	u64 sp = r->regs->r[KUW_RSP], ra;
+	u64 ra;
 
-	if (!is_known(r, KUW_RSP) || sp < r->w->regs.r[KUW_RSP] || sp % KUW_WORD ||
-	    !kuw_try_word(r->w, sp, &ra) || !kuw_follows_call(r->w, ra))
+	if (more % KUW_WORD || !is_at_end(r, &ra))
 		return STUCK;
 	set(r, KUW_RA, ra, true);
 	r->regs->r[KUW_RSP] += KUW_WORD + more;
@@ -191,11 +210,27 @@ static enum state jump(struct run *r, bool by_table)
 {
 	if (r->rising || by_table)
 		return finish(r, 0);
-	if (!r->has_jump && r->w->inner) {
-		r->jump = way_to(r, 0);
-		r->has_jump = true;
+	if (!r->has_end && r->w->inner) {
+		r->end = way_to(r, 0);
+		r->has_end = true;
 	}
 	return STUCK;
+}
+
+/*
+ * A direct jump is part of the way. But a function that calls itself for ever, as a server does
+ * in Erlang, has no ret: there the tail call that leaves its stack is the end.
+ */
+static enum state jump_to(struct run *r, s64 by)
+{
+	u64 ra;
+
+	if (r->rising && !r->has_end && is_at_end(r, &ra)) {
+		r->end = way_to(r, 0);
+		r->has_end = true;
+	}
+	r->ip += by;
+	return AT_WORK;
 }
 
 /* Instructions that compute rsp or rbp, or that load a callee-saved register. */
@@ -204,6 +239,44 @@ static enum state assign(struct run *r, u32 reg, u64 value, bool known)
 	if (reg == KUW_RSP || known)
 		set(r, reg, value, known);
 	return AT_WORK;
+}
+
+/*
+ * The code takes rsp from @base, or from memory at @disp from there: it comes back to the
+ * stack that it has left, or that it had left before the call that led to this frame.
+ */
+static enum state come_back(struct run *r, u32 base, bool memory, s32 disp)
+{
+	u64 sp = r->left;
+
+	if (!sp) {
+		if (!r->returned || base >= KUW_NR_REGS || !(KUW_CALLEE_SAVED & 1u << base))
+			return STUCK;
+		if (!is_known(r, base)) {
+			r->w->regs.unknown = true;
+			return STUCK;
+		}
+		sp = r->regs->r[base] + disp;
+		if (memory && (sp % KUW_WORD || !kuw_try_word(r->w, sp, &sp)))
+			return STUCK;
+		r->bottom = sp;
+	}
+	r->left = 0;
+	return assign(r, KUW_RSP, sp, true);
+}
+
+/* mov of all of the register @from to @to. */
+static enum state copy(struct run *r, u32 to, u32 from)
+{
+	if (to == KUW_RBP && from == KUW_RSP)
+		return assign(r, KUW_RBP, r->regs->r[KUW_RSP], is_known(r, KUW_RSP));
+	if (to != KUW_RSP)
+		return AT_WORK;
+	if (from == KUW_RBP && !r->returned) {
+		r->left = 0;
+		return assign(r, KUW_RSP, r->regs->r[KUW_RBP], is_known(r, KUW_RBP));
+	}
+	return come_back(r, from, false, 0);
 }
 
 /* add, sub or and, of a constant. */
@@ -216,13 +289,14 @@ static enum state compute(struct run *r, const struct kuw_insn *i)
 	switch (i->ext) {
 	case 0:
 		*sp += i->imm;
-		r->rising = true;
+		r->rising = i->imm > 0;
 		return AT_WORK;
 	case 4:
 		*sp &= i->imm;
 		return AT_WORK;
 	case 5:
 		*sp -= i->imm;
+		r->rising = i->imm < 0;
 		return AT_WORK;
 	case 7:
 		return AT_WORK;
@@ -238,12 +312,8 @@ static enum state move(struct run *r, const struct kuw_insn *i)
 	if (i->memory) {
 		if ((i->base == KUW_RSP || i->base == KUW_RBP) && is_known(r, i->base))
 			store(r, r->regs->r[i->base] + i->disp, i->reg);
-	} else if (i->base == KUW_RSP) {
-		/* From another register than rbp, it can be another stack. */
-		return i->reg == KUW_RBP ?
-			assign(r, KUW_RSP, r->regs->r[KUW_RBP], is_known(r, KUW_RBP)) : STUCK;
-	} else if (i->base == KUW_RBP && i->reg == KUW_RSP) {
-		return assign(r, KUW_RBP, r->regs->r[KUW_RSP], is_known(r, KUW_RSP));
+	} else {
+		return copy(r, i->base, i->reg);
 	}
 	return AT_WORK;
 }
@@ -253,14 +323,10 @@ static enum state load_reg(struct run *r, const struct kuw_insn *i)
 {
 	if (!i->wide)
 		return AT_WORK;
-	if (!i->memory) {
-		if (i->reg != KUW_RSP)
-			return AT_WORK;
-		return i->base == KUW_RBP ?
-			assign(r, KUW_RSP, r->regs->r[KUW_RBP], is_known(r, KUW_RBP)) : STUCK;
-	}
+	if (!i->memory)
+		return copy(r, i->reg, i->base);
 	if (i->reg == KUW_RSP)
-		return STUCK;
+		return come_back(r, i->base, true, i->disp);
 	if ((i->base == KUW_RSP || i->base == KUW_RBP) && is_known(r, i->base))
 		load(r, r->regs->r[i->base] + i->disp, i->reg);
 	return AT_WORK;
@@ -270,6 +336,11 @@ static enum state lea(struct run *r, const struct kuw_insn *i)
 {
 	bool known = i->base != KUW_RA && is_known(r, i->base);
 
+	if (i->reg == KUW_RSP && i->base != KUW_RSP && i->base != KUW_RBP &&
+	    is_known(r, KUW_RSP) && !r->left)
+		r->left = r->regs->r[KUW_RSP];
+	if (i->reg == KUW_RSP)
+		r->rising = i->base == KUW_RSP && i->disp > 0;
 	if (i->reg == KUW_RSP || (i->reg == KUW_RBP && i->base == KUW_RSP))
 		return assign(r, i->reg, known ? r->regs->r[i->base] + i->disp : 0, known);
 	return AT_WORK;
@@ -353,8 +424,7 @@ static enum state run_insn(struct run *r, const struct kuw_insn *i)
 		return i->imm ? AT_WORK : STUCK;
 	case 0xe9:
 	case 0xeb:
-		r->ip += i->imm;
-		return AT_WORK;
+		return jump_to(r, i->imm);
 	case 0x70 ... 0x7f:
 	case 0xe0 ... 0xe3:
 	case 0x0f80 ... 0x0f8f:
@@ -365,10 +435,42 @@ static enum state run_insn(struct run *r, const struct kuw_insn *i)
 	return AT_WORK;
 }
 
+/*
+ * Return: whether it is known which register the instruction changes, if any; of that one
+ * nothing is known then. Between a call and where it takes rsp back, Erlang's code counts what
+ * the call took.
+ */
+static bool is_noted(struct run *r, const struct kuw_insn *i)
+{
+	u32 reg;
+
+	switch (i->op) {
+	case 0x01:
+	case 0x29:
+	case 0x89:
+		reg = i->base;
+		if (i->memory)
+			return true;
+		break;
+	case 0x03:
+	case 0x2b:
+	case 0x8b:
+		reg = i->reg;
+		break;
+	default:
+		return false;
+	}
+	if (reg == KUW_RSP || reg == KUW_RBP || i->base == KUW_RSP || i->base == KUW_RBP)
+		return false;
+	set(r, reg, 0, false);
+	return true;
+}
+
 /* Decode the instruction at r->ip, go behind it, and do what it does. */
 static enum state step(struct run *r)
 {
 	struct kuw_insn insn;
+	enum state state;
 	struct kuw_cur c;
 	u64 code[2];
 	u32 have = sizeof(code);
@@ -382,7 +484,9 @@ static enum state step(struct run *r)
 	if (!kuw_insn_decode(&c, &insn))
 		return STUCK;
 	r->ip += kuw_pos(&c, (const u8 *)code);
-	return run_insn(r, &insn);
+	state = run_insn(r, &insn);
+	r->returned = r->returned && is_noted(r, &insn);
+	return state;
 }
 
 static void continue_at(struct run *r, const struct way *way)
@@ -394,7 +498,9 @@ static void continue_at(struct run *r, const struct way *way)
 	r->regs->known = way->known;
 	r->changed = 0;
 	r->saved = way->saved;
+	r->left = 0;
 	r->rising = false;
+	r->returned = false;
 }
 
 static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs *regs,
@@ -408,13 +514,15 @@ static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs 
 	r.ways = ways;
 	r.nr_ways = 0;
 	r.nr_branches = 0;
-	r.has_jump = false;
+	r.has_end = false;
 	continue_at(&r, &(struct way){
 		.ip = w->regs.r[KUW_RA],
 		.sp = w->regs.r[KUW_RSP],
 		.bp = w->regs.r[KUW_RBP],
 		.known = w->regs.known,
 	});
+	r.returned = !w->inner;
+	r.bottom = w->regs.r[KUW_RSP];
 	for (; most && w->insns && w->faults <= KUW_MAX_FAULTS; most--) {
 		w->insns--;
 		state = step(&r);
@@ -426,8 +534,8 @@ static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs 
 			continue;
 		if (r.nr_ways) {
 			continue_at(&r, &ways[--r.nr_ways]);
-		} else if (r.has_jump) {
-			continue_at(&r, &r.jump);
+		} else if (r.has_end) {
+			continue_at(&r, &r.end);
 			return finish(&r, 0) == RETURNED;
 		} else {
 			return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Code of C libraries that starts a thread: see new_thread.h. */
+/* Code that starts a thread or a fiber: see new_thread.h. */
 #include "new_thread.h"
 #include "budgets.h"
 
@@ -11,6 +11,19 @@ bool kuw_begins_thread(struct kuw_state *w, u64 ip)
 	       behind == KUW_THREAD_EXIT &&
 	       kuw_try_user(w, ip - KUW_THREAD_CALL_LEN, KUW_THREAD_CALL_LEN, &before) &&
 	       before == KUW_THREAD_CALL;
+}
+
+bool kuw_begins_fiber(struct kuw_state *w, u64 ip)
+{
+	u64 code;
+
+	if (!kuw_try_user(w, ip - KUW_FIBER_JUMP_LEN, KUW_FIBER_JUMP_LEN, &code) ||
+	    code != KUW_FIBER_JUMP || !kuw_try_user(w, ip, 4, &code))
+		return false;
+	if (code == KUW_ENDBR64)
+		ip += 4;
+	return kuw_try_user(w, ip, 4, &code) && code == KUW_FIBER_EXIT &&
+	       kuw_try_user(w, ip + KUW_FIBER_HLT_AT, 1, &code) && code == KUW_HLT;
 }
 
 /*

@@ -68,7 +68,7 @@ static u32 guess_ahead(struct kuw_state *w, u32 most, u32 why)
 	struct kuw_expr_regs regs;
 
 	if (!kuw_run_ahead(w, most, &regs) ||
-	    kuw_check_cfa(regs.r[KUW_RSP], w->regs.r[KUW_RSP], KUW_WORD))
+	    !kuw_may_move(w, regs.r[KUW_RSP], KUW_BY_OTHER))
 		return why;
 	w->regs = regs;
 	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
@@ -302,7 +302,8 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	restorer = restorer_at(w);
 	if (restorer)
 		return step_sigframe(w, restorer);
-	if (begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]))
+	if (begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]) ||
+	    (!w->inner && kuw_begins_fiber(w, w->regs.r[KUW_RA])))
 		return KUNWIND_STOP_COMPLETE;
 	known_code = m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
 	if (!w->inner && known_code && !kuw_is_called(w->regs.r[KUW_RA] - 1))

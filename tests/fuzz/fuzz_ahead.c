@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Code without an FDE, and a stack: the walk follows the code, whatever it is. The input's
- * first byte says where in its code the frame is; a third of the rest is the stack.
+ * first byte says where in its code the frame is, and whether it was interrupted; a third of the
+ * rest is the stack.
  */
 #include "ahead.h"
 #include "budgets.h"
@@ -13,12 +14,14 @@
 static const u8 *bytes;
 static u64 code_len, stack_len;
 
-/* The port asks for aligned words. What is not there can be read in none of its parts. */
+/* What is not there can be read in none of its parts. */
 static int read_word(u64 addr, u64 *word)
 {
 	const u8 *at;
 	u64 left;
 
+	/* The port is asked for aligned words. */
+	must(addr % sizeof(*word) == 0);
 	if (addr - CODE < code_len) {
 		at = bytes + (addr - CODE);
 		left = code_len - (addr - CODE);
@@ -46,6 +49,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	code_len = size - 1 - stack_len;
 	kuw_port_set_window(0, 0, 0);
 	kuw_port_elsewhere = read_word;
+	w.inner = data[0] & 1;
 	w.regs.word = KUW_WORD;
 	w.regs.known = (1u << KUW_NR_REGS) - 1;
 	for (i = 0; i < KUW_NR_REGS; i++)
@@ -54,7 +58,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	w.regs.r[KUW_RA] = CODE + data[0];
 	if (kuw_run_ahead(&w, KUW_MAX_AHEAD, &regs)) {
 		must(kuw_check_ra(regs.r[KUW_RA], KUW_PORT_USER_END) == KUW_STEPPED);
-		must(regs.known & 1u << KUW_RSP && regs.r[KUW_RSP] > STACK);
+		must(regs.known & 1u << KUW_RSP && regs.r[KUW_RSP] % KUW_WORD == 0);
+		/* Only behind a call can the caller be on another stack. */
+		must(!w.inner || regs.r[KUW_RSP] > STACK);
 		must(!(regs.known >> KUW_NR_REGS));
 	}
 	must(w.insns <= KUW_MAX_INSNS && KUW_MAX_INSNS - w.insns <= KUW_MAX_AHEAD);

@@ -835,6 +835,11 @@ static void test_ahead(void **state)
 	PUT_CODE(AHEAD, "\xc2\x08\0");				/* ret $8 */
 	program_push(s, 21, 1, 0);
 	CHECK_FOUND();
+	/* They are words. */
+	begin_ahead(19);
+	s->stack[19] = 7;
+	PUT_CODE(AHEAD, "\x59\xc2\x03\0");			/* pop %rcx; ret $3 */
+	CHECK_LOST();
 	/* Down is no way, and nor is half a word. */
 	begin_ahead(21);
 	PUT_CODE(AHEAD, "\x48\x83\xc4\xf8\xc3");		/* add $-8,%rsp; ret */
@@ -914,6 +919,45 @@ static void test_ahead_jumps(void **state)
 	assert_int_equal(s->frames[1], TEXT_IP(CALLER));
 }
 
+/* Code that never returns leaves its stack before it calls itself again. */
+static void test_ahead_forever(void **state)
+{
+	/* 1: call; jne 2; nop; nop; 2: add $8,%rsp; jmp 3; 3: sub $8,%rsp; jmp 1 */
+	static const char by_add[] = "\xe8\0\0\1\0\x75\x02\x90\x90\x48\x83\xc4\x08\xeb\0\x48\x83\xec\x08\xeb\xeb";
+	/* The same by lea. */
+	static const char by_lea[] =
+		"\xe8\0\0\1\0\x75\x02\x90\x90\x48\x8d\x64\x24\x08\xeb\0\x48\x8d\x64\x24\xf8\xeb\xe9";
+
+	begin_ahead(19);
+	s->stack[19] = 7;
+	put_code(AHEAD, by_add, sizeof(by_add) - 1);
+	CHECK_FOUND();
+	put_code(AHEAD, by_lea, sizeof(by_lea) - 1);
+	CHECK_FOUND();
+	/* It leaves an argument, not its stack. */
+	s->stack[20] = 8;
+	CHECK_LOST();
+	/* In a function that it calls, behind the call. */
+	begin_ahead(18);
+	put_code(AHEAD, by_add, sizeof(by_add) - 1);
+	program_push(s, 18, TEXT_IP(AHEAD + 5), 7, TEXT_IP(CALLER), 0);
+	s->regs.ip = TEXT_IP(8);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
+	/* An old return address is at rsp, and it leaves no stack: 1: call; jne 1; jmp 1 */
+	s->stack[19] = TEXT_IP(CALLER);
+	PUT_CODE(AHEAD, "\xe8\0\0\1\0\x75\xf9\xeb\xf7");
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
+	/* Nor does add of less than nothing: 1: call; add $-8,%rsp; jne 1; jmp 1 */
+	s->stack[18] = TEXT_IP(AHEAD + 5);
+	PUT_CODE(AHEAD + 5, "\x48\x83\xc4\xf8\x75\xf5\xeb\xf3");
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
+	/* A way to a ret is better: 1: call; je 2; push %rax; pop %rax; jmp 1; 2: pop %rcx; ret */
+	s->stack[19] = TEXT_IP(AHEAD + 5);
+	s->stack[20] = TEXT_IP(CALLER);
+	PUT_CODE(AHEAD + 5, "\x74\x04\x50\x58\xeb\xf5\x59\xc3");
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
+}
+
 /* The caller has the registers that the code will restore, and those that it leaves alone. */
 static void test_ahead_registers(void **state)
 {
@@ -946,6 +990,60 @@ static void test_ahead_registers(void **state)
 	/* A word that nothing is known of. */
 	PUT_CODE(AHEAD, "\x48\x83\xec\x10\x90\x90\x90\x90\x90");
 	program_check(s, REG_UNKNOWN, TEXT_IP(AHEAD), TEXT_IP(CALLER));
+}
+
+/* The code calls on another stack, and comes back. */
+static void test_ahead_stacks(void **state)
+{
+	/* mov %rsp,%rbp; lea -64(%rbx),%rsp; call; mov %rbp,%rsp; pop %rcx; ret */
+	static const char by_register[] =
+		"\x48\x89\xe5\x48\x8d\x63\xc0\xe8\0\0\1\0\x48\x89\xec\x59\xc3";
+	/* mov %rsp,88(%r13); lea -64(%rbx),%rsp; call; mov 88(%r13),%rsp; pop %rcx; ret */
+	static const char by_memory[] =
+		"\x49\x89\x65\x58\x48\x8d\x63\xc0\xe8\0\0\1\0\x49\x8b\x65\x58\x59\xc3";
+
+	begin_ahead(19);
+	s->regs.r[3] = SYNTH_SP(2);
+	put_code(AHEAD, by_register, sizeof(by_register) - 1);
+	CHECK_FOUND();
+	put_code(AHEAD, by_memory, sizeof(by_memory) - 1);
+	CHECK_FOUND();
+	/* In a function that it calls, whose frame is above: its CFA is rsp+8. */
+	begin_ahead(30);
+	program_push(s, 19, 0, TEXT_IP(CALLER), 0);
+	program_push(s, 30, TEXT_IP(AHEAD + 12), 0);
+	s->regs.ip = TEXT_IP(8);
+	s->regs.r[6] = SYNTH_SP(19);
+	put_code(AHEAD, by_register, sizeof(by_register) - 1);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 12), TEXT_IP(CALLER));
+	assert_int_equal(s->result.proven, 2);
+	/* In memory that r13 leads to. */
+	program_push(s, 30, TEXT_IP(AHEAD + 13), 0);
+	s->regs.r[6] = 0x123456;
+	s->regs.r[13] = SYNTH_SP(40);
+	s->stack[40 + 88 / 8] = SYNTH_SP(19);
+	put_code(AHEAD, by_memory, sizeof(by_memory) - 1);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 13), TEXT_IP(CALLER));
+	/* Half a word is not read, and leads nowhere. */
+	s->regs.r[13] += 4;
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 13));
+	s->regs.r[13] -= 4;
+	s->stack[40 + 88 / 8] += 4;
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 13));
+	s->stack[40 + 88 / 8] -= 4;
+	/* sub %eax,%r14d; mov 80(%r13),%r15; mov %rax,(%rsp): r13 is what it was. */
+	put_code(AHEAD + 13, "\x41\x29\xc6\x4d\x8b\x7d\x50\x48\x89\x04\x24\x49\x8b\x65\x58\x59\xc3", 17);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 13), TEXT_IP(CALLER));
+	/* mov 80(%r13),%r13 */
+	put_code(AHEAD + 13, "\x4d\x8b\x6d\x50\x49\x8b\x65\x58\x59\xc3", 10);
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 13));
+	/* Else, r13 can be another's. */
+	put_code(AHEAD + 13, "\x90\x49\x8b\x65\x58\x59\xc3", 7);
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 13));
+	/* An interrupted change of contexts is none: the callee of another is there. */
+	put_code(AHEAD, by_memory, sizeof(by_memory) - 1);
+	s->regs.ip = TEXT_IP(AHEAD + 13);
+	program_check(s, NO_RULE, TEXT_IP(AHEAD + 13));
 }
 
 /*
@@ -1150,6 +1248,37 @@ static void test_clone_child(void **state)
 	program_check(s, UNPROVEN, ip, caller);
 }
 
+/*
+ * The code that fibers of make_fcontext() begin in, and end in: push %rbp; jmp *%rbx;
+ * xor %rdi,%rdi; call; hlt, without and with a landing pad.
+ */
+static void test_fiber(void **state)
+{
+	static const char *const codes[] = {
+		"\x55\xff\xe3\x48\x31\xff\xe8\1\2\3\4\xf4",
+		"\x55\xff\xe3\xf3\x0f\x1e\xfa\x48\x31\xff\xe8\1\2\3\4\xf4",
+	};
+	size_t i, j;
+
+	for (i = 0; i < 2; i++)
+		for (j = 0; j <= strlen(codes[i]); j++) {
+			/* Each byte counts, except where _exit() is, and what follows. */
+			bool any = codes[i][j] >= 0 && codes[i][j] <= 4;
+
+			begin_clone_of(0);
+			put_clone(codes[i], strlen(codes[i]), 0);
+			((u8 *)s->stack)[TEXT_AT * 8 + TEXT_LEN + j] ^= 0x40;
+			s->regs.ip = TEXT_IP(8);
+			program_push(s, 0, TEXT_IP(TEXT_LEN + 3));
+			/* Whatever was in rbp. */
+			s->regs.r[6] = 0x123456;
+			synth_walk(s, KUNWIND_MAX_FRAMES);
+			assert_int_equal(s->result.stop == KUNWIND_STOP_COMPLETE, any);
+			if (any)
+				assert_int_equal(s->result.proven, 2);
+		}
+}
+
 /* The code that musl's threads begin in, which calls their function. */
 static void test_thread(void **state)
 {
@@ -1275,11 +1404,14 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead),
 	TEST(test_ahead_branches),
 	TEST(test_ahead_jumps),
+	TEST(test_ahead_forever),
 	TEST(test_ahead_registers),
+	TEST(test_ahead_stacks),
 	TEST(test_no_call),
 	TEST(test_unverified),
 	TEST(test_clone),
 	TEST(test_clone_child),
+	TEST(test_fiber),
 	TEST(test_thread),
 	TEST(test_clone_interrupted),
 	TEST(test_bad_call),
