@@ -27,15 +27,31 @@
 
 /* Files mapped executable on a large system: some thousands. */
 #define CACHE_BITS	12
+/* How many tables that the budget refused are remembered: a busy user's libraries. */
+#define REFUSED_BITS	8
 
 /* Under kw_cache_lock: */
 static struct hlist_head cache[1 << CACHE_BITS];
 static bool cache_open;
+/*
+ * What the budget refused last, in each place of the hash, by its file's identity. Each
+ * event of a process asks again for all tables that it lacks: 2,000 mappings of one
+ * refused file took five minutes, a compilation each. An identity that is not one, as of a
+ * file that is open for writing, can delay a table, until there is room, but gives none.
+ */
+static struct {
+	struct kw_identity id;
+	size_t bytes;
+} refused[1 << REFUSED_BITS];
+
+static u32 hash(const struct kw_identity *id, unsigned int bits)
+{
+	return hash_32(jhash2((const u32 *)id, sizeof(*id) / 4, 0), bits);
+}
 
 static struct hlist_head *bucket(const struct kw_identity *id)
 {
-	return &cache[hash_32(jhash2((const u32 *)id, sizeof(*id) / 4, 0),
-			      CACHE_BITS)];
+	return &cache[hash(id, CACHE_BITS)];
 }
 
 /* Return: the table of @id, without a reference; NULL if there is none. */
@@ -163,6 +179,30 @@ static struct kw_table *share(struct kw_table *t, const struct kw_payer *payer)
 	return shared;
 }
 
+/* The budget has no room for a table of @bytes. */
+static void remember_refusal(const struct kw_identity *id, size_t bytes)
+{
+	u32 place = hash(id, REFUSED_BITS);
+
+	spin_lock(&kw_cache_lock);
+	refused[place].id = *id;
+	refused[place].bytes = bytes;
+	spin_unlock(&kw_cache_lock);
+}
+
+/* Whether the budget would refuse the table again, as far as that is remembered. */
+static bool is_refused(const struct kw_identity *id, const struct kw_owner *owner)
+{
+	u32 place = hash(id, REFUSED_BITS);
+	size_t bytes = 0;
+
+	spin_lock(&kw_cache_lock);
+	if (!memcmp(&refused[place].id, id, sizeof(*id)))
+		bytes = refused[place].bytes;
+	spin_unlock(&kw_cache_lock);
+	return bytes && bytes > kw_budget_room(owner);
+}
+
 /* Whether an error is a verdict on the bytes, so that another attempt is in vain. */
 static bool is_final(int error)
 {
@@ -187,8 +227,10 @@ static int compile(struct kw_table *t, struct kw_source *src)
 	ret = kw_build(src, &built);
 	t->build_id_len = built.build_id_len;
 	memcpy(t->build_id, built.build_id, sizeof(t->build_id));
-	if (!ret && !kw_table_charge(t, built.bytes))
+	if (!ret && !kw_table_charge(t, built.bytes)) {
+		remember_refusal(&t->id, built.bytes);
 		ret = -ENOMEM;
+	}
 	if (!ret) {
 		t->table = built.table;
 		kw_count(table_builds);
@@ -208,6 +250,10 @@ static struct kw_table *make(struct kw_source *src, const struct kw_identity *id
 
 	if (time_after_eq(jiffies, src->deadline))
 		return ERR_PTR(-ETIME);
+	if (is_refused(id, src->owner)) {
+		kw_count(table_refusals);
+		return ERR_PTR(-ENOMEM);
+	}
 	t = kw_table_alloc(id, src->owner, memcg);
 	if (!t)
 		return ERR_PTR(-ENOMEM);

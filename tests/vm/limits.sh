@@ -38,6 +38,8 @@ replaced() {
 	said=$("${nobody[@]}" python3 -S "$SCRATCH/replace-files.py" "$@" 2000 "$SCRATCH"/{1,2}.so 8<"$figures/maps" 9<"$figures/pending") &&
 		read -r -d "" most queued later < <(echo "$said" && printf '\0')
 }
+refused=$(figure table_refusals)
+compiled=$(figure table_failures)
 ok "2,000 mappings are replaced at once" replaced
 echo "# at most $most maps meanwhile, $later later; $queued tasks were to catch up"
 ok "no map is copied for it" [ "$most" -lt 8 ]
@@ -45,6 +47,9 @@ ok "and their task is told once" [ "$queued" -gt 0 -a "$queued" -lt 8 ]
 ok "one mapping is replaced page by page, at once" replaced --one
 echo "# at most $most maps meanwhile, $later later; $queued tasks were to catch up"
 ok "no map is copied for that either" [ "$most" -lt 8 ]
+echo "# $(($(figure table_refusals) - refused)) refused, $(($(figure table_failures) - compiled)) compiled"
+ok "their tables were refused" [ "$(figure table_refusals)" -gt $((refused + 2000)) ]
+ok "after a compilation each" [ "$(figure table_failures)" -lt $((compiled + 8)) ]
 
 # What nobody maps any more goes first, when memory is wanted.
 before=$(figure table_bytes)
