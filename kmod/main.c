@@ -17,6 +17,7 @@
 #include "stats.h"
 #include "thread.h"
 #include "times.h"
+#include "walk_place.h"
 
 static unsigned int table_budget_mb;
 module_param(table_budget_mb, uint, 0444);
@@ -54,6 +55,9 @@ static int __init kunwind_init(void)
 	kw_attach_work = msecs_to_jiffies(attach_work_ms);
 	kw_hooks_stay = msecs_to_jiffies(min(hooks_stay_s, UINT_MAX / 1000) * 1000);
 	kw_hooks_init();
+	ret = kw_walks_init();
+	if (ret)
+		return ret;
 	ret = kw_spaces_init();
 	if (ret)
 		return ret;

@@ -44,8 +44,12 @@ unsigned long kunwind_argument(struct ftrace_regs *fregs, unsigned int n)
 }
 EXPORT_SYMBOL_GPL(kunwind_argument);
 
-static void redirect(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		     struct ftrace_regs *fregs)
+/*
+ * For ftrace. No recursion is possible: what it calls can cause a trace event, but the
+ * functions that are replaced for events have redirects that call nothing.
+ */
+static notrace void redirect(unsigned long ip, unsigned long parent_ip,
+			     struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	const struct kunwind_redirect *r =
 		container_of(ops, struct kunwind_redirect, ops);
@@ -82,8 +86,7 @@ static int hook(struct kunwind_redirect *r)
 	 */
 	r->ops = (struct ftrace_ops){
 		.func = redirect,
-		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION |
-			 FTRACE_OPS_FL_PERMANENT,
+		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_PERMANENT,
 	};
 	ret = ftrace_set_filter_ip(&r->ops, addr, 0, 1);
 	if (!ret)

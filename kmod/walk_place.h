@@ -21,6 +21,7 @@ struct kw_place {
 	bool taken;
 };
 
+int kw_walks_init(void);
 int kw_walks_open(void);
 void kw_walks_close(void);
 struct kw_place *kw_walks_enter(void);

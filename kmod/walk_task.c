@@ -6,11 +6,13 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/task_stack.h>
-#include <linux/uaccess.h>
+#include <linux/static_call.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 #include <kunwind/kunwind.h>
+#include <kunwind/redirect.h>
 #include "compat/sched.h"
+#include "compat/tlbflush.h"
 #include "coverage.h"
 #include "registers.h"
 #include "snapshot.h"
@@ -20,29 +22,14 @@
 #include "work.h"
 
 /*
- * Whether the walk may read user memory. It must not while the CPU has another mm
- * loaded than the task's: during a context switch, execve() or text_poke(). An NMI or
- * a trace event can come there. nmi_uaccess_okay() tells, but is not exported.
- * copy_from_user_nofault() calls it before it reads anything (mm/maccess.c). So if
- * that can read one word, the walk may read. That holds until the walk ends: the walk
- * does not change the mm, an interrupt restores it, and a preempted task gets its mm
- * back before it continues.
- *
- * If the word cannot be read, its page may be missing: the stack pointer of a function
- * that has just made room for a large buffer points to a page that was never touched.
- * So try the instruction pointer's page, too. It was executing a moment ago, so it is
- * present.
+ * The kernel's own function. It says whether the CPU has current's mm loaded: not during a
+ * context switch, execve() or text_poke(), where an NMI or a trace event can come. A walk
+ * may read user memory only if so. That holds until the walk ends: the walk does not change
+ * the mm, an interrupt restores it, and a preempted task gets its mm back before it
+ * continues. The kernel does not export the function. It is looked up, and called through
+ * a static call: with IBT, it has no landing pad for a call through a pointer.
  */
-static bool may_read_user(const struct pt_regs *regs)
-{
-	unsigned long word;
-	u8 byte;
-
-	return !copy_from_user_nofault(&word, (void __user *)regs->sp,
-				       sizeof(word)) ||
-	       !copy_from_user_nofault(&byte, (void __user *)regs->ip,
-				       sizeof(byte));
-}
+DEFINE_STATIC_CALL_RET0(may_read_user, nmi_uaccess_okay);
 
 /*
  * The arguments of a walk, on the stack of kw_walk(). @pieces is the state of a walk in
@@ -111,8 +98,7 @@ static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 static void walk_by(const struct kw_snapshot *snap, struct kuw_rule_cache *cache,
 		    const struct walk *w)
 {
-	/* A system call may read. What a program claims says nothing of that. */
-	if (!w->claimed && !may_read_user(w->regs)) {
+	if (!static_call(may_read_user)()) {
 		stop_early(w, KUNWIND_STOP_CONTEXT);
 		return;
 	}
@@ -359,6 +345,18 @@ void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 	kw_result_tell(&r, space, result);
 }
 EXPORT_SYMBOL_GPL(kunwind_walk);
+
+int __init kw_walks_init(void)
+{
+	unsigned long addr = kunwind_function("nmi_uaccess_okay");
+
+	if (!addr) {
+		pr_err("kunwind: this kernel has no function nmi_uaccess_okay()\n");
+		return -ENOENT;
+	}
+	static_call_update(may_read_user, (typeof(nmi_uaccess_okay) *)addr);
+	return 0;
+}
 
 /* KUNWIND_STOPS lists them in the order of their numbers. */
 static const char * const stop_names[KUNWIND_NR_STOPS] = {

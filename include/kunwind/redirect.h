@@ -18,7 +18,7 @@ struct module;
  * @sleeps: @to may sleep. Then each call takes a reference to @owner. @to must give it
  *	back by module_put() at its end, and must not sleep after that. While @owner is
  *	being unloaded, calls reach @from
- * @applies: whether to replace this call; NULL: replace all. Called with preemption off
+ * @applies: whether to replace this call; NULL: replace all. Called in the caller's context
  * @active: whether calls are replaced; for kunwind.ko
  * @ops: for ftrace
  *
