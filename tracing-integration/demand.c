@@ -65,11 +65,14 @@ static bool is_wanted(void)
 	struct perf_callchain_entry *entry;
 	int context;
 
+	/* As perf calls it: the buffer of this CPU, which is freed after a grace period. */
+	rcu_read_lock();
 	preempt_disable();
 	entry = static_call(stock_get_entry)(&context);
 	if (entry)
 		static_call(stock_put_entry)(context);
 	preempt_enable();
+	rcu_read_unlock();
 	return entry;
 }
 
