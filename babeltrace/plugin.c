@@ -5,6 +5,7 @@
 #include "perfetto.h"
 #include "plugin.h"
 #include "sink.h"
+#include "filter.h"
 #include "symbolize.h"
 #include "text.h"
 

@@ -91,6 +91,7 @@ static int __init kunwind_lttng_init(void)
 	ret = kunwind_redirect_begin(redirects, ARRAY_SIZE(redirects));
 	if (ret)
 		return ret;
+	sample_counters_begin();
 	/* From here on, LTTng points into the module: no failure may follow. */
 	register_probes();
 	return 0;

@@ -9,6 +9,7 @@ int statedump_probes_register(void);
 void statedump_probes_unregister(void);
 int sample_probes_register(void);
 void sample_probes_unregister(void);
+void sample_counters_begin(void);
 void sample_counters_end(void);
 
 #endif /* PROBES_H */

@@ -14,7 +14,7 @@
 #include <glib.h>
 #include "copy.h"
 #include "maps.h"
-#include "resolve.h"
+#include "context.h"
 
 struct kr_trace_class {
 	const bt_trace_class *in;

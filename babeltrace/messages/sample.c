@@ -15,6 +15,22 @@ static bool take(const bt_field *payload, const char *name, uint64_t *value)
 	return true;
 }
 
+/* Return: the array of addresses of that name, or NULL. */
+static const bt_field *addresses(const bt_field *payload, const char *name)
+{
+	const bt_field *field =
+		bt_field_structure_borrow_member_field_by_name_const(payload, name);
+	const bt_field_class *class;
+
+	if (!field || !bt_field_class_type_is(bt_field_get_class_type(field),
+					      BT_FIELD_CLASS_TYPE_ARRAY))
+		return NULL;
+	class = bt_field_borrow_class_const(field);
+	class = bt_field_class_array_borrow_element_field_class_const(class);
+	return bt_field_class_type_is(bt_field_class_get_type(class),
+		BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) ? field : NULL;
+}
+
 bool kr_sample_of_event(const bt_event *event, struct kr_sample *sample)
 {
 	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
@@ -26,5 +42,6 @@ bool kr_sample_of_event(const bt_event *event, struct kr_sample *sample)
 	    !take(payload, "ip", &sample->ip) || !take(payload, "user", &user))
 		return false;
 	sample->user = user;
+	sample->kernel = addresses(payload, "callstack_kernel");
 	return true;
 }

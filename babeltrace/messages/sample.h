@@ -12,11 +12,13 @@
  * @period: for how long it stands, in nanoseconds
  * @ip: the instruction that was interrupted
  * @user: whether that is the program's, not the kernel's
+ * @kernel: the addresses of the kernel's stack, of the event; NULL if the trace has none
  */
 struct kr_sample {
 	uint64_t period;
 	uint64_t ip;
 	bool user;
+	const bt_field *kernel;
 };
 
 /* Return: whether an event is one. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Opening files for the symbolizer, and measuring what each costs. */
+/* The symbolizer's process, and opening files for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "costs.h"
 #include "elf_file.h"
 #include "keeper.h"
 #include "module.h"
@@ -22,24 +22,8 @@
 #include "symbolizer.h"
 #include "wire.h"
 
-#define NS_PER_S	UINT64_C(1000000000)
-#define NS_PER_MS	UINT64_C(1000000)
-
-/* How often processor time is looked at while the symbolizer works. */
-#define LOOK_MS		100
-
 /* How long a killed symbolizer may take to end: a file server can hold it for ever. */
 #define END_MS		1000
-
-/**
- * struct cost - what was spent, and on how much
- * @ns: processor time
- * @bytes: of files
- */
-struct cost {
-	uint64_t ns;
-	uint64_t bytes;
-};
 
 /**
  * struct file - a file of the trace
@@ -54,7 +38,7 @@ struct file {
 	bool out;
 	char *path;
 	unsigned int generation;
-	struct cost cost;
+	struct kr_cost cost;
 };
 
 /**
@@ -62,29 +46,19 @@ struct file {
  * @sysroot: where files are, or NULL
  * @pid: its process; 0: none runs
  * @socket: its socket
- * @clock: its processor time
  * @generation: how many there were
  * @files: struct file by number
  * @others: those beyond the budget of files
- * @cost: of all
- * @answer_bytes: of all answers
- * @charged: whose cost its processor time is
- * @busy: that time when it was looked at last
- * @since: when that was
+ * @costs: of all
  */
 struct kr_keeper {
 	char *sysroot;
 	pid_t pid;
 	int socket;
-	clockid_t clock;
 	unsigned int generation;
 	GHashTable *files;
 	struct file others;
-	struct cost cost;
-	uint64_t answer_bytes;
-	struct file *charged;
-	uint64_t busy;
-	uint64_t since;
+	struct kr_costs costs;
 };
 
 /* What is asked for. */
@@ -101,14 +75,6 @@ static void free_file(gpointer data)
 
 	g_free(file->path);
 	g_free(file);
-}
-
-static uint64_t time_of(clockid_t clock)
-{
-	struct timespec time = { 0 };
-
-	clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 /*
@@ -185,14 +151,12 @@ bool kr_keeper_start(struct kr_keeper *keeper)
 		close(ends[0]);
 		return false;
 	}
-	(void)clock_getcpuclockid(pid, &keeper->clock);
+	kr_costs_of_process(&keeper->costs, pid);
 	(void)setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	keeper->pid = pid;
 	keeper->socket = ends[0];
 	keeper->generation++;
-	keeper->charged = NULL;
-	keeper->busy = 0;
 	return true;
 }
 
@@ -212,44 +176,6 @@ static void stop_symbolizer(struct kr_keeper *keeper)
 	keeper->pid = 0;
 }
 
-/* Charge what the symbolizer's work has cost to the file that it was for. */
-static void settle(struct kr_keeper *keeper)
-{
-	uint64_t busy = time_of(keeper->clock);
-
-	if (keeper->charged && busy > keeper->busy) {
-		keeper->charged->cost.ns += busy - keeper->busy;
-		keeper->cost.ns += busy - keeper->busy;
-	}
-	keeper->busy = busy;
-	keeper->since = time_of(CLOCK_MONOTONIC);
-}
-
-/* Look at the processor time when another file's turn begins, or after a while. */
-static void charge(struct kr_keeper *keeper, struct file *file)
-{
-	if (keeper->charged != file ||
-	    time_of(CLOCK_MONOTONIC) - keeper->since > LOOK_MS * NS_PER_MS)
-		settle(keeper);
-	keeper->charged = file;
-}
-
-static bool exceeds(const struct cost *cost, uint64_t free, uint64_t most_bytes)
-{
-	return cost->ns > free + MIN(cost->bytes, most_bytes) * KR_FILE_NS_PER_BYTE;
-}
-
-static bool is_trace_spent(const struct kr_keeper *keeper)
-{
-	return exceeds(&keeper->cost, KR_TRACE_NS, KR_TRACE_BYTES) ||
-	       keeper->answer_bytes > KR_ANSWER_BYTES;
-}
-
-static bool is_spent(const struct kr_keeper *keeper, const struct file *file)
-{
-	return exceeds(&file->cost, KR_FILE_NS, KR_FILE_BYTES) || is_trace_spent(keeper);
-}
-
 /*
  * Wait for the symbolizer's next message, as long as the file may cost.
  *
@@ -260,17 +186,14 @@ static GVariant *await(struct kr_keeper *keeper, struct file *file, enum kr_wire
 	struct pollfd poller = { .fd = keeper->socket, .events = POLLIN };
 	int ready;
 
-	charge(keeper, file);
-	while (!is_spent(keeper, file)) {
-		ready = poll(&poller, 1, LOOK_MS);
+	kr_costs_turn(&keeper->costs, &file->cost);
+	while (!kr_costs_are_spent(&keeper->costs, &file->cost)) {
+		ready = poll(&poller, 1, KR_LOOK_MS);
 		if (ready > 0)
 			return kr_wire_receive(keeper->socket, kind, NULL);
 		if (ready < 0 && errno != EINTR)
 			return NULL;
-		/* What waits for a file server is not busy. */
-		file->cost.ns += LOOK_MS * NS_PER_MS / KR_WAIT_SHARE;
-		keeper->cost.ns += LOOK_MS * NS_PER_MS / KR_WAIT_SHARE;
-		settle(keeper);
+		kr_costs_waited(&keeper->costs);
 	}
 	return NULL;
 }
@@ -283,10 +206,8 @@ static bool pass(struct kr_keeper *keeper, struct file *file, enum kr_wire kind,
 	bool done;
 
 	/* A hole costs its owner nothing. */
-	if (fd >= 0 && !fstat(fd, &st)) {
-		file->cost.bytes += (uint64_t)st.st_blocks * 512;
-		keeper->cost.bytes += (uint64_t)st.st_blocks * 512;
-	}
+	if (fd >= 0 && !fstat(fd, &st))
+		kr_costs_allow(&keeper->costs, &file->cost, (uint64_t)st.st_blocks * 512);
 	done = kr_wire_send(keeper->socket, kind, body, fd);
 	if (fd >= 0)
 		close(fd);
@@ -462,12 +383,12 @@ GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 	struct file *file = file_of(keeper, number);
 	GVariant *said = NULL;
 
-	if (!file->out && is_trace_spent(keeper))
+	if (!file->out && kr_costs_are_all_spent(&keeper->costs))
 		leave_out(keeper, file);
 	if (!file->out && kr_keeper_start(keeper)) {
 		said = look(keeper, file, &ask);
 		if (said)
-			keeper->answer_bytes += g_variant_get_size(said);
+			keeper->costs.answer_bytes += g_variant_get_size(said);
 		else if (!file->out)
 			leave_out(keeper, file);
 	}

@@ -1,48 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * filter.kunwind.symbolize: the same messages, with the resolved stack in the
+ * The messages of filter.kunwind.symbolize: the same, with the resolved stack in the
  * common context of each event that has one (resolved_stack.h).
  */
-#include <errno.h>
 #include <glib.h>
 #include <stdio.h>
-#include <string.h>
 #include "event.h"
 #include "event_bytes.h"
+#include "filter.h"
 #include "history.h"
-#include "jit.h"
-#include "kernel.h"
 #include "maps.h"
 #include "message.h"
 #include "mirror.h"
 #include "module.h"
 #include "notes.h"
-#include "plugin.h"
 #include "reader_budgets.h"
 #include "resolve.h"
 #include "sample.h"
 #include "symbolize.h"
 #include "traced_space.h"
-
-/**
- * struct component - the filter
- * @self: itself
- * @sysroot: where files are, or NULL
- * @parent: socket of the process that opens them (parent.h); -1: this process does
- * @kernel: symbols, or NULL
- * @jit: names of compiled code, or NULL
- * @modules: the files of all traces
- * @notes: what is missing
- */
-struct component {
-	bt_self_component_filter *self;
-	char *sysroot;
-	int parent;
-	struct kr_kernel *kernel;
-	struct kr_jit *jit;
-	struct kr_modules *modules;
-	struct kr_notes *notes;
-};
 
 /**
  * struct iterator - a message iterator
@@ -64,7 +40,7 @@ struct component {
  */
 struct iterator {
 	bt_self_message_iterator *self;
-	struct component *component;
+	struct kr_filter *component;
 	bt_message_iterator *upstream;
 	struct kr_mirror *mirror;
 	GHashTable *histories;
@@ -441,7 +417,7 @@ bt_message_iterator_class_initialize_method_status kr_symbolize_init_iterator(
 	bt_self_message_iterator_configuration *config,
 	bt_self_component_port_output *port)
 {
-	struct component *component = bt_self_component_get_data(
+	struct kr_filter *component = bt_self_component_get_data(
 		bt_self_message_iterator_borrow_component(self));
 	bt_message_iterator_create_from_message_iterator_status status;
 	bt_message_iterator *upstream;
@@ -499,102 +475,4 @@ kr_symbolize_seek(bt_self_message_iterator *self)
 	it->maps = 0;
 	return (bt_message_iterator_class_seek_beginning_method_status)
 		bt_message_iterator_seek_beginning(it->upstream);
-}
-
-static void free_component(struct component *component)
-{
-	if (component->kernel)
-		kr_kernel_free(component->kernel);
-	if (component->jit)
-		kr_jit_free(component->jit);
-	if (component->modules)
-		kr_modules_free(component->modules);
-	kr_notes_free(component->notes);
-	g_free(component->sysroot);
-	g_free(component);
-}
-
-static bool read_params(struct component *component, const bt_value *params,
-			bt_self_component *self)
-{
-	static const char *const names[] = { "sysroot", "kallsyms", "jit", NULL };
-	const bt_value *kallsyms, *sysroot, *jit;
-	const char *path;
-
-	if (!kr_params_are_known(params, names, self))
-		return false;
-	sysroot = bt_value_map_borrow_entry_value_const(params, "sysroot");
-	kallsyms = bt_value_map_borrow_entry_value_const(params, "kallsyms");
-	jit = bt_value_map_borrow_entry_value_const(params, "jit");
-	if (jit)
-		component->jit = kr_jit_new(bt_value_string_get(jit));
-	if (sysroot) {
-		path = bt_value_string_get(sysroot);
-		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
-			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self,
-				"kunwind: sysroot: %s is no directory", path);
-			return false;
-		}
-		component->sysroot = g_canonicalize_filename(path, NULL);
-	}
-	if (kallsyms) {
-		path = bt_value_string_get(kallsyms);
-		component->kernel = kr_kernel_read(path);
-		if (!component->kernel) {
-			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self,
-				"kunwind: kallsyms: %s: %s", path,
-				errno == ENODATA ?
-				"it has no addresses: have root copy /proc/kallsyms" :
-				errno == EINVAL ? "it is no copy: no regular file" :
-				strerror(errno));
-			return false;
-		}
-	}
-	return true;
-}
-
-bt_component_class_initialize_method_status kr_symbolize_init(
-	bt_self_component_filter *self_filter,
-	bt_self_component_filter_configuration *config, const bt_value *params,
-	void *data)
-{
-	bt_self_component *self =
-		bt_self_component_filter_as_self_component(self_filter);
-	struct component *component;
-	int status;
-
-	(void)config;
-	status = bt_self_component_filter_add_input_port(self_filter, "in", NULL,
-							 NULL);
-	if (!status)
-		status = bt_self_component_filter_add_output_port(self_filter, "out",
-								  NULL, NULL);
-	if (status)
-		return status;
-	component = g_new0(struct component, 1);
-	component->self = self_filter;
-	component->notes = kr_notes_new();
-	/* The command says who its parent is; babeltrace2 says nothing. */
-	component->parent = data ? *(const int *)data : -1;
-	if (!read_params(component, params, self)) {
-		free_component(component);
-		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-	}
-	component->modules = kr_modules_new(component->sysroot, component->parent,
-					    component->notes);
-	/* Before a trace is read: while this process is small, and mostly has no other threads. */
-	if (!kr_modules_start(component->modules)) {
-		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(self,
-			"kunwind: no process can be started: %s", strerror(errno));
-		free_component(component);
-		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-	}
-	bt_self_component_set_data(self, component);
-	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-void kr_symbolize_finalize(bt_self_component_filter *self)
-{
-	free_component(bt_self_component_get_data(
-		bt_self_component_filter_as_self_component(self)));
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The methods of filter.kunwind.symbolize. */
+/* The methods of the message iterators of filter.kunwind.symbolize. */
 #ifndef KR_SYMBOLIZE_H
 #define KR_SYMBOLIZE_H
 
 #include <babeltrace2/babeltrace.h>
-
-bt_component_class_initialize_method_status kr_symbolize_init(
-	bt_self_component_filter *self_filter,
-	bt_self_component_filter_configuration *config, const bt_value *params,
-	void *data);
-void kr_symbolize_finalize(bt_self_component_filter *self);
 
 bt_message_iterator_class_initialize_method_status kr_symbolize_init_iterator(
 	bt_self_message_iterator *self,

@@ -76,6 +76,10 @@ event {{ name = "syscall_exit_execve"; id = 8; stream_id = 0;
 	fields := struct {{ int64_t ret; }}; }};
 event {{ name = "cpu_sample"; id = 9; stream_id = 0;
 	fields := struct {{ uint32_t period; hex64_t ip; uint8_t user; }}; }};
+event {{ name = "cpu_sample"; id = 10; stream_id = 0;
+	fields := struct {{ uint32_t period; hex64_t ip; uint8_t user;
+		uint32_t __callstack_kernel_length;
+		hex64_t _callstack_kernel[ __callstack_kernel_length ]; }}; }};
 """
 
 KERNEL = """		uint32_t __callstack_kernel_length;
@@ -111,7 +115,8 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 	fields := struct { int32_t error; }; };
 """
 
-OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT, SAMPLE = range(10)
+OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT, SAMPLE, \
+    SAMPLE_OF_KERNEL = range(11)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
 INDEX_RECORD = struct.Struct(">QQQQQQQ")
@@ -228,9 +233,14 @@ class Trace:
         """An event with a context of stack()."""
         self.events.add(event, self._now(), context + payload)
 
-    def sample(self, context, period, ip, user=False):
-        """A CPU is interrupted."""
-        self.event(SAMPLE, context, struct.pack("<IQB", period, ip, user))
+    def sample(self, context, period, ip, user=False, kernel=None):
+        """A CPU is interrupted. kernel: the kernel's stack, if the event has it."""
+        payload = struct.pack("<IQB", period, ip, user)
+        if kernel is None:
+            self.event(SAMPLE, context, payload)
+        else:
+            self.event(SAMPLE_OF_KERNEL, context, payload +
+                       struct.pack("<I%dQ" % len(kernel), len(kernel), *kernel))
 
     def switch(self, context, prev, state, name, tid):
         """CPU 0 leaves a thread for another one."""

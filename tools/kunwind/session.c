@@ -2,7 +2,8 @@
 /*
  * A session of LTTng: events with the context callstack-user in one channel; the
  * events that say what lies where in another one, without contexts, so that
- * neither fills the other's buffers (Documentation/trace-format.md).
+ * neither fills the other's buffers (Documentation/trace-format.md). Samples,
+ * which have a kernel stack of their own, have a channel without that context.
  */
 #include <errno.h>
 #include <glib.h>
@@ -20,6 +21,7 @@
 #include "session.h"
 
 #define EVENTS_CHANNEL	"kunwind"
+#define SAMPLES_CHANNEL	"kunwind-samples"
 #define MAPS_CHANNEL	"kunwind-maps"
 #define SWITCHES_CHANNEL "kunwind-switches"
 /* Of the buffer of a CPU. */
@@ -89,12 +91,12 @@ static bool done(int ret, const char *what)
 /*
  * A part of the memory, so that small machines have room left, and 64 MiB at most. A
  * storm of forks, and dd with blocks of one byte, lose nothing in a guest of 2 GiB
- * (tests/vm/command.sh).
+ * (tests/vm/command.sh). So many channels share it.
  */
-static uint64_t suitable_buffer(void)
+static uint64_t suitable_buffer(unsigned int channels)
 {
 	uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-			 (uint64_t)sysconf(_SC_PAGESIZE) / 32 /
+			 (uint64_t)sysconf(_SC_PAGESIZE) / 32 / channels /
 			 (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 
 	return CLAMP(bytes, 4 << 20, 64 << 20);
@@ -109,7 +111,7 @@ static bool enable_channel(struct kc_session *session, const char *name)
 	if (!channel)
 		return false;
 	g_strlcpy(channel->name, name, sizeof(channel->name));
-	if (!strcmp(name, EVENTS_CHANNEL)) {
+	if (!strcmp(name, EVENTS_CHANNEL) || !strcmp(name, SAMPLES_CHANNEL)) {
 		/* LTTng takes powers of two. */
 		for (part = 4096; part * 2 * NR_PARTS <= session->buffer_bytes; part *= 2)
 			;
@@ -156,6 +158,27 @@ static bool add_contexts(struct kc_session *session, const char *channel,
 			return false;
 	}
 	return true;
+}
+
+/* What each event with a stack has. */
+static bool add_stack(struct kc_session *session, const char *channel, bool kernel)
+{
+	static const enum lttng_event_context_type types[] = {
+		LTTNG_EVENT_CONTEXT_PROCNAME, LTTNG_EVENT_CONTEXT_PID,
+		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
+		LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL,
+	};
+
+	return add_contexts(session, channel, types, G_N_ELEMENTS(types) - !kernel);
+}
+
+/* They have their own stack of the kernel, and need no context for it. */
+static bool enable_samples(struct kc_session *session, const char *filter)
+{
+	return enable_channel(session, SAMPLES_CHANNEL) &&
+	       enable_event(session, SAMPLES_CHANNEL, "cpu_sample",
+			    LTTNG_EVENT_TRACEPOINT, filter) &&
+	       add_stack(session, SAMPLES_CHANNEL, false);
 }
 
 static bool enable_named(struct kc_session *session, const struct kc_rules *rules,
@@ -236,8 +259,7 @@ static bool enable_events(struct kc_session *session, const struct kc_rules *rul
 	bool enabled;
 
 	if (rules->sample)
-		enabled = enable_event(session, EVENTS_CHANNEL, "cpu_sample",
-				       LTTNG_EVENT_TRACEPOINT, filter) &&
+		enabled = enable_samples(session, filter) &&
 			  (!rules->off_cpu || enable_waits(session, filter));
 	else if (rules->off_cpu)
 		enabled = enable_waits(session, filter);
@@ -252,17 +274,14 @@ static bool enable_events(struct kc_session *session, const struct kc_rules *rul
 
 struct kc_session *kc_session_create(const char *folder, const struct kc_rules *rules)
 {
-	static const enum lttng_event_context_type contexts[] = {
-		LTTNG_EVENT_CONTEXT_PROCNAME, LTTNG_EVENT_CONTEXT_PID,
-		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
-		LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL,
-	};
 	struct kc_session *session = g_new0(struct kc_session, 1);
+	/* Samples and maps have channels of their own. */
+	bool has_events = !rules->sample || rules->off_cpu;
 	struct lttng_session_descriptor *descriptor;
 	int ret;
 
 	session->name = kc_owner_name();
-	session->buffer_bytes = rules->buffer_bytes ?: suitable_buffer();
+	session->buffer_bytes = rules->buffer_bytes ?: suitable_buffer(rules->sample + has_events);
 	descriptor = lttng_session_descriptor_local_create(session->name, folder);
 	ret = descriptor ? -(int)lttng_create_session_ext(descriptor) : -1;
 	/* LTTNG_OK is not 0. */
@@ -276,13 +295,13 @@ struct kc_session *kc_session_create(const char *folder, const struct kc_rules *
 	session->watched = kc_owner_watch(session->name);
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle ||
-	    !enable_channel(session, EVENTS_CHANNEL) ||
+	    (has_events && !enable_channel(session, EVENTS_CHANNEL)) ||
 	    !enable_channel(session, MAPS_CHANNEL) ||
 	    !enable_event(session, MAPS_CHANNEL, "kunwind_*", LTTNG_EVENT_TRACEPOINT,
 			  NULL) ||
 	    !enable_events(session, rules) ||
-	    !add_contexts(session, EVENTS_CHANNEL, contexts,
-			  G_N_ELEMENTS(contexts) - !rules->kernel_stack)) {
+	    (has_events &&
+	     !add_stack(session, EVENTS_CHANNEL, rules->kernel_stack))) {
 		kc_session_end(session);
 		return NULL;
 	}
