@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """Reads babeltrace2's text and perf's, and resolves addresses with nm, readelf and a memory map: independent of kunwind."""
 import bisect
+import os
 import re
 import subprocess
 
@@ -90,6 +91,14 @@ def read_perf(lines, header):
 
 def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def is_elf(path):
+    """Whether it is: perf also names the maps of JIT code as files."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
 
 
 class Program:

@@ -5,6 +5,6 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/storms
 . "$TOP/tests/vm/lib/storms"
 
-# The rest of the limit is for what begins and ends them: see test_soak() in lib/test.sh.
-storms $((LIMIT - 900))
+# The rest of the limit is for what begins and ends them: see test_soak() in tests/jobs/test.sh.
+storms $((LIMIT - 3600))
 done_testing

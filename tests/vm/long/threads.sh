@@ -8,7 +8,6 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/figures"
 
 kunwind=$BUILT/source/tools/kunwind/kunwind
-check=$TOP/tests/oracles/check-threads
 cd "$SCRATCH" || exit
 
 # begin NAME COMMAND...: in the background; when it returns, the command has written a line.
@@ -47,6 +46,11 @@ as() {
 	setpriv --reuid "$user" --regid "$user" --init-groups -- "$@"
 }
 
+# judge FILE HOW...: the JSON in the file.
+judge() {
+	"$TOP/tests/oracles/check-threads" "${@:2}" <"$1"
+}
+
 # all_switches: how often threads of the sleepers left a CPU.
 all_switches() {
 	local each
@@ -59,9 +63,11 @@ exec 9<>nothing
 
 # Asleep, in as many ways as asleep.py knows, and 30 more programs.
 begin asleep python3 "$TOP/tests/subjects/asleep.py"
+: >empty
 mapfile -t sleepers < <(echo "$begun" && pgrep -P "$begun")
 for ((i = 0; i < 10; i++)); do
-	tail -f /dev/null &
+	# Of a file that is none, tail would look each second.
+	tail -f "$SCRATCH/empty" &
 	sleepers+=($!)
 	bash -c 'read -r line' <nothing &
 	sleepers+=($!)
@@ -81,8 +87,8 @@ ok "kunwind stack shows sleeping programs" eval '"$kunwind" stack --json "${slee
 after=$(all_switches)
 ok "none of them was woken" [ "$before" = "$after" ]
 for each in "${sleepers[@]}"; do eu-stack -p "$each"; done >asleep.eu 2>/dev/null
-ok "each of their threads has eu-stack's frames" eval '"$check" eu-stack asleep.eu <asleep.json'
-ok "so does the text" eval '"$kunwind" stack "${sleepers[1]}" >text && grep "_start+0x" text && grep "^process ${sleepers[1]} " text'
+ok "each of their threads has eu-stack's frames" judge asleep.json eu-stack asleep.eu
+ok "so does the text" eval '"$kunwind" stack "${sleepers[1]}" >text && grep "__libc_start_main+0x" text && grep "^process ${sleepers[1]} " text'
 ok "a TID stands for one thread" eval '[[ $("$kunwind" stack "$(ls /proc/"${sleepers[0]}"/task | tail -n 1)" | grep -c "^  thread") == 1 ]]'
 ok "--kernel shows where the kernel waits" eval '"$kunwind" stack --kernel "${sleepers[1]}" | grep -q "\[kernel\]  "'
 ok "-n shows the programs of a name" eval '[[ $("$kunwind" stack -n tail | grep -c "^process") == 10 ]]'
@@ -94,17 +100,19 @@ begin thousand "$BUILT/branches" asleep 1000
 thousand=$begun
 { time -p "$kunwind" stack --json "$thousand" >thousand.json; } 2>took
 sed 's/^/# 1,000 threads: /' took
-ok "1,000 threads are shown, and whole" "$check" whole 1000 <thousand.json
+ok "1,000 threads are shown, and whole" judge thousand.json whole 1000
 kill -KILL "$thousand"
 
 # Running, on both CPUs.
 begin busy "$BUILT/branches" busy 3
 busy=$begun
 ok "--watch goes on until it is interrupted, and then ends well" eval 'timeout --preserve-status -s INT 100 "$kunwind" stack --json --watch=1 "$busy" >busy.json'
-ok "stacks of running threads are whole, and of one moment" "$check" branches 100 <busy.json
+ok "stacks of running threads are whole, and of one moment" judge busy.json branches 100
 
 # Permission is ptrace's.
-as tracer sleep 1000 &
+# No function: its shell, which stays in the background, is root's.
+own=(setpriv --reuid tracer --regid tracer --init-groups --)
+"${own[@]}" sleep 1000 &
 theirs=$!
 sleep 1000 &
 ours=$!
@@ -114,7 +122,7 @@ ok "but not root's" says 'may not trace' 1 as tracer "$kunwind" stack "$ours"
 ok "nor another user's" says 'may not trace' 1 as nobody-else "$kunwind" stack "$theirs"
 ok "with -a, others are counted" says 'processes are not shown' 0 as tracer "$kunwind" stack -a
 ok "root sees them all" eval '"$kunwind" stack -a >all && grep -q "^process $ours " all && grep -q "^process $theirs " all'
-as tracer python3 -c 'import ctypes, time; ctypes.CDLL(None).prctl(4, 0); time.sleep(1000)' &
+"${own[@]}" python3 -c 'import ctypes, time; ctypes.CDLL(None).prctl(4, 0); time.sleep(1000)' &
 hidden=$!
 sleep 5
 ok "nor a process that is not dumpable" says 'may not trace' 1 as tracer "$kunwind" stack "$hidden"
