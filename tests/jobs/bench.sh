@@ -199,13 +199,14 @@ bench_vm_run() {
 	qemu=$(qemu-system-x86_64 --version | sed -n 1p) || die 125 "QEMU does not say its version"
 	bench_about "guest: Linux $KERNEL_RELEASE, lttng-modules $lttng; $root_versions; $qemu" >"$samples"
 	VM_ICOUNT=yes VM_CPUS=1 MODULE_LOAD='' JOB_TIMEOUT=3600
-	guest_run batch "$TOP_DIR" "$TOP_DIR/tests/bench/vm/measure" "$dir" "$MODULE_DIR/updates" ${BENCH_QUICK:+"$BENCH_QUICK"} >>"$samples"
+	guest_run batch "$TOP_DIR" "$TOP_DIR/tests/bench/vm/measure" "$dir" "$MODULE_DIR/updates" "$(tools_path)" ${BENCH_QUICK:+"$BENCH_QUICK"} >>"$samples"
 }
 
 bench_vm() {
 	local dir=$BUILD_DIR/bench/vm
 	MODULE_LOAD=yes
 	setup
+	tools_ready
 	bench_disk
 	step bench-vm-build "building the benchmarks of the guest" bench_vm_build "$dir"
 	say "measuring in a guest that counts instructions ..."

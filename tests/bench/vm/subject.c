@@ -7,6 +7,9 @@
  * subject turns DEPTH COUNT FIRST	the same in turns with another process, which
  *					writes to fd 3 and reads from fd 4, or the
  *					other way round; FIRST: who begins, 1 or 0
+ * subject busy DEPTH COUNT		a loop of COUNT rounds, as a whole
+ * subject zero DEPTH COUNT		COUNT reads of /dev/zero, as a whole: nearly
+ *					all of it in the kernel
  * subject walk DEPTH COUNT		a walk, by both ways of kunwind-bench.ko
  * subject threads N COUNT		a walk of kunwind, the mean of N threads
  * subject spawn COUNT CMD...		start and end of a program, each of COUNT
@@ -126,6 +129,36 @@ static long leaf_turns(void *arg)
 	}
 	/* Of both. */
 	job->ns = (now() - start) / (double)job->count / 2;
+	return 0;
+}
+
+static long leaf_busy(void *arg)
+{
+	struct job *job = arg;
+	double start = now();
+	long i;
+
+	for (i = 0; i < job->count; i++)
+		__asm__ volatile("");
+	job->ns = now() - start;
+	return 0;
+}
+
+static long leaf_zero(void *arg)
+{
+	static char bytes[1 << 16];
+	struct job *job = arg;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	double start;
+	long i;
+
+	if (fd < 0)
+		die("/dev/zero");
+	start = now();
+	for (i = 0; i < job->count; i++)
+		call(SYS_read, fd, (long)bytes, sizeof(bytes));
+	job->ns = now() - start;
+	close(fd);
 	return 0;
 }
 
@@ -434,6 +467,11 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(what, "getppid")) {
 		job.count = atol(argv[3]);
 		SUBJECT[0](atol(argv[2]) - OUTER, 0, leaf_getppid, &job);
+		printf("%.1f\n", job.ns);
+	} else if (argc == 4 && (!strcmp(what, "busy") || !strcmp(what, "zero"))) {
+		job.count = atol(argv[3]);
+		SUBJECT[0](atol(argv[2]) - OUTER, 0,
+			   *what == 'b' ? leaf_busy : leaf_zero, &job);
 		printf("%.1f\n", job.ns);
 	} else if (argc == 5 && !strcmp(what, "turns")) {
 		job.count = atol(argv[3]);
