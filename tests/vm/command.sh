@@ -4,20 +4,8 @@
 #
 # A trace that has all system calls takes seconds to read here, for its metadata alone: most traces have few events.
 set -uo pipefail
-# shellcheck source=tests/vm/lib/tap.sh
-. "$TOP/tests/vm/lib/tap.sh"
-
-kunwind=$BUILT/source/tools/kunwind/kunwind
-export BABELTRACE_PLUGIN_PATH=$BUILT/source/babeltrace/.libs
-cd "$SCRATCH" || exit
-
-# prints PATTERN COMMAND...: it succeeds, and a line of what it says matches.
-prints() {
-	local pattern=$1
-	shift
-	"$@" >said 2>&1 || { cat said; return 1; }
-	grep -E "$pattern" said || { cat said; return 1; }
-}
+# shellcheck source=tests/vm/lib/command
+. "$TOP/tests/vm/lib/command"
 
 status_is() {
 	local wanted=$1 status=0
@@ -25,17 +13,6 @@ status_is() {
 	"$@" || status=$?
 	echo "status $status"
 	((status == wanted))
-}
-
-# until_said PATTERN: what the program that runs says on stderr comes to that.
-until_said() {
-	local tries
-	for ((tries = 0; tries < 600; tries++)); do
-		grep -qs "$1" said && return
-		sleep 0.1
-	done
-	cat said
-	return 1
 }
 
 # signalled SIGNAL STATUS COMMAND...: it ends with that status after the signal, which is sent to all of the foreground, as Ctrl-C is, or to it alone.
@@ -138,135 +115,6 @@ ok "trace: SIGTERM is the command's, too" signalled TERM 143 "$kunwind" trace --
 ok "and what it did is shown" stacks_shown
 ok "trace: a process that ends, and that nobody waits for" of_zombie
 ok "trace: a folder that cannot be made, and where else" prints '[-]o DIR puts' sh -c '! "$1" trace -o /proc/none true' sh "$kunwind"
-# lossless COMMAND...: the default buffers are large enough for it.
-lossless() {
-	rm -rf lossless
-	"$kunwind" trace --no-view --output lossless -- "$@" >/dev/null 2>said || true
-	! grep -E 'were lost' said
-}
-
-# loses: the buffers are full, as nobody empties them meanwhile. What comes later says how much is lost.
-loses() {
-	"$kunwind" trace --no-view -m 64K -e read -e write --output lost -- sh -c 'many="dd if=/dev/zero of=/dev/null bs=1 count=3000"
-		pkill -STOP -x lttng-consumerd; $many; pkill -CONT -x lttng-consumerd; $many; sleep 4' 2>said
-	cat said
-	grep 'events are being lost' said && grep -E '[0-9]+ events were lost: the buffers of 64 KiB' said && grep -E -- '-m 128K makes' said
-}
-
-# Processes that begin and end, of which some begin programs.
-storm='for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8 9 10; do (:); (:); /bin/true; done; done'
-
-# follows: a process that runs, and its children.
-follows() {
-	: >said
-	mkfifo follow || return
-	perl -e 'open my $go, "<", "follow" or die; <$go>; for (1..5) { system "/bin/true" }' &
-	"$kunwind" trace --no-view -e openat -e wait4 --output follows --pid $! 2>said &
-	local tracer=$!
-	until_said recording || return
-	echo >follow
-	wait "$tracer" || return
-	"$kunwind" report --raw follows | grep -o 'procname = "[a-z]*"' | sort | uniq -c | tee shown
-	grep -q perl shown && grep -q true shown
-}
-
-waits() {
-	"$kunwind" trace --off-cpu --summary --output waits -- sleep 1.5 >shown 2>said
-	cat shown said
-	# In microseconds or milliseconds it would not be a second. sleep arms its timer before it leaves the CPU: it waits
-	# a little less than it says.
-	grep -E '^ *[0-9.]+ % +1\.[0-9]+ s +[0-9]+ x off-CPU, woken by .* by sleep' shown && grep -q nanosleep shown
-}
-
-# recorder_killed: a recorder that is killed has a session that ends.
-recorder_killed() {
-	local tries
-	: >said
-	"$kunwind" trace --no-view -e openat --output killed 2>said &
-	local pid=$!
-	until_said recording || return
-	lttng list | grep kunwind- || return
-	"$@"
-	kill -KILL "$pid"
-	wait "$pid"
-	for ((tries = 0; tries < 100; tries++)); do
-		lttng list | grep -q kunwind- || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
-# left: if the process that ends the session was killed, too, what is left is said, and ended by `kunwind stop` alone.
-left() {
-	rm -rf killed
-	! recorder_killed pkill -KILL -x kunwind-watch || return
-	"$kunwind" trace --no-view -e openat --output after -- true 2>said
-	cat said
-	grep -q "'kunwind stop' ends it" said && lttng list | grep -q kunwind- && "$kunwind" stop && ! lttng list | grep kunwind- &&
-		"$kunwind" stop | grep 'no recording'
-}
-
-# apart_pid: a recording of another PID namespace, with the same number or not, is neither ended nor a hindrance.
-apart_pid() {
-	local number session
-	unshare --pid --fork --mount-proc "$kunwind" trace --no-view -e openat --output there -- sleep 20 2>there.said &
-	local pid=$!
-	until lttng list | grep -q kunwind-; do sleep 0.2; done
-	"$kunwind" stop | grep 'no recording' || return
-	session=$(lttng list | grep -o 'kunwind-[0-9-]*' | head -n 1)
-	number=${session#kunwind-}
-	lttng create "kunwind-${number%-*}-1" && "$kunwind" stop | grep "kunwind-${number%-*}-1 is ended" || return
-	lttng list | grep "$session" && wait "$pid"
-}
-
-full_disk() {
-	mkdir -p small && mount -t tmpfs -o size=3M tmpfs small || return
-	"$kunwind" trace --no-view -e read -e write --output small/trace -- dd if=/dev/zero of=/dev/null bs=1 count=20000 2>said
-	local status=$?
-	cat said
-	umount -l small
-	((status)) && grep 'the disk is full' said
-}
-
-# everything: all system calls of all processes but those of the tracer.
-everything() {
-	"$kunwind" trace --no-view --duration 3 --output system -e 'clock_nanosleep' -e 'read' -e 'epoll_wait' -e futex -e poll 2>said || return
-	# Events that say what is mapped have a process, too, but no name of it.
-	babeltrace2 system | grep -o ' procname = .* pid = [0-9]*' | grep -o '[0-9]*$' | sort | uniq -c | tee shown
-	[[ -s shown ]] && ! while read -r _ pid; do cat "/proc/$pid/comm" 2>/dev/null; done <shown | grep '^lttng'
-}
-
-kernel_stacks() {
-	"$kunwind" trace -k --full --output kernel -e openat -- /bin/true >shown 2>said || return
-	head -20 shown
-	grep -q do_syscall_64 shown && ! grep -E '^    (lttng|save_func|.*\[lttng)' shown
-}
-
-# namesakes: neither a process's name nor a container hides it.
-namesakes() {
-	cp /bin/ls kunwind-launch
-	"$kunwind" trace --no-view -e openat -e execve -e read --output namesakes -- sh -c './kunwind-launch /; exec unshare --uts --ipc --net cat /etc/hostname' >/dev/null 2>said || return
-	"$kunwind" report --raw namesakes >raw
-	grep -o '[a-z_]*: .*procname = "[a-z-]*"' raw | sed 's/:.*procname = / /' | sort | uniq -c | tee shown
-	grep -q 'openat "kunwind-launch"' shown && grep -q 'openat "cat"' shown &&
-		# The first event of all is the launcher's, which has done nothing else.
-		head -n 1 raw | grep 'syscall_entry_execve: .*procname = "kunwind-launch"'
-}
-
-apart() {
-	"$kunwind" trace --full -e write --output apart -- echo hello 2>said | tee shown | head -n 3
-	! grep -x hello shown && grep -x hello said
-}
-
-nothing_happens() {
-	sleep 100 &
-	timeout 60 "$kunwind" trace --duration 2 -e openat --output asleep --pid $! >shown 2>said
-	local status=$?
-	kill $!
-	cat said
-	((status == 1)) && grep 'the trace has no events' said
-}
-
 ok "where nothing can be written, the trace is in /tmp" prints 'the trace is in /tmp/kunwind-' \
 	sh -c 'cd "$2" && "$1" trace -e openat -- true' sh "$kunwind" "$TOP"
 ok "events as perf calls them" prints sched_switch "$kunwind" trace --full --io -e sched:sched_switch -e page-faults \
@@ -278,22 +126,6 @@ ok "an event that is none, and what it may be" prints "did you mean 'sched_switc
 	sh -c '! "$1" trace -e sched_swich --output none -- true' sh "$kunwind"
 ok "a file that cannot be written is told before the command runs" prints '/nowhere/x: No such file' \
 	sh -c '! "$1" trace --flame /nowhere/x -- touch ran && [ ! -e ran ]' sh "$kunwind"
-ok "dd with blocks of a byte loses nothing" lossless dd if=/dev/zero of=/dev/null bs=1 count=30000
-ok "a storm of forks loses nothing" lossless sh -c "$storm"
-ok "with small buffers, losses are told" loses
-ok "a process and its children" follows
-ok "where a thread waits" waits
-ok "a recorder that was killed" recorder_killed true
-ok "and the process that ends its session" left
-ok "a recorder in another PID namespace" apart_pid
-ok "a full disk" full_disk
-ok "everything but the tracer" everything
-ok "the kernel's stacks without LTTng's frames" kernel_stacks
-ok "the command's output and the view are apart" apart
-ok "a name like the launcher's, and another UTS namespace" namesakes
-ok "nothing happens" nothing_happens
-ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
-
 ok "a packet is half written" half_written pattern
 ok "report: it says what is missing" prints 'its last 1000 bytes are no whole packet' "$kunwind" report --color=never pattern-half
 ok "and shows the rest" grep -q "  libc\.so\.6" said

@@ -91,7 +91,7 @@ static bool done(int ret, const char *what)
 /*
  * A part of the memory, so that small machines have room left, and 64 MiB at most. A
  * storm of forks, and dd with blocks of one byte, lose nothing in a guest of 2 GiB
- * (tests/vm/command.sh). So many channels share it.
+ * (tests/vm/recording.sh). So many channels share it.
  */
 static uint64_t suitable_buffer(unsigned int channels)
 {
