@@ -6,6 +6,7 @@
 #include <kunwind/redirect.h>
 #include <asm/ibt.h>
 #include "compat/ftrace.h"
+#include "compat/module.h"
 
 /*
  * If a function has a landing pad for indirect calls (ENDBR), arch_adjust_kprobe_addr()
@@ -54,7 +55,8 @@ static notrace void redirect(unsigned long ip, unsigned long parent_ip,
 	const struct kunwind_redirect *r =
 		container_of(ops, struct kunwind_redirect, ops);
 
-	if (!READ_ONCE(r->active) || within_module(parent_ip, r->owner) ||
+	/* within_module() would look at each of the owner's sections. */
+	if (!READ_ONCE(r->active) || parent_ip - r->text < r->text_size ||
 	    (r->applies && !r->applies(fregs)))
 		return;
 	if (r->sleeps && !try_module_get(r->owner))
@@ -79,6 +81,8 @@ static int hook(struct kunwind_redirect *r)
 		       r->from);
 		return -ENOENT;
 	}
+	r->text = kw_module_text(r->owner);
+	r->text_size = kw_module_text_size(r->owner);
 	/*
 	 * Initialize it each time: ftrace_free_filter() leaves dangling pointers. With
 	 * FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot end the redirect

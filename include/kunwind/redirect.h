@@ -19,7 +19,9 @@ struct module;
  *	back by module_put() at its end, and must not sleep after that. While @owner is
  *	being unloaded, calls reach @from
  * @applies: whether to replace this call; NULL: replace all. Called in the caller's context
- * @active: whether calls are replaced; for kunwind.ko
+ * @active: whether calls are replaced; for kunwind.ko, as all that follows
+ * @text: where @owner's code begins
+ * @text_size: its bytes
  * @ops: for ftrace
  *
  * Static in the module that owns it. Registered from kunwind_redirect_begin() to
@@ -32,12 +34,14 @@ struct kunwind_redirect {
 	bool sleeps;
 	bool (*applies)(struct ftrace_regs *fregs);
 	bool active;
+	unsigned long text;
+	unsigned long text_size;
 	struct ftrace_ops ops;
 };
 
 /**
  * kunwind_redirect_begin() - call @r->to instead of @r->from from now on
- * @r: one or more redirects, with all fields except @active and @ops filled in
+ * @r: one or more redirects, with all fields before @active filled in
  * @count: how many
  *
  * After a failure no call was replaced, so the caller need not wait for any. The failure is
