@@ -11,7 +11,6 @@
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/mm_types.h>
-#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -20,6 +19,9 @@
 #include <linux/unaligned.h>
 #include <asm/ptrace.h>
 #include <uapi/linux/kunwind.h>
+
+/* Nothing clears the variable, as CONFIG_INIT_STACK_ALL_ZERO does. */
+#define kuw_port_uninitialized	__attribute__((__uninitialized__))
 
 /* The first address that no user frame can have. */
 #define KUW_PORT_USER_END	TASK_SIZE_MAX
@@ -80,23 +82,18 @@ static __always_inline void kuw_port_close(void)
 
 /*
  * Read one aligned word of user memory, between kuw_port_open() and kuw_port_close(). Only
- * kuw_port_open() has a barrier. So the address is checked and masked: a mispredicted walk
- * must not read kernel memory either. @user_end is KUW_PORT_USER_END. It is an argument, as
- * getting it takes two instructions each time: task_size_max() is patched, and constant only
- * without CONFIG_X86_5LEVEL.
+ * kuw_port_open() has a barrier, and a mispredicted walk must not read kernel memory either.
+ * So no branch checks the address. One that is not the user's becomes @user_end, where Linux
+ * maps nothing, and reading that fails. get_user() of Linux 6.13 does the same.
+ *
+ * @user_end is KUW_PORT_USER_END. It is an argument, as getting it takes two instructions
+ * each time: task_size_max() is patched, and constant only without CONFIG_X86_5LEVEL.
  *
  * Return: 0, or -EFAULT.
  */
 static __always_inline int kuw_port_read_open(u64 addr, u64 user_end, u64 *word)
 {
-	u64 end = user_end - (sizeof(*word) - 1);
-
-	if (unlikely(addr >= end))
-		return -EFAULT;
-	/* Keep a constant in a register: array_index_nospec() takes no immediate of 64 bits. */
-	if (__builtin_constant_p(end))
-		OPTIMIZER_HIDE_VAR(end);
-	addr = array_index_nospec(addr, end);
+	asm("cmp %1, %0\n\tcmova %1, %0" : "+r" (addr) : "r" (user_end) : "cc");
 	unsafe_get_user(*word, (const u64 __user *)addr, fault);
 	return 0;
 fault:
