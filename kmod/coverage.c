@@ -21,29 +21,6 @@
 #include "stats.h"
 #include "times.h"
 
-/* Call it before reading the snapshot. Context: any, under rcu_read_lock(). */
-enum kw_state kw_space_state(const struct kw_space *space)
-{
-	s64 events = READ_ONCE(space->events);
-	s64 wrong = READ_ONCE(space->wrong);
-	/* Pairs with replace(): a snapshot that is read from now on knows of @known. */
-	s64 known = smp_load_acquire(&space->known);
-
-	if (!rcu_access_pointer(space->snap))
-		return KW_EMPTY;
-	if (wrong > known)
-		return KW_WRONG;
-	return events > known ? KW_BEHIND : KW_CURRENT;
-}
-
-/* Whether a walk should make its task catch up. Context: any, NMI included. */
-bool kw_space_is_due(const struct kw_space *space)
-{
-	unsigned long at = READ_ONCE(space->retry_at);
-
-	return unlikely(at) && time_after_eq(jiffies, at);
-}
-
 /* Something is missing: set the time of the next attempt. The delay doubles each time. */
 void kw_space_failed(struct kw_space *space)
 {
@@ -130,7 +107,7 @@ static int copy_log(const struct kw_space *space, struct kw_range ranges[KW_LOG]
  * A hypervisor can stop this CPU while threads on other CPUs map and catch up many times.
  * So if there seem to be more ranges than the space remembers, look again.
  *
- * Context: any, under rcu_read_lock().
+ * Context: any, with preemption off, or under rcu_read_lock().
  * Return: how many ranges; -1 if there are more than the space remembers.
  */
 int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG])

@@ -3,6 +3,7 @@
 #ifndef KW_COVERAGE_H
 #define KW_COVERAGE_H
 
+#include <linux/jiffies.h>
 #include <linux/rcupdate.h>
 #include "space.h"
 
@@ -34,8 +35,29 @@ static inline struct kw_snapshot *kw_space_published(struct kw_space *space)
 					 lockdep_is_held(&space->lock));
 }
 
-enum kw_state kw_space_state(const struct kw_space *space);
-bool kw_space_is_due(const struct kw_space *space);
+/* Call it before reading the snapshot. Context: any, with preemption off, or under rcu_read_lock(). */
+static inline enum kw_state kw_space_state(const struct kw_space *space)
+{
+	s64 events = READ_ONCE(space->events);
+	s64 wrong = READ_ONCE(space->wrong);
+	/* Pairs with replace(): a snapshot that is read from now on knows of @known. */
+	s64 known = smp_load_acquire(&space->known);
+
+	if (!rcu_access_pointer(space->snap))
+		return KW_EMPTY;
+	if (wrong > known)
+		return KW_WRONG;
+	return events > known ? KW_BEHIND : KW_CURRENT;
+}
+
+/* Whether a walk should make its task catch up. Context: any, NMI included. */
+static inline bool kw_space_is_due(const struct kw_space *space)
+{
+	unsigned long at = READ_ONCE(space->retry_at);
+
+	return unlikely(at) && time_after_eq(jiffies, at);
+}
+
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end);
 bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end);
 int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG]);

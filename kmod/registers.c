@@ -84,23 +84,14 @@ static bool is_in_interrupt(void)
 	       in_serving_softirq();
 }
 
-/**
- * kw_registers_are_whole() - whether task_pt_regs(current) are current's user registers
- *
- * When the kernel itself changes the registers, to deliver a signal or to return from one, it
- * does so with interrupts on. An interrupt or an NMI can see a mixture of new and old ones. This
- * function cannot detect that.
- *
- * Context: any.
- * Return: false if they are not, or if that is not known.
- */
-bool kw_registers_are_whole(void)
+/* The same in an NMI. */
+bool kw_registers_are_whole_in_nmi(void)
 {
 	unsigned long sp = current_stack_pointer;
 	const struct interrupted *at;
 	unsigned int i;
 
-	if (likely(!in_nmi()) || is_in_interrupt())
+	if (is_in_interrupt())
 		return true;
 	/*
 	 * NMIs, debug exceptions and machine checks can interrupt one another's entry. Each

@@ -3,9 +3,26 @@
 #ifndef KW_REGISTERS_H
 #define KW_REGISTERS_H
 
+#include <linux/compiler.h>
+#include <linux/preempt.h>
 #include <linux/types.h>
 
 void kw_registers_init(void);
-bool kw_registers_are_whole(void);
+bool kw_registers_are_whole_in_nmi(void);
+
+/**
+ * kw_registers_are_whole() - whether task_pt_regs(current) are current's user registers
+ *
+ * When the kernel itself changes the registers, to deliver a signal or to return from one, it
+ * does so with interrupts on. An interrupt or an NMI can see a mixture of new and old ones. This
+ * function cannot detect that.
+ *
+ * Context: any.
+ * Return: false if they are not, or if that is not known.
+ */
+static inline bool kw_registers_are_whole(void)
+{
+	return likely(!in_nmi()) || kw_registers_are_whole_in_nmi();
+}
 
 #endif /* KW_REGISTERS_H */

@@ -43,7 +43,10 @@ static struct hlist_head *bucket(const struct mm_struct *mm)
 	return &spaces[hash_ptr(mm, HASH_BITS)];
 }
 
-/* Return: without a reference; NULL if @mm has no space. Context: any, under rcu_read_lock(). */
+/*
+ * Return: without a reference; NULL if @mm has no space. Context: any, with preemption off, or
+ * under rcu_read_lock().
+ */
 struct kw_space *kw_space_find(const struct mm_struct *mm)
 {
 	struct kw_space *space;

@@ -53,9 +53,9 @@ struct kw_slot {
  * One covered mm. Documentation/design.md has its states.
  *
  * Made by open() of the device, by an attaching tracer, or ahead of time for hooks, which
- * cannot allocate. Walks and hooks read it under rcu_read_lock(), in NMIs, too. The
- * hash holds one reference, and gives it up when the mm exits or when no consumer
- * covers it any more. Queued work, dumps and open devices hold others. The last
+ * cannot allocate. Walks read it with preemption off, and hooks under rcu_read_lock(), in
+ * NMIs, too. The hash holds one reference, and gives it up when the mm exits or when no
+ * consumer covers it any more. Queued work, dumps and open devices hold others. The last
  * kw_space_put() frees it after a grace period.
  */
 struct kw_space {

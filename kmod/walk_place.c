@@ -65,12 +65,6 @@ struct kw_place *kw_walks_enter(void)
 	return place;
 }
 
-void kw_walks_leave(struct kw_place *place)
-{
-	barrier();
-	place->taken = false;
-}
-
 void kw_walks_close(void)
 {
 	struct kuw_rule_cache *cache;

@@ -3,6 +3,7 @@
 #ifndef KW_WALK_PLACE_H
 #define KW_WALK_PLACE_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 #include "rule_cache.h"
 
@@ -25,7 +26,12 @@ int kw_walks_init(void);
 int kw_walks_open(void);
 void kw_walks_close(void);
 struct kw_place *kw_walks_enter(void);
-void kw_walks_leave(struct kw_place *place);
+
+static inline void kw_walks_leave(struct kw_place *place)
+{
+	barrier();
+	place->taken = false;
+}
 
 u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	    u32 capacity, struct kuw_result *result);

@@ -118,7 +118,7 @@ static noinline void walk_wrong(const struct kw_space *space, struct kuw_rule_ca
 {
 	struct kw_range ranges[KW_LOG];
 	int replaced = kw_space_replaced(space, ranges);
-	const struct kw_snapshot *snap = rcu_dereference(space->snap);
+	const struct kw_snapshot *snap = rcu_dereference_sched(space->snap);
 
 	if (!snap) {
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
@@ -130,12 +130,12 @@ static noinline void walk_wrong(const struct kw_space *space, struct kuw_rule_ca
 	}
 }
 
-/* Under rcu_read_lock(), with page faults and preemption disabled. */
+/* With page faults and preemption disabled. */
 static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cache,
 		       const struct walk *w)
 {
 	enum kw_state state = kw_space_state(space);
-	const struct kw_snapshot *snap = rcu_dereference(space->snap);
+	const struct kw_snapshot *snap = rcu_dereference_sched(space->snap);
 
 	if (state == KW_WRONG)
 		walk_wrong(space, cache, w);
@@ -173,27 +173,24 @@ static bool is_returning(const struct pt_regs *regs)
 }
 
 /*
- * Under rcu_read_lock(). Queue the retry while the place is taken: queueing can cause a
+ * With preemption disabled. Queue the retry while the place is taken: queueing can cause a
  * trace event, and the walk for that event must not queue a retry, too.
  */
 static void walk_alone(struct kw_space *space, const struct walk *w)
 {
-	struct kw_place *place;
+	struct kw_place *place = kw_walks_enter();
 
-	preempt_disable();
-	place = kw_walks_enter();
-	if (likely(place)) {
-		pagefault_disable();
-		this_cpu_write(kw_walked_task, w->other);
-		walk_space(space, &place->cache, w);
-		if (!w->other && kw_space_is_due(space) && is_returning(w->regs))
-			kw_work_retry(space);
-		pagefault_enable();
-		kw_walks_leave(place);
-	} else {
+	if (unlikely(!place)) {
 		stop_early(w, KUNWIND_STOP_CONTEXT);
+		return;
 	}
-	preempt_enable();
+	pagefault_disable();
+	this_cpu_write(kw_walked_task, w->other);
+	walk_space(space, &place->cache, w);
+	if (!w->other && kw_space_is_due(space) && is_returning(w->regs))
+		kw_work_retry(space);
+	pagefault_enable();
+	kw_walks_leave(place);
 }
 
 /* Return: the number of the space, or 0. */
@@ -211,7 +208,8 @@ static u64 walk_user(const struct walk *w)
 		stop_early(w, KUNWIND_STOP_MODE);
 		return 0;
 	}
-	rcu_read_lock();
+	/* Nothing is freed meanwhile: a grace period waits for such code, too. */
+	preempt_disable();
 	space = kw_space_find(current->mm);
 	if (space) {
 		number = space->number;
@@ -219,7 +217,7 @@ static u64 walk_user(const struct walk *w)
 	} else {
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	}
-	rcu_read_unlock();
+	preempt_enable();
 	if (w->result->count == 1 && !w->claimed && is_new_program(regs) &&
 	    (w->result->stop == KUNWIND_STOP_NOT_COVERED ||
 	     w->result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
@@ -337,7 +335,7 @@ void kw_result_tell(const struct kuw_result *r, u64 space, struct kunwind_result
 void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 		  struct kunwind_result *result)
 {
-	struct kuw_result r;
+	kuw_port_uninitialized struct kuw_result r;
 	u64 space;
 
 	space = kw_walk(regs, NULL, frames, capacity, &r);

@@ -290,14 +290,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
 	      struct kuw_result *result)
 {
-	struct fast w = {
-		.map = map,
-		.cache = cache,
-		.f = { kuw_port_ip(regs), kuw_port_sp(regs), kuw_port_bp(regs) },
-		.pc = kuw_port_ip(regs),
-		.out = frames,
-		.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES),
-	};
+	kuw_port_uninitialized struct fast w;
 	u32 ret;
 
 	result->count = 0;
@@ -307,6 +300,15 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	if (!capacity)
 		return;
 	kuw_cache_use(cache, map);
+	w.map = map;
+	w.cache = cache;
+	w.f = (struct kuw_frame){ kuw_port_ip(regs), kuw_port_sp(regs), kuw_port_bp(regs) };
+	w.pc = w.f.ip;
+	w.out = frames;
+	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
+	w.faults = 0;
+	w.in.lo = 0;
+	w.in.len = 0;
 	*w.out++ = w.f.ip;
 	ret = walk_fast(&w);
 	if (unlikely(ret == KUW_STEPPED))
