@@ -294,7 +294,8 @@ test_vm() {
 TEST_LANES=()
 TEST_FOLDER=
 TEST_LAST=
-TEST_LIMIT=600
+# Of one test, in seconds. On a busy machine the longest takes half of it.
+TEST_LIMIT=900
 
 # test_debug [TEST...]: all of tests/vm, or some, and those of tests/vm/debug, with the debug kernel.
 test_debug() {
