@@ -35,7 +35,10 @@ static inline struct kw_snapshot *kw_space_published(struct kw_space *space)
 					 lockdep_is_held(&space->lock));
 }
 
-/* Call it before reading the snapshot. Context: any, with preemption off, or under rcu_read_lock(). */
+/*
+ * Call it before reading the snapshot. Context: any, with preemption off, or under
+ * rcu_read_lock().
+ */
 static inline enum kw_state kw_space_state(const struct kw_space *space)
 {
 	s64 events = READ_ONCE(space->events);
