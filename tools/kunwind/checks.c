@@ -15,6 +15,8 @@
 #include "session.h"
 
 #define MOK	"/var/lib/dkms/mok.pub"
+#define EFI	"/sys/firmware/efi/"
+#define SHIM	"-605dab50-e046-4300-abb6-3dd810dd8b23"
 
 /* What the checks look at: the machine, and what several of them ask. */
 struct machine {
@@ -93,35 +95,25 @@ static bool wants_signatures(const struct machine *m)
 	       file_is(m->root, "/sys/module/module/parameters/sig_enforce", "Y");
 }
 
-/* Return: whether a list of keys has this certificate. */
-static bool has_key(const struct machine *m, const char *path, const char *key, size_t size)
+/* Return: whether this list of the firmware or of shim has the key with which DKMS signs. */
+static bool has_key(const struct machine *m, const char *list)
 {
-	g_autofree char *full = g_strconcat(m->root, path, NULL);
-	g_autofree char *list = NULL;
-	size_t length;
+	g_autofree char *key_path = g_strconcat(m->root, MOK, NULL);
+	g_autofree char *path = g_strconcat(m->root, EFI, list, NULL);
+	g_autofree char *key = NULL, *keys = NULL;
+	size_t size, length;
 
-	return g_file_get_contents(full, &list, &length, NULL) &&
-	       memmem(list, length, key, size);
+	return g_file_get_contents(key_path, &key, &size, NULL) && size &&
+	       g_file_get_contents(path, &keys, &length, NULL) &&
+	       memmem(keys, length, key, size);
 }
 
-/* Return: whether the firmware or shim trusts the key with which DKMS signs. */
+/* Only root reads what is in mok-variables. */
 static bool key_is_enrolled(const struct machine *m)
 {
-	static const char *const lists[] = {
-		"/sys/firmware/efi/mok-variables/MokListRT",
-		"/sys/firmware/efi/efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23",
-		"/sys/firmware/efi/efivars/db-d719b2cb-3d3a-4596-a3bc-dad00e67656f",
-	};
-	g_autofree char *full = g_strconcat(m->root, MOK, NULL);
-	g_autofree char *key = NULL;
-	size_t i, size;
-
-	if (!g_file_get_contents(full, &key, &size, NULL) || !size)
-		return false;
-	for (i = 0; i < G_N_ELEMENTS(lists); i++)
-		if (has_key(m, lists[i], key, size))
-			return true;
-	return false;
+	return has_key(m, "mok-variables/MokListRT") ||
+	       has_key(m, "efivars/MokListRT" SHIM) ||
+	       has_key(m, "efivars/db-d719b2cb-3d3a-4596-a3bc-dad00e67656f");
 }
 
 /* A module that modprobe does not find: DKMS did not build it. */
@@ -151,6 +143,11 @@ static void add_not_loaded(struct machine *m, const char *what, const char *modu
 	if (!wants_signatures(m) || key_is_enrolled(m))
 		add(m, what, g_strdup("not loaded"),
 		    g_strdup_printf("sudo modprobe %s", module));
+	/* mokutil has made it. Only root can read which key that is. */
+	else if (exists(m->root, EFI "efivars/MokNew" SHIM))
+		add(m, what,
+		    g_strdup("not loaded: only signed modules are, and a key waits for a restart"),
+		    g_strdup("sudo reboot    # and choose Enroll MOK"));
 	else if (exists(m->root, MOK))
 		add(m, what,
 		    g_strdup("not loaded: only signed modules are, and DKMS's key is not enrolled"),
