@@ -18,6 +18,7 @@ VM_ICOUNT=
 VM_THREADS=single
 VM_STEP=
 VM_DISK=
+VM_FIRMWARE=
 VM_PROGRAMS=
 VM_TOOLS=
 # shellcheck disable=SC2034
@@ -43,6 +44,8 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$TOP_DIR/vm/kernel.sh"
 # shellcheck source=vm/module.sh
 . "$TOP_DIR/vm/module.sh"
+# shellcheck source=vm/firmware.sh
+. "$TOP_DIR/vm/firmware.sh"
 # shellcheck source=vm/guest.sh
 . "$TOP_DIR/vm/guest.sh"
 # shellcheck source=vm/native.sh
@@ -94,7 +97,7 @@ jobs:
 
 long tests:
   ./run.sh test kernels        run a trace, an attach, perf, a storm and an unload on each of Debian's kernels; print a table
-  ./run.sh test package        install, use, upgrade and purge the packages in fresh Debian 12 and 13
+  ./run.sh test package        install, use, upgrade and purge the packages in fresh Debian 12 and 13, also with Secure Boot
   ./run.sh test debug          the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak)
   ./run.sh test rows [N]       compare the tables of all files, here and in the guest, with libdwarf (or 1 in N FDEs)
   ./run.sh test steps [MAX]    compare the walk with a shadow stack, at each of MAX instructions of real programs
@@ -199,6 +202,7 @@ prepare() {
 	'test host' | 'test hostile-traces' | 'test formats') needs=$NEED_HOST ;;
 	'test steps') needs=$NEED_HOST$NEED_STEPS ;;
 	'bench host') needs=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
+	'test package') needs+=$NEED_FIRMWARE ;;
 	'bench vm') needs+=$NEED_BENCH ;;
 	'bench all') needs+=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
 	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$NEED_HOST ;;

@@ -41,7 +41,7 @@ GUEST_VIEW='
 
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
-	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' consoles=() icount=() step=() disk=() limit=0 stdin stdout
+	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' append boot=() consoles=() icount=() step=() disk=() limit=0 stdin stdout
 	shift 2
 	mkdir -p "$BUILD_DIR/job" "$BUILD_DIR/log"
 	job=$(mktemp -d "$BUILD_DIR/job/XXXXXX")
@@ -92,13 +92,18 @@ guest_run() {
 	[[ -z $VM_STEP ]] || step=(-chardev "socket,id=monitor,path=${job//,/,,}/monitor,server=on,wait=off" -mon "chardev=monitor,mode=readline"
 		-chardev "socket,id=control,path=${job//,/,,}/monitor" -device "virtserialport,chardev=control,name=monitor")
 	[[ -z $VM_DISK ]] || disk=(-drive "file=${VM_DISK//,/,,},if=virtio,format=raw,readonly=on")
+	append="console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 log_buf_len=8M $VM_APPEND"
+	boot=(-machine "$VM_MACHINE" -kernel "$VM_ROOT/boot/vmlinuz-$KERNEL_RELEASE" -initrd "$VM_INITRD" -append "$append")
+	if [[ $VM_FIRMWARE ]]; then
+		firmware_kernel "$append"
+		firmware_qemu
+		boot=("${FIRMWARE_QEMU[@]}")
+	fi
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
 		unshare --mount --propagation unchanged -- bash -euc "$GUEST_VIEW" guest "$BUILD_DIR" "$CACHE_DIR" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
-		-machine "$VM_MACHINE" -accel "tcg,thread=$VM_THREADS" "${icount[@]}" -cpu max -smp "$VM_CPUS" -m "$VM_MEMORY" \
-		-kernel "$VM_ROOT/boot/vmlinuz-$KERNEL_RELEASE" -initrd "$VM_INITRD" \
-		-append "console=ttyS0 quiet panic=-1 oops=panic no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=180 log_buf_len=8M $VM_APPEND" \
-		-drive "file=${VM_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${disk[@]}" \
+		-accel "tcg,thread=$VM_THREADS" "${icount[@]}" -cpu max -smp "$VM_CPUS" -m "$VM_MEMORY" \
+		-drive "file=${VM_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${boot[@]}" "${disk[@]}" \
 		-chardev "file,id=log,path=${job//,/,,}/console" -serial chardev:log \
 		-device virtio-serial-pci \
 		-chardev "file,id=out,path=${job//,/,,}/stdout" -device virtserialport,chardev=out,name=stdout \
