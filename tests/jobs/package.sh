@@ -62,18 +62,21 @@ package_built() {
 	done
 }
 
-# package_boot TEST [ARGUMENT...]: a guest with the newest kernel of the system runs it.
+# package_boot KERNEL TEST...: a guest with that kernel of the system runs them. None of it may be skipped.
 package_boot() {
-	local folder
+	local folder test
 	KERNEL_RELEASE=$1
 	rm -f -- "$VM_INITRD" "$VM_IMAGE"
 	initrd_make none
 	image_make none
 	folder=$(mktemp -d "$BUILD_DIR/log/results-package-XXXXXX")
-	JOB_TIMEOUT=$((TEST_LIMIT + 120))
-	vm_round "$folder" "$folder/results.1" "$2"
+	JOB_TIMEOUT=$((TEST_LIMIT * ($# - 1) + 120))
+	vm_round "$folder" "$folder/results.1" "${@:2}"
 	cat "$folder/results.1"
-	! grep '^fail' "$folder/results.1"
+	for test in "${@:2}"; do
+		grep -qx "end $test" "$folder/results.1"
+	done
+	! grep -E '^(fail|skip)' "$folder/results.1"
 }
 
 # package_files: all files of the system that are not apt's, dpkg's or a log's.
@@ -129,6 +132,7 @@ test_package_release() {
 	say "    install took $install s"
 	package_step boot "perf, LTTng and bpftrace have whole stacks" package_boot "$(basename "$(echo "$VM_ROOT"/lib/modules/*)")" package/installed.sh
 	sed -n 's/^# time: /    /p' "$BUILD_DIR/log/setup-package-$VM_SUITE-boot.log" >&2
+	package_secure_boot "$(basename "$(echo "$VM_ROOT"/lib/modules/*)")"
 
 	package_step upgrade "installing another kernel: $*" package_apt install "$@"
 	package_step rebuilt "the modules are built for both kernels" package_built kunwind kunwind-tracing kunwind-lttng
@@ -136,6 +140,18 @@ test_package_release() {
 	package_step without-lttng "kunwind-lttng goes with lttng-modules-dkms" package_without_lttng
 	package_step purge "purging" package_purge
 	rm -rf -- "$VM_ROOT" "$VM_IMAGE" "$VM_IMAGE.stamp" "$VM_INITRD" "$VM_INITRD.stamp"
+}
+
+# package_secure_boot KERNEL: from a key that is not enrolled to whole stacks, as a user gets there.
+package_secure_boot() {
+	VM_FIRMWARE=$BUILD_DIR/secure-boot-$VM_SUITE
+	package_step shim "installing shim, GRUB and mokutil" package_apt install --no-install-recommends shim-signed grub-efi-amd64-signed
+	step "package-$VM_SUITE-firmware" "making firmware with Secure Boot" firmware_make
+	package_step not-enrolled "with Secure Boot, kunwind status says how to enrol DKMS's key" package_boot "$1" package/not-enrolled.sh
+	package_step enrol "enrolling the key at the restart" firmware_enrol secure-boot
+	package_step enrolled "with Secure Boot, all stacks are whole" package_boot "$1" package/enrolled.sh package/installed.sh
+	rm -rf -- "$VM_FIRMWARE"
+	VM_FIRMWARE=
 }
 
 # package_autopkgtest DEB: what autopkgtest runs for "Testsuite: autopkgtest-pkg-dkms".
@@ -149,12 +165,16 @@ package_other() {
 	basename "$(echo "$VM_ROOT"/lib/modules/*-rt-amd64)"
 }
 
-# package_without_lttng: apt removes it without a complaint, and the other modules stay.
+# package_without_lttng: apt removes it without a complaint, and the other modules stay. apt may configure kunwind-dkms first where it
+# installs both.
 package_without_lttng() {
+	local debs
+	mapfile -t debs < <(package_debs kunwind-dkms)
 	package_apt remove lttng-modules-dkms
 	in_root dkms status | { grep -E '^(kunwind-lttng|lttng-modules)' || true; } | none || return
 	package_built kunwind kunwind-tracing
-	package_apt install lttng-modules-dkms
+	package_apt remove kunwind-dkms
+	package_apt install "${debs[@]}" lttng-modules-dkms
 	package_built kunwind-lttng
 }
 
