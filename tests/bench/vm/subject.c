@@ -12,6 +12,7 @@
  *					all of it in the kernel
  * subject walk DEPTH COUNT		a walk, by both ways of kunwind-bench.ko
  * subject threads N COUNT		a walk of kunwind, the mean of N threads
+ * subject ask N COUNT			a stack of another thread, of N that sleep
  * subject spawn COUNT CMD...		start and end of a program, each of COUNT
  * subject work COUNT CMD...		the same without what it waits for: CPU time,
  *					of its processes
@@ -55,6 +56,7 @@
 #define OUTER_THREAD	4
 #define STACK_BYTES	9000
 #define MAX_THREADS	64
+#define MAX_SLEEPERS	1000
 #define WARM_UP		10
 
 extern char **environ;
@@ -216,6 +218,73 @@ static void threads(int fd, long n, long count)
 		sum += jobs[i].ns;
 	}
 	printf("%.1f\n", sum / (double)n);
+}
+
+/* Tells who it is, and sleeps for good. */
+static long leaf_asleep(void *arg)
+{
+	const int *told = arg;
+	pid_t tid = (pid_t)call(SYS_gettid, 0, 0, 0);
+
+	call(SYS_write, *told, (long)&tid, sizeof(tid));
+	return call(SYS_pause, 0, 0, 0);
+}
+
+static void *sleep_thread(void *arg)
+{
+	SUBJECT[0](16 - OUTER_THREAD, 0, leaf_asleep, arg);
+	return NULL;
+}
+
+/* Return: whether the thread's stack was whole. */
+static bool ask_for(int fd, pid_t tid)
+{
+	static struct {
+		struct kunwind_thread thread;
+		__u64 frames[64];
+	} stack;
+
+	stack.thread = (struct kunwind_thread){
+		.size = sizeof(stack.thread), .pid = getpid(), .tid = tid,
+		.capacity = 64,
+	};
+	if (ioctl(fd, KUNWIND_IOC_THREAD, &stack))
+		die("KUNWIND_IOC_THREAD");
+	return stack.thread.stop == KUNWIND_STOP_COMPLETE &&
+	       stack.thread.count == 16;
+}
+
+static void ask(long n, long count)
+{
+	static pid_t tids[MAX_SLEEPERS];
+	int fd = open("/dev/kunwind", O_RDWR | O_CLOEXEC), told[2];
+	double start = 0;
+	pthread_t id;
+	long i, j;
+
+	if (fd < 0)
+		die("/dev/kunwind");
+	if (pipe(told) || n > MAX_SLEEPERS)
+		die("pipe");
+	for (i = 0; i < n; i++) {
+		if (pthread_create(&id, NULL, sleep_thread, &told[1]))
+			die("pthread_create");
+		if (read(told[0], &tids[i], sizeof(*tids)) != sizeof(*tids))
+			die("read");
+	}
+	/* Until they sleep. */
+	usleep(100000);
+	/* The first round covers the process. */
+	for (j = -1; j < count; j++) {
+		if (!j)
+			start = now();
+		for (i = 0; i < n; i++)
+			if (!ask_for(fd, tids[i]) && j >= 0) {
+				fputs("subject: a stack ends early\n", stderr);
+				exit(1);
+			}
+	}
+	printf("%.1f\n", (now() - start) / (double)(n * count));
 }
 
 /* What it says on stdout is of no interest. */
@@ -493,6 +562,8 @@ int main(int argc, char **argv)
 	} else if (argc == 4 && !strcmp(what, "threads")) {
 		threads(job.device < 0 ? device() : job.device, atol(argv[2]),
 			atol(argv[3]));
+	} else if (argc == 4 && !strcmp(what, "ask")) {
+		ask(atol(argv[2]), atol(argv[3]));
 	} else if (argc > 3 && !strcmp(what, "spawn")) {
 		spawns(atol(argv[2]), argv + 3, now);
 	} else if (argc > 3 && !strcmp(what, "work")) {
