@@ -84,7 +84,7 @@ static bool is_in_interrupt(void)
 	       in_serving_softirq();
 }
 
-/* The same in an NMI. */
+/* kw_registers_are_whole(), in an NMI. */
 bool kw_registers_are_whole_in_nmi(void)
 {
 	unsigned long sp = current_stack_pointer;

@@ -16,9 +16,9 @@ struct vm_area_struct;
 /*
  * Made by kw_snapshot_take(), in process context; immutable from then on. Walks with
  * preemption off, and hooks under rcu_read_lock(), read it through space->snap. Every space
- * that publishes it holds a reference: a fork takes one more. After the last kw_snapshot_put(), in any
- * context but NMI, and a grace period, the module's workqueue puts its tables and names,
- * and frees it.
+ * that publishes it holds a reference: a fork takes one more. After the last
+ * kw_snapshot_put(), in any context but NMI, and a grace period, the module's workqueue puts
+ * its tables and names, and frees it.
  */
 struct kw_snapshot {
 	refcount_t refs;

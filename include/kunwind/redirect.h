@@ -12,8 +12,8 @@ struct module;
  * struct kunwind_redirect - one replaced function
  * @from: the name of the function to replace
  * @to: its replacement, of the same type. Calls of @from that come from @owner reach
- *	@from. This does not hold for a tail call that the compiler makes a jump: its
- *	return address is not in @owner
+ *	@from. This does not hold for those of its init, nor for a tail call that the
+ *	compiler makes a jump: its return address is not in @owner
  * @owner: the module that @to is in
  * @sleeps: @to may sleep. Then each call takes a reference to @owner. @to must give it
  *	back by module_put() at its end, and must not sleep after that. While @owner is
