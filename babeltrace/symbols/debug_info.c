@@ -2,54 +2,23 @@
 /*
  * What symbols and debug information say of an address: the function of the
  * symbol table, the line of the line table, and the functions that were inlined
- * there (DWARF 5 3.3.8).
- *
- * elfutils' dwarf_getscopes() finds no function of Rust, because it does not look
- * below a DIE without addresses, such as a namespace. It also recurses: with 8 MB
- * of stack it crashes on 50,000 nested DIEs, which 600 KB can hold.
+ * there.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <glib.h>
 #include <inttypes.h>
-#include <libiberty/demangle.h>
-#include <setjmp.h>
 #include <stdlib.h>
-#include <string.h>
 #include "count_before.h"
 #include "debug_info.h"
+#include "demangle.h"
 #include "fde.h"
-
-/* Debug information is anybody's bytes: its tree is as deep, and a look at it as
- * long, as it likes.
- */
-#define MAX_DEPTH	64
-#define MAX_DIES	(1 << 22)
-
-/*
- * What elfutils may read to find the scopes of all names at an address. Without
- * this limit a file of 16 MB takes minutes for one address.
- */
-#define MAX_SCOPE_BYTES	(1 << 28)
-
-/*
- * A symbol is anybody's bytes, too: one of 400 characters can stand for more than
- * there is memory. The longest one of Rust's compiler has 1,222.
- */
-#define MAX_DEMANGLED	(1 << 16)
+#include "scopes.h"
 
 struct kr_unit {
 	Dwarf_Addr start;
 	Dwarf_Addr end;
 	Dwarf_Off die;
-};
-
-/* The functions around an address, outermost first, in @found. */
-struct search {
-	Dwarf_Addr pc;
-	GArray *found;
-	unsigned int dies;
-	uint64_t scope_bytes;
 };
 
 void kr_debug_fini(struct kr_debug *debug)
@@ -58,52 +27,6 @@ void kr_debug_fini(struct kr_debug *debug)
 		g_array_unref(debug->units);
 	debug->units = NULL;
 	debug->module = NULL;
-}
-
-/* A name that is put together. */
-struct demangled {
-	GString *text;
-	jmp_buf too_long;
-};
-
-static void append(const char *piece, size_t length, void *data)
-{
-	struct demangled *d = data;
-
-	/*
-	 * The demangler has no other way to stop: a symbol of 250 characters keeps it
-	 * busy for 10 s, and 10 more double that. It works on its stack. Only a name
-	 * of Rust in Punycode (RFC 3492) leaves memory behind, 8 times its length at
-	 * most.
-	 */
-	if (length > MAX_DEMANGLED - d->text->len)
-		longjmp(d->too_long, 1);
-	g_string_append_len(d->text, piece, length);
-}
-
-/* Return: whether it is a name of Rust or C++ of reasonable length. */
-static bool demangle(const char *name, struct demangled *d)
-{
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
-	    strlen(name) > MAX_DEMANGLED || setjmp(d->too_long))
-		return false;
-	if (rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d))
-		return true;
-	g_string_truncate(d->text, 0);
-	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d);
-}
-
-/* Return: a name as its programmer wrote it, without the version of a symbol. */
-static const char *intern_demangled(GStringChunk *strings, const char *name)
-{
-	char *plain = g_strndup(name, strcspn(name, "@"));
-	struct demangled d = { .text = g_string_new(NULL) };
-
-	name = g_string_chunk_insert_const(strings,
-					   demangle(plain, &d) ? d.text->str : plain);
-	g_string_free(d.text, TRUE);
-	g_free(plain);
-	return name;
 }
 
 static gint compare_units(gconstpointer a, gconstpointer b)
@@ -164,151 +87,6 @@ static Dwarf_Die *find_unit(struct kr_debug *debug, Dwarf_Addr pc,
 	return pc - *bias < unit->end ? dwarf_offdie(dwarf, unit->die, mem) : NULL;
 }
 
-/* Return: whether a function around the address was found below a DIE. */
-static bool descend(struct search *search, Dwarf_Die *parent, unsigned int depth)
-{
-	Dwarf_Die die;
-
-	if (dwarf_child(parent, &die))
-		return false;
-	if (depth == MAX_DEPTH) {
-		/* Each level above would read all this again for its next DIE. */
-		search->dies = MAX_DIES;
-		return false;
-	}
-	do {
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_subprogram:
-		case DW_TAG_inlined_subroutine:
-			if (dwarf_haspc(&die, search->pc) <= 0)
-				break;
-			g_array_append_val(search->found, die);
-			descend(search, &die, depth + 1);
-			return true;
-		case DW_TAG_lexical_block:
-		case DW_TAG_try_block:
-		case DW_TAG_catch_block:
-			if (dwarf_haspc(&die, search->pc) <= 0)
-				break;
-			return descend(search, &die, depth + 1);
-		case DW_TAG_namespace:
-		case DW_TAG_module:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-		case DW_TAG_union_type:
-		case DW_TAG_enumeration_type:
-			/* Rust puts functions below the type that they are of. */
-			if (descend(search, &die, depth + 1))
-				return true;
-			break;
-		}
-	} while (++search->dies < MAX_DIES && !dwarf_siblingof(&die, &die));
-	return false;
-}
-
-/* Where a function is declared, which its other DIEs refer to. */
-static void to_declaration(Dwarf_Die *die)
-{
-	static const unsigned int attrs[] = {
-		DW_AT_abstract_origin, DW_AT_specification,
-	};
-	Dwarf_Attribute attr;
-	Dwarf_Die next;
-	size_t i;
-
-	for (i = 0; i < G_N_ELEMENTS(attrs); i++)
-		if (dwarf_formref_die(dwarf_attr(die, attrs[i], &attr), &next))
-			*die = next;
-}
-
-static void append_scope(GString *to, Dwarf_Die *die)
-{
-	const char *name = dwarf_diename(die);
-
-	switch (dwarf_tag(die)) {
-	case DW_TAG_namespace:
-		g_string_append(to, name ?: "(anonymous namespace)");
-		g_string_append(to, "::");
-		break;
-	case DW_TAG_class_type:
-	case DW_TAG_structure_type:
-	case DW_TAG_union_type:
-		if (name)
-			g_string_append_printf(to, "%s::", name);
-		break;
-	}
-}
-
-/*
- * Return: whether the DIEs of a level may be read. Without DW_AT_sibling that reads
- * what is below them, too: the whole unit at worst.
- */
-static bool may_read_level(struct search *search, Dwarf_Die *die)
-{
-	Dwarf_Off end, start = dwarf_dieoffset(die) - dwarf_cuoffset(die);
-
-	if (dwarf_nextcu(dwarf_cu_getdwarf(die->cu), start, &end, NULL, NULL, NULL,
-			 NULL))
-		return false;
-	search->scope_bytes += end - start;
-	return search->scope_bytes <= MAX_SCOPE_BYTES;
-}
-
-/*
- * The namespaces and classes that a function is declared in. DIEs know no parents, but
- * they are in the order of the file: the parent is the last one that begins before.
- */
-static void append_scopes(struct search *search, GString *to, Dwarf_Die *function)
-{
-	Dwarf_Off wanted = dwarf_dieoffset(function);
-	unsigned int depth, dies = 0;
-	Dwarf_Die at, next;
-
-	if (!dwarf_diecu(function, &at, NULL, NULL))
-		return;
-	for (depth = 0; depth < MAX_DEPTH; depth++) {
-		if (dwarf_child(&at, &next) || !may_read_level(search, &at))
-			return;
-		do
-			at = next;
-		while (!dwarf_siblingof(&at, &next) &&
-		       dwarf_dieoffset(&next) <= wanted && ++dies < MAX_DIES);
-		if (dies >= MAX_DIES || dwarf_dieoffset(&at) >= wanted)
-			return;
-		append_scope(to, &at);
-	}
-}
-
-/* Templates of types that have no linkage, such as a lambda's, have no linkage name. */
-static const char *die_name(struct search *search, GStringChunk *strings,
-			    Dwarf_Die *die)
-{
-	static const unsigned int attrs[] = {
-		DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
-	};
-	Dwarf_Attribute attr;
-	Dwarf_Die declared = *die;
-	const char *name;
-	GString *scoped;
-	size_t i;
-
-	for (i = 0; i < G_N_ELEMENTS(attrs); i++) {
-		name = dwarf_formstring(dwarf_attr_integrate(die, attrs[i], &attr));
-		if (name)
-			return intern_demangled(strings, name);
-	}
-	name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
-	if (!name)
-		return "";
-	scoped = g_string_new(NULL);
-	to_declaration(&declared);
-	append_scopes(search, scoped, &declared);
-	g_string_append(scoped, name);
-	name = intern_demangled(strings, scoped->str);
-	g_string_free(scoped, TRUE);
-	return name;
-}
-
 static void set_line(struct kr_frame *frame, GStringChunk *strings,
 		     const char *file, int line)
 {
@@ -338,11 +116,11 @@ static void set_call(struct kr_frame *frame, GStringChunk *strings,
  * The frames of what was found: the innermost with the line of the line table, every
  * other one with the line where the one in it was inlined.
  */
-static struct kr_place *fill(struct search *search, GStringChunk *strings,
+static struct kr_place *fill(struct kr_scopes *scopes, GStringChunk *strings,
 			     Dwarf_Die *unit)
 {
-	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, search->pc) : NULL;
-	GArray *found = search->found;
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, scopes->pc) : NULL;
+	GArray *found = scopes->found;
 	struct kr_place *place = kr_place_new(MAX(found->len, 1));
 	int number = 0;
 	guint i;
@@ -355,23 +133,10 @@ static struct kr_place *fill(struct search *search, GStringChunk *strings,
 						found->len - 1 - i);
 
 		place->frames[i].inlined = true;
-		place->frames[i].function = die_name(search, strings, die);
+		place->frames[i].function = kr_scopes_name(scopes, strings, die);
 		set_call(&place->frames[i + 1], strings, unit, die);
 	}
 	return place;
-}
-
-/* The first of several functions may not be inlined. */
-static void keep_one_chain(GArray *found)
-{
-	guint i;
-
-	for (i = found->len; i-- > 1;)
-		if (dwarf_tag(&g_array_index(found, Dwarf_Die, i)) !=
-		    DW_TAG_inlined_subroutine) {
-			g_array_remove_range(found, 0, i);
-			return;
-		}
 }
 
 /*
@@ -414,7 +179,8 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 	struct kr_fde fde;
 	bool covered = find_fde(debug, vaddr - call, &fde);
 	bool signal = covered && fde.signal;
-	struct search search = { .pc = signal ? vaddr : vaddr - call };
+	uint64_t pc = signal ? vaddr : vaddr - call;
+	struct kr_scopes scopes = { 0 };
 	Dwarf_Die mem, *unit, *outer = NULL;
 	Dwarf_Addr bias = 0, low;
 	struct kr_place *place;
@@ -423,26 +189,20 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 	GElf_Off offset;
 	GElf_Sym sym;
 
-	symbol = dwfl_module_addrinfo(debug->module, search.pc, &offset, &sym,
-				      NULL, NULL, NULL);
-	offset += vaddr - search.pc;
-	search.found = g_array_new(FALSE, FALSE, sizeof(Dwarf_Die));
-	unit = find_unit(debug, search.pc, &mem, &bias);
-	search.pc -= bias;
-	if (unit) {
-		descend(&search, unit, 0);
-		keep_one_chain(search.found);
-	}
-	if (search.found->len)
-		outer = &g_array_index(search.found, Dwarf_Die, 0);
-	place = fill(&search, strings, unit);
+	symbol = dwfl_module_addrinfo(debug->module, pc, &offset, &sym, NULL, NULL, NULL);
+	offset += vaddr - pc;
+	unit = find_unit(debug, pc, &mem, &bias);
+	kr_scopes_find(&scopes, unit, pc - bias);
+	if (scopes.found->len)
+		outer = &g_array_index(scopes.found, Dwarf_Die, 0);
+	place = fill(&scopes, strings, unit);
 	place->signal = signal;
 	frame = &place->frames[place->count - 1];
 	if (symbol) {
-		frame->function = intern_demangled(strings, symbol);
+		frame->function = kr_demangle(strings, symbol);
 		frame->offset = offset;
 	} else if (outer && !dwarf_lowpc(outer, &low)) {
-		frame->function = die_name(&search, strings, outer);
+		frame->function = kr_scopes_name(&scopes, strings, outer);
 		frame->offset = vaddr - bias - low;
 	} else if (signal) {
 		frame->function = "<signal handler called>";
@@ -450,7 +210,7 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 		name_by_fde(debug, strings, vaddr, &fde, frame);
 		place->by_fde = true;
 	}
-	g_array_unref(search.found);
+	g_array_unref(scopes.found);
 	if (!frame->function[0]) {
 		g_free(place);
 		return NULL;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Names as programmers wrote them, by libiberty's demanglers. */
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+#include "demangle.h"
+
+/*
+ * A symbol is anybody's bytes: one of 400 characters can stand for more than
+ * there is memory. The longest one of Rust's compiler has 1,222.
+ */
+#define MAX_DEMANGLED	(1 << 16)
+
+/* A name that is put together. */
+struct demangled {
+	GString *text;
+	jmp_buf too_long;
+};
+
+static void append(const char *piece, size_t length, void *data)
+{
+	struct demangled *d = data;
+
+	/*
+	 * The demangler has no other way to stop: a symbol of 250 characters keeps it
+	 * busy for 10 s, and 10 more double that. It works on its stack. Only a name
+	 * of Rust in Punycode (RFC 3492) leaves memory behind, 8 times its length at
+	 * most.
+	 */
+	if (length > MAX_DEMANGLED - d->text->len)
+		longjmp(d->too_long, 1);
+	g_string_append_len(d->text, piece, length);
+}
+
+/* Return: whether it is a name of Rust or C++ of reasonable length. */
+static bool demangle(const char *name, struct demangled *d)
+{
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
+	    strlen(name) > MAX_DEMANGLED || setjmp(d->too_long))
+		return false;
+	if (rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d))
+		return true;
+	g_string_truncate(d->text, 0);
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d);
+}
+
+const char *kr_demangle(GStringChunk *strings, const char *name)
+{
+	char *plain = g_strndup(name, strcspn(name, "@"));
+	struct demangled d = { .text = g_string_new(NULL) };
+
+	name = g_string_chunk_insert_const(strings,
+					   demangle(plain, &d) ? d.text->str : plain);
+	g_string_free(d.text, TRUE);
+	g_free(plain);
+	return name;
+}
