@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The symbolizer's process, and opening files for it. */
+/* What is asked of the symbolizer, and opening files for it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
+#include "child.h"
 #include "costs.h"
 #include "elf_file.h"
 #include "keeper.h"
 #include "module.h"
 #include "notes.h"
 #include "reader_budgets.h"
-#include "symbolizer.h"
 #include "wire.h"
-
-/* How long a killed symbolizer may take to end: a file server can hold it for ever. */
-#define END_MS		1000
 
 /**
  * struct file - a file of the trace
@@ -77,102 +68,25 @@ static void free_file(gpointer data)
 	g_free(file);
 }
 
-/*
- * Keep no pipe open: its reader, such as a pager, would wait for this process. It
- * gets no terminal either: a process that was taken over could type there.
- */
-static void close_others(int keep)
-{
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	(void)dup2(nothing, STDIN_FILENO);
-	(void)dup2(nothing, STDOUT_FILENO);
-	/* AddressSanitizer tells there what it found. */
-#ifndef __SANITIZE_ADDRESS__
-	(void)dup2(nothing, STDERR_FILENO);
-#endif
-	if (keep > STDERR_FILENO + 1)
-		(void)close_range(STDERR_FILENO + 1, (unsigned int)keep - 1, 0);
-	(void)close_range((unsigned int)keep + 1, ~0U, 0);
-}
-
-static void survive(int number)
-{
-	(void)number;
-}
-
-/* Ctrl-C is for the parent, which finishes what it has begun. A second one ends both. */
-static void set_signals(void)
-{
-	static const int ending[] = { SIGHUP, SIGINT, SIGTERM };
-	const struct sigaction once = {
-		.sa_handler = survive, .sa_flags = SA_RESETHAND | SA_RESTART,
-	};
-	struct sigaction before;
-	sigset_t none;
-	size_t i;
-
-	for (i = 1; i < NSIG; i++)
-		if (!sigaction((int)i, NULL, &before) && before.sa_handler != SIG_IGN)
-			signal((int)i, SIG_DFL);
-	for (i = 0; i < G_N_ELEMENTS(ending); i++)
-		if (!sigaction(ending[i], NULL, &before) && before.sa_handler != SIG_IGN)
-			sigaction(ending[i], &once, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void run(int socket, bool of_main_thread)
-{
-	/* That signal comes when the thread ends: that of others may be before the parent's. */
-	if (of_main_thread)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	set_signals();
-	close_others(socket);
-	kr_symbolizer_run(socket);
-}
-
 bool kr_keeper_start(struct kr_keeper *keeper)
 {
-	const struct timeval patience = { .tv_sec = KR_MESSAGE_S };
-	bool of_main_thread = gettid() == getpid();
-	int ends[2];
 	pid_t pid;
 
 	if (keeper->pid)
 		return true;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+	pid = kr_child_start(&keeper->socket);
+	if (pid < 0)
 		return false;
-	pid = fork();
-	if (!pid)
-		run(ends[1], of_main_thread);
-	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
-		return false;
-	}
 	kr_costs_of_process(&keeper->costs, pid);
-	(void)setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	(void)setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	keeper->pid = pid;
-	keeper->socket = ends[0];
 	keeper->generation++;
 	return true;
 }
 
-/* The host of a plugin may have waited for it: then there is nothing to wait for. */
 static void stop_symbolizer(struct kr_keeper *keeper)
 {
-	unsigned int waited_ms = 0;
-
-	if (!keeper->pid)
-		return;
-	close(keeper->socket);
-	if (!waitpid(keeper->pid, NULL, WNOHANG))
-		kill(keeper->pid, SIGKILL);
-	/* One that does not end now has nothing but the answer to wait for. */
-	while (!waitpid(keeper->pid, NULL, WNOHANG) && waited_ms++ < END_MS)
-		g_usleep(1000);
+	if (keeper->pid)
+		kr_child_end(keeper->pid, keeper->socket);
 	keeper->pid = 0;
 }
 
