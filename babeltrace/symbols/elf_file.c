@@ -184,3 +184,10 @@ int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *na
 	g_ptr_array_unref(places);
 	return fd;
 }
+
+uint64_t kr_elf_file_bytes(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+}

@@ -37,4 +37,7 @@ int kr_elf_file_open(const char *sysroot, const struct kr_module_id *id, const c
 int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *name,
 			   const uint8_t *id, size_t length, unsigned int nth, bool *more);
 
+/* Return: what the file takes of its disk. A hole costs its owner nothing, and counts as nothing. */
+uint64_t kr_elf_file_bytes(int fd);
+
 #endif /* KR_ELF_FILE_H */

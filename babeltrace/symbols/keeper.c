@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "child.h"
 #include "costs.h"
@@ -116,12 +115,10 @@ static GVariant *await(struct kr_keeper *keeper, struct file *file, enum kr_wire
 static bool pass(struct kr_keeper *keeper, struct file *file, enum kr_wire kind,
 		 GVariant *body, int fd)
 {
-	struct stat st;
 	bool done;
 
-	/* A hole costs its owner nothing. */
-	if (fd >= 0 && !fstat(fd, &st))
-		kr_costs_allow(&keeper->costs, &file->cost, (uint64_t)st.st_blocks * 512);
+	if (fd >= 0)
+		kr_costs_allow(&keeper->costs, &file->cost, kr_elf_file_bytes(fd));
 	done = kr_wire_send(keeper->socket, kind, body, fd);
 	if (fd >= 0)
 		close(fd);
