@@ -31,20 +31,24 @@ time_is_accounted() {
 	((ns > 1000000000 && ns < 2600000000))
 }
 
-# Five calls of one function, below main and libc's, are what the source says; an interrupt can come on top. The rest is its begin and end,
-# of which a debug kernel makes much.
+# A debug kernel makes much of a short program's begin and end. Between two programs, in execve(), there is no stack for longer.
+ends='^$' between='^$'
+if [[ -e /sys/kernel/debug/kmemleak ]]; then
+	ends='(execve|do_exit)_[[]k[]]' between='[[]truncated: CONTEXT[]];.*;begin_new_exec_[[]k[]]'
+fi
+
+# Five calls of one function, below main and libc's, are what the source says; an interrupt can come on top. The rest is its begin and end.
 stacks_are_right() {
 	"$kunwind" report --folded busy 2>/dev/null | grep '^busy;' >folded
 	sort -t' ' -k2 -rn folded | head -n 3
-	awk '/(execve|do_exit)_\[k\]/ { next } { all += $NF }
+	awk -v ends="$ends" '$0 ~ ends { next } { all += $NF }
 		/^busy;_start;__libc_start_main;__libc_start_call_main;main;(descend;){5}spin;([^;]*_\[k\];)*on-CPU / { right += $NF }
 		END { print right " of " all; exit !(all && right > 0.9 * all) }' folded
 }
 
-# A page of a stack can be gone for a moment, as while it is copied after a fork. Between two programs, in execve(), there is none for
-# longer.
+# A page of a stack can be gone for a moment, as while it is copied after a fork.
 whole() {
-	"$kunwind" report --folded busy 2>/dev/null | awk '/\[truncated: CONTEXT\];.*;begin_new_exec_\[k\]/ { next } { all += $NF } /\[truncated/ { cut += $NF; print } END { exit !(all && cut < 0.02 * all) }'
+	"$kunwind" report --folded busy 2>/dev/null | awk -v between="$between" '$0 ~ between { next } { all += $NF } /\[truncated/ { cut += $NF; print } END { exit !(all && cut < 0.02 * all) }'
 }
 
 # The kernel clears memory for a read of /dev/zero: its frames are above the program's, from the entry of the system call on. An unwinder by
