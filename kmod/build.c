@@ -264,11 +264,25 @@ static int run(struct build *b)
 	return ret ? ret : compile(b);
 }
 
+/* Whether an error of kw_build() is a verdict on the bytes: another attempt is in vain. */
+bool kw_build_is_final(int error)
+{
+	switch (error) {
+	case -ENOEXEC:
+	case -EINVAL:
+	case -ENODATA:
+	case -E2BIG:
+	case -EFBIG:
+		return true;
+	}
+	return false;
+}
+
 /*
  * Compile a table. Context: process context, sleeps, reads files; no lock of memory
  * management may be held.
- * Return: 0; -ENOEXEC, -EINVAL, -ENODATA, -E2BIG or -EFBIG if these bytes never give a
- * table; any other error if another attempt may succeed.
+ * Return: 0; an error of kw_build_is_final() if these bytes never give a table; any other
+ * error if another attempt may succeed.
  */
 int kw_build(const struct kw_source *src, struct kw_built *built)
 {

@@ -203,20 +203,6 @@ static bool is_refused(const struct kw_identity *id, const struct kw_owner *owne
 	return bytes && bytes > kw_budget_room(owner);
 }
 
-/* Whether an error is a verdict on the bytes, so that another attempt is in vain. */
-static bool is_final(int error)
-{
-	switch (error) {
-	case -ENOEXEC:
-	case -EINVAL:
-	case -ENODATA:
-	case -E2BIG:
-	case -EFBIG:
-		return true;
-	}
-	return false;
-}
-
 /* Fill @t, which no other task can find yet. Return: 0 also if the bytes give no table. */
 static int compile(struct kw_table *t, struct kw_source *src)
 {
@@ -238,7 +224,7 @@ static int compile(struct kw_table *t, struct kw_source *src)
 	}
 	kvfree(built.table);
 	kw_count(table_failures);
-	return is_final(ret) ? 0 : ret;
+	return kw_build_is_final(ret) ? 0 : ret;
 }
 
 /* Return: a new table, which is not in the cache yet; ERR_PTR(). */

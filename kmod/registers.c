@@ -18,6 +18,7 @@
  * apart, and says that the registers are not whole.
  */
 #include <linux/kernel.h>
+#include <linux/mm_types.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -106,6 +107,22 @@ bool kw_registers_are_whole_in_nmi(void)
 		sp = at->sp;
 	}
 	return true;
+}
+
+/*
+ * Whether current is in execve(), and no instruction of the new program has run. Its first
+ * snapshot follows at the end of execve(), but its stack is known: there is no caller yet.
+ * execve() sets all registers to 0 (elf_common_init()), except the two of start_thread().
+ * Before that, while the mm is already the new one, the registers are not all 0: SYSCALL
+ * leaves the instruction pointer in cx, and for an execve() by interrupt, bx or cx has the
+ * path.
+ */
+bool kw_registers_are_new(const struct pt_regs *regs)
+{
+	return regs->sp == READ_ONCE(current->mm->start_stack) &&
+	       !(regs->ax | regs->bx | regs->cx | regs->dx | regs->si | regs->di |
+		 regs->bp | regs->r8 | regs->r9 | regs->r10 | regs->r11 |
+		 regs->r12 | regs->r13 | regs->r14 | regs->r15);
 }
 
 void kw_registers_init(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Whether the saved user registers are whole. */
+/* Whether the saved user registers are whole, or those of a new program. */
 #ifndef KW_REGISTERS_H
 #define KW_REGISTERS_H
 
@@ -7,7 +7,10 @@
 #include <linux/preempt.h>
 #include <linux/types.h>
 
+struct pt_regs;
+
 void kw_registers_init(void);
+bool kw_registers_are_new(const struct pt_regs *regs);
 bool kw_registers_are_whole_in_nmi(void);
 
 /**

@@ -4,9 +4,11 @@
  * tell other users when programs run or files are mapped.
  */
 #include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/kobject.h>
 #include <linux/stddef.h>
 #include <linux/sysfs.h>
+#include <kunwind/kunwind.h>
 #include "hooks.h"
 #include "stats.h"
 
@@ -89,6 +91,19 @@ static struct figure stops[] = {
 	KUNWIND_STOPS(KW_FIGURE)
 #undef KW_FIGURE
 };
+
+/* KUNWIND_STOPS lists them in the order of their numbers. */
+static const char * const stop_names[KUNWIND_NR_STOPS] = {
+#define KW_NAME(number, name, sentence) #name,
+	KUNWIND_STOPS(KW_NAME)
+#undef KW_NAME
+};
+
+const char *kunwind_stop_name(u32 stop)
+{
+	return stop < ARRAY_SIZE(stop_names) ? stop_names[stop] : "?";
+}
+EXPORT_SYMBOL_GPL(kunwind_stop_name);
 
 static struct attribute *figure_attrs[ARRAY_SIZE(figures) + 2];
 static struct attribute *stop_attrs[ARRAY_SIZE(stops) + 1];

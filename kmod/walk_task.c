@@ -148,22 +148,6 @@ static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cach
 }
 
 /*
- * Whether current is in execve(), and no instruction of the new program has run. Its first
- * snapshot follows at the end of execve(), but its stack is known: there is no caller yet.
- * execve() sets all registers to 0 (elf_common_init()), except the two of start_thread().
- * Before that, while the mm is already the new one, the registers are not all 0: SYSCALL
- * leaves the instruction pointer in cx, and for an execve() by interrupt, bx or cx has the
- * path.
- */
-static bool is_new_program(const struct pt_regs *regs)
-{
-	return regs->sp == READ_ONCE(current->mm->start_stack) &&
-	       !(regs->ax | regs->bx | regs->cx | regs->dx | regs->si | regs->di |
-		 regs->bp | regs->r8 | regs->r9 | regs->r10 | regs->r11 |
-		 regs->r12 | regs->r13 | regs->r14 | regs->r15);
-}
-
-/*
  * Whether current will soon be back in user mode. In a system call it may sleep for ever.
  * The entry of a system call sets ax to -ENOSYS, and its exit sets ax to the result.
  */
@@ -218,7 +202,7 @@ static u64 walk_user(const struct walk *w)
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	}
 	preempt_enable();
-	if (w->result->count == 1 && !w->claimed && is_new_program(regs) &&
+	if (w->result->count == 1 && !w->claimed && kw_registers_are_new(regs) &&
 	    (w->result->stop == KUNWIND_STOP_NOT_COVERED ||
 	     w->result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
 		w->result->stop = KUNWIND_STOP_COMPLETE;
@@ -355,16 +339,3 @@ int __init kw_walks_init(void)
 	static_call_update(may_read_user, (typeof(nmi_uaccess_okay) *)addr);
 	return 0;
 }
-
-/* KUNWIND_STOPS lists them in the order of their numbers. */
-static const char * const stop_names[KUNWIND_NR_STOPS] = {
-#define KW_NAME(number, name, sentence) #name,
-	KUNWIND_STOPS(KW_NAME)
-#undef KW_NAME
-};
-
-const char *kunwind_stop_name(u32 stop)
-{
-	return stop < ARRAY_SIZE(stop_names) ? stop_names[stop] : "?";
-}
-EXPORT_SYMBOL_GPL(kunwind_stop_name);
