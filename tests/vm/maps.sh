@@ -57,12 +57,12 @@ until_there() {
 	return 1
 }
 
-# from_the_middle: a process waits, another one forks all the time, and the mmap_lock of four is taken half of the time; the session begins,
+# from_the_middle: a process waits, another one forks all the time, and the mmap_lock of two is taken half of the time; the session begins,
 # its state is dumped again, and another one begins.
 from_the_middle() {
 	local pids=() files=() each status=0
 	mkdir -p "$SCRATCH/middle"
-	for each in wait forks busy busy busy busy; do
+	for each in wait forks busy busy; do
 		"$maps" "$each" "$SCRATCH/middle" "${libs[@]:0:2}" &
 		pids+=($!)
 		files+=("$SCRATCH/middle/$!.1")
