@@ -36,9 +36,7 @@ declare -A programs=(
 	[ocaml]='for i in 1 2 3; do ./ocaml-effects || exit; done'
 )
 # shellcheck disable=SC2034
-hz=([erlang]=149 [erlang-fp]=149)
+hz=([erlang]=149 [erlang-fp]=49)
 export TOP work
-shares 95 node java python3-perf lli go musl ruby luajit ocaml
-# Of Erlang, the judge does not know where each process starts. This is what there is, not what is wanted.
-shares 85 erlang erlang-fp
+shares 95 node java python3-perf lli go erlang erlang-fp musl ruby luajit ocaml
 done_testing
