@@ -45,9 +45,20 @@ static bool demangle(const char *name, struct demangled *d)
 	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d);
 }
 
+/* How long a symbol is without its version, as in memcpy@@GLIBC_2.14. Crystal has @ in names, too. */
+static size_t plain_length(const char *name)
+{
+	static const char version[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-+~";
+	const char *at = strchr(name, '@');
+	const char *tail = at ? at + 1 + (at[1] == '@') : "";
+
+	return *tail && at > name && !tail[strspn(tail, version)] ? (size_t)(at - name) :
+								    strlen(name);
+}
+
 const char *kr_demangle(GStringChunk *strings, const char *name)
 {
-	char *plain = g_strndup(name, strcspn(name, "@"));
+	char *plain = g_strndup(name, plain_length(name));
 	struct demangled d = { .text = g_string_new(NULL) };
 
 	name = g_string_chunk_insert_const(strings,

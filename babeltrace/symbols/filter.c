@@ -89,7 +89,7 @@ bt_component_class_initialize_method_status kr_symbolize_init(
 		free_filter(filter);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
-	filter->modules = kr_modules_new(filter->sysroot, filter->parent,
+	filter->modules = kr_modules_new(filter->sysroot, filter->sysroot, filter->parent,
 					    filter->notes);
 	/* Before a trace is read: while this process is small, and mostly has no other threads. */
 	if (!kr_modules_start(filter->modules)) {

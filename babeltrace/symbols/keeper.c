@@ -34,6 +34,7 @@ struct file {
 /**
  * struct kr_keeper - the symbolizer, seen from its parent
  * @sysroot: where files are, or NULL
+ * @by_name: a file's name is enough
  * @pid: its process; 0: none runs
  * @socket: its socket
  * @generation: how many there were
@@ -43,6 +44,7 @@ struct file {
  */
 struct kr_keeper {
 	char *sysroot;
+	bool by_name;
 	pid_t pid;
 	int socket;
 	unsigned int generation;
@@ -153,8 +155,8 @@ static bool try(struct kr_keeper *keeper, struct file *file, const struct ask *a
 }
 
 /*
- * Without a build ID only the user's word, a sysroot, makes a name enough. The reason
- * gets better when a file is there.
+ * Without a build ID only the user's word makes a name enough. The reason gets better
+ * when a file is there.
  */
 static bool is_usable(const struct kr_keeper *keeper, struct file *file, enum kr_match match)
 {
@@ -164,7 +166,7 @@ static bool is_usable(const struct kr_keeper *keeper, struct file *file, enum kr
 		return true;
 	case KR_OTHER_INODE:
 		file->why = KR_UNPROVEN;
-		if (!keeper->sysroot)
+		if (!keeper->by_name)
 			return false;
 		/* fallthrough */
 	case KR_SAME_INODE:
@@ -307,11 +309,12 @@ GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 	return said;
 }
 
-struct kr_keeper *kr_keeper_new(const char *sysroot)
+struct kr_keeper *kr_keeper_new(const char *sysroot, bool by_name)
 {
 	struct kr_keeper *keeper = g_new0(struct kr_keeper, 1);
 
 	keeper->sysroot = g_strdup(sysroot);
+	keeper->by_name = by_name;
 	keeper->files = g_hash_table_new_full(NULL, NULL, NULL, free_file);
 	keeper->others = (struct file){ .why = KR_STOPPED, .out = true };
 	return keeper;

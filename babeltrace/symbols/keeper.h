@@ -20,8 +20,12 @@
 
 struct kr_keeper;
 
-/* @sysroot: where files are, or NULL */
-struct kr_keeper *kr_keeper_new(const char *sysroot);
+/**
+ * kr_keeper_new() - no symbolizer yet
+ * @sysroot: where files are, or NULL
+ * @by_name: the user said so: where no build ID is known, a file's name is enough
+ */
+struct kr_keeper *kr_keeper_new(const char *sysroot, bool by_name);
 void kr_keeper_free(struct kr_keeper *keeper);
 
 /* Start the symbolizer if none runs. Return: false and errno. */

@@ -84,7 +84,8 @@ static void free_module(gpointer data)
 	g_free(module);
 }
 
-struct kr_modules *kr_modules_new(const char *sysroot, int parent, struct kr_notes *notes)
+struct kr_modules *kr_modules_new(const char *sysroot, bool by_name, int parent,
+				  struct kr_notes *notes)
 {
 	struct kr_modules *modules = g_new0(struct kr_modules, 1);
 
@@ -94,7 +95,7 @@ struct kr_modules *kr_modules_new(const char *sysroot, int parent, struct kr_not
 	modules->notes = notes;
 	modules->parent = parent;
 	if (parent < 0)
-		modules->keeper = kr_keeper_new(sysroot);
+		modules->keeper = kr_keeper_new(sysroot, by_name);
 	return modules;
 }
 

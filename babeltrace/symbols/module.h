@@ -38,10 +38,12 @@ struct kr_module_id {
 /**
  * kr_modules_new() - no files yet
  * @sysroot: where the traced machine's files are, or NULL for this one's
+ * @by_name: as for kr_keeper_new()
  * @parent: socket of the process that opens them (parent.h); -1: this process does
  * @notes: what is missing
  */
-struct kr_modules *kr_modules_new(const char *sysroot, int parent, struct kr_notes *notes);
+struct kr_modules *kr_modules_new(const char *sysroot, bool by_name, int parent,
+				  struct kr_notes *notes);
 
 /*
  * Start the process that reads files, which the first question does otherwise: a process

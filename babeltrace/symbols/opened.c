@@ -20,7 +20,7 @@
 
 #define NS_PER_S	UINT64_C(1000000000)
 
-#define PAGE_DOWN(offset)	((offset) & ~0xfffULL)
+#define PAGE_BYTES	UINT64_C(4096)
 
 /**
  * struct kr_opened - a file
@@ -262,21 +262,34 @@ bool kr_opened_add(uint32_t number, const char *path, GBytes *id, int fd)
 	return false;
 }
 
-/* The kernel maps whole pages: a mapping begins before its segment. */
-static bool to_vaddr(const struct kr_opened *file, uint64_t offset, uint64_t *vaddr)
+/* Find an executable segment that has the offset, or one whose pages have it. */
+static const GElf_Phdr *find_segment(const struct kr_opened *file, uint64_t offset, bool pages)
 {
+	const uint64_t more = pages ? PAGE_BYTES - 1 : 0;
 	guint i;
 
 	for (i = 0; i < file->segments->len; i++) {
 		const GElf_Phdr *phdr = &g_array_index(file->segments, GElf_Phdr, i);
 
-		if (phdr->p_flags & PF_X && offset >= PAGE_DOWN(phdr->p_offset) &&
-		    offset < PAGE_DOWN(phdr->p_offset + phdr->p_filesz + 0xfff)) {
-			*vaddr = offset - phdr->p_offset + phdr->p_vaddr;
-			return true;
-		}
+		if (phdr->p_flags & PF_X && offset >= (phdr->p_offset & ~more) &&
+		    offset < ((phdr->p_offset + phdr->p_filesz + more) & ~more))
+			return phdr;
 	}
-	return false;
+	return NULL;
+}
+
+/*
+ * The kernel maps whole pages: a mapping begins before its segment. But in a page of the
+ * file there can be the end of one segment and the begin of the next.
+ */
+static bool to_vaddr(const struct kr_opened *file, uint64_t offset, uint64_t *vaddr)
+{
+	const GElf_Phdr *phdr = find_segment(file, offset, false) ?:
+				find_segment(file, offset, true);
+
+	if (phdr)
+		*vaddr = offset - phdr->p_offset + phdr->p_vaddr;
+	return phdr;
 }
 
 /* A call can be the last instruction of a segment, and a signal frame the first. */

@@ -207,7 +207,8 @@ static struct kr_module *module_of(const struct kc_maps *maps, const struct mapp
 static const struct kr_place *place_of(const struct kc_maps *maps, const struct mapping *mapping,
 				       const struct kunwind_frame *at)
 {
-	if (!mapping)
+	/* What is at the path of a deleted file is another one. */
+	if (!mapping || (mapping->path[0] == '/' && !mapping->inode))
 		return NULL;
 	return kr_module_resolve(module_of(maps, mapping),
 				 at->address - mapping->start + mapping->offset,

@@ -184,7 +184,7 @@ int kc_reader_run(struct kc_reader *reader,
 		return -1;
 	}
 	running = pid;
-	keeper = kr_keeper_new(reader->sysroot);
+	keeper = kr_keeper_new(reader->sysroot, reader->sysroot);
 	status = serve(pid, ends[0], keeper, reader->sysroot);
 	running = 0;
 	kr_keeper_free(keeper);

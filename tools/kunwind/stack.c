@@ -287,7 +287,7 @@ static int show_process(struct round *r, pid_t pid, pid_t only)
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
 	if (is_elsewhere(pid))
-		modules = kr_modules_new(path, -1, r->notes);
+		modules = kr_modules_new(path, false, -1, r->notes);
 	maps = kc_maps_new(pid, modules);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
@@ -305,7 +305,7 @@ static int show_process(struct round *r, pid_t pid, pid_t only)
 		ret = each;
 		if (each != -EAGAIN)
 			break;
-		kc_error(NULL, "thread %d keeps moving between CPUs: its stack is missing", tid);
+		kc_error(NULL, "thread %d keeps moving between CPUs, or starts a program: its stack is missing", tid);
 		r->failed = true;
 	}
 	if (dir)
@@ -428,7 +428,7 @@ static int show_others(const struct options *options, struct kunwind_handle *han
 	int status;
 
 	r.notes = kr_notes_new();
-	r.modules = kr_modules_new(NULL, -1, r.notes);
+	r.modules = kr_modules_new(NULL, false, -1, r.notes);
 	if (options->watch) {
 		sigaction(SIGINT, &ending, NULL);
 		sigaction(SIGTERM, &ending, NULL);
@@ -452,7 +452,7 @@ static int show_others(const struct options *options, struct kunwind_handle *han
 static int show_own(struct kunwind_handle *handle, struct kunwind_bt *bt, bool as_json)
 {
 	struct kr_notes *notes = kr_notes_new();
-	struct kr_modules *modules = kr_modules_new(NULL, -1, notes);
+	struct kr_modules *modules = kr_modules_new(NULL, false, -1, notes);
 	struct kc_maps *maps = kc_maps_new(getpid(), modules);
 	int ret = maps ? kunwind_backtrace(handle, bt) : -ENOMEM, status;
 	uint32_t stop = kunwind_backtrace_stop(bt);
