@@ -130,12 +130,41 @@ static uint64_t whole_bytes(const struct kc_salvage *how, const char *folder,
 	return end;
 }
 
-/* What becomes shorter while it is mapped ends the reader. */
-static void note_size(struct kc_salvage *how, const char *path, uint64_t size)
+/*
+ * The next part of a file that is no hole, from @at on; no file system is worse than one
+ * that has no holes. Return: false if there is none before @end.
+ */
+static bool next_data(int fd, off_t end, off_t *at, off_t *behind)
 {
-	const uint64_t *before = g_hash_table_lookup(how->sizes, path);
+	off_t data = lseek(fd, *at, SEEK_DATA);
 
-	if (before && *before > size) {
+	if (data < 0 && errno == ENXIO)
+		return false;
+	if (data >= 0)
+		*at = data;
+	*behind = data < 0 ? end : lseek(fd, data, SEEK_HOLE);
+	if (*behind < 0 || *behind > end)
+		*behind = end;
+	return *at < *behind;
+}
+
+static uint64_t data_bytes(int fd, off_t size)
+{
+	off_t at = 0, behind = 0;
+	uint64_t bytes = 0;
+
+	for (; next_data(fd, size, &at, &behind); at = behind)
+		bytes += (uint64_t)(behind - at);
+	return bytes;
+}
+
+/* What becomes shorter while it is mapped ends the reader. */
+static void note_size(struct kc_salvage *how, const char *path, int fd, uint64_t whole)
+{
+	const struct kc_size *before = g_hash_table_lookup(how->sizes, path);
+	const struct kc_size size = { whole, data_bytes(fd, (off_t)whole) };
+
+	if (before && before->whole > whole) {
 		how->shorter = true;
 		warn(how, path, "it has become shorter while it was read");
 	}
@@ -156,9 +185,9 @@ static void look_at(struct kc_salvage *how, const char *folder, const char *path
 		file->hidden = true;
 		return;
 	}
-	close(fd);
 	file->size = (uint64_t)st.st_size;
-	note_size(how, path, file->size);
+	note_size(how, path, fd, file->size);
+	close(fd);
 	if (!strcmp(file->name, "metadata")) {
 		file->usable = file->size;
 		return;
@@ -174,25 +203,41 @@ static void look_at(struct kc_salvage *how, const char *folder, const char *path
 		     file->size - file->usable);
 }
 
-/* Return: whether all of it was copied; errno is 0 if the file has become shorter. */
-static bool copy(const char *from, const char *to, uint64_t bytes,
-		 const volatile sig_atomic_t *stop)
+/* Copy from @at to @behind. Return: whether all of it was copied. */
+static bool copy_part(int in, int out, off_t at, off_t behind, const volatile sig_atomic_t *stop)
+{
+	ssize_t done = lseek(out, at, SEEK_SET) < 0 ? -1 : 1;
+
+	while (at < behind && done > 0 && !*stop) {
+		errno = 0;
+		done = sendfile(out, in, &at, MIN((uint64_t)(behind - at), COPY_BYTES));
+	}
+	return at == behind;
+}
+
+/*
+ * The index, which says how much there is to copy, is the trace's: a hole stays one, as it
+ * can be larger than the disk.
+ * Return: whether all of it was copied; errno is 0 if the file has become shorter.
+ */
+static bool copy(const char *from, const char *to, off_t bytes, const volatile sig_atomic_t *stop)
 {
 	int in = kr_file_open(NULL, from);
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	ssize_t done = 1;
+	off_t at = 0, behind = 0;
+	bool done = in >= 0 && out >= 0 && !ftruncate(out, bytes);
 
-	while (in >= 0 && out >= 0 && bytes && done > 0 && !*stop) {
+	for (; done && next_data(in, bytes, &at, &behind); at = behind)
+		done = copy_part(in, out, at, behind, stop);
+	if (done && lseek(in, 0, SEEK_END) < bytes) {
 		errno = 0;
-		done = sendfile(out, in, NULL, MIN(bytes, COPY_BYTES));
-		if (done > 0)
-			bytes -= (uint64_t)done;
+		done = false;
 	}
 	if (in >= 0)
 		close(in);
 	if (out >= 0)
 		close(out);
-	return !bytes;
+	return done;
 }
 
 /* Copy or link to what is usable of a file. What fails is said. */
@@ -206,7 +251,7 @@ static bool provide(const char *folder, const char *name, uint64_t usable,
 	if (usable && usable == size)
 		done = !symlink(from, to);
 	else if (usable)
-		done = copy(from, to, usable, stop);
+		done = copy(from, to, (off_t)usable, stop);
 	if (!done && !*stop)
 		kc_error(TMPDIR_HINT, "%s: %s", to,
 			 errno ? strerror(errno) : "the stream has become shorter");
@@ -233,7 +278,8 @@ static GPtrArray *look(struct kc_salvage *how, const char *folder)
 		char *path = g_build_filename(folder, name, NULL);
 		struct file *file;
 
-		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
+		/* babeltrace2 does not read what is hidden. */
+		if (name[0] != '.' && !g_file_test(path, G_FILE_TEST_IS_DIR)) {
 			file = g_new0(struct file, 1);
 			file->name = g_strdup(name);
 			look_at(how, folder, path, file);

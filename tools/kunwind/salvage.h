@@ -8,10 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of a file, in bytes. @data: without its holes, which cost its owner nothing */
+struct kc_size {
+	uint64_t whole;
+	uint64_t data;
+};
+
 /**
  * struct kc_salvage - what is done with damaged traces
  * @hidden: files that are left out, as a set of paths
- * @sizes: set to the size of each file, an uint64_t by its path
+ * @sizes: set to the size of each file, a struct kc_size by its path
  * @shorter: set if a file has become shorter since @sizes was set
  * @silent: what is missing was said before
  * @stop: not 0 once a signal has come, which ends this early

@@ -236,14 +236,16 @@ static bool is_metadata(const char *path)
 
 static void add_sizes(const struct showing *showing, struct kc_reader *reader)
 {
-	gpointer path, size;
+	gpointer path, value;
 	GHashTableIter iter;
 
 	g_hash_table_iter_init(&iter, showing->salvage.sizes);
-	while (g_hash_table_iter_next(&iter, &path, &size)) {
-		reader->bytes += *(uint64_t *)size;
+	while (g_hash_table_iter_next(&iter, &path, &value)) {
+		const struct kc_size *size = value;
+
+		reader->bytes += size->data;
 		if (is_metadata(path))
-			reader->metadata += *(uint64_t *)size;
+			reader->metadata += size->data;
 	}
 }
 
