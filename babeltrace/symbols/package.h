@@ -10,7 +10,8 @@
  * @sysroot: where the files are, or NULL for this machine
  * @paths: the keys are files, as processes saw them
  *
- * Return: sorted names of packages, for g_ptr_array_unref(); none if dpkg knows none.
+ * Return: sorted names of packages, for g_ptr_array_unref(); none if dpkg knows none, or is not
+ * asked because of a sysroot.
  */
 GPtrArray *kr_packages_of_symbols(const char *sysroot, GHashTable *paths);
 
