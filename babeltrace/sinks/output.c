@@ -21,22 +21,43 @@ struct packed {
 	uint64_t length;
 };
 
+/*
+ * What a link leads to is replaced, not the link. The kernel follows it, as it knows
+ * whose links may be followed (fs.protected_symlinks).
+ * Return: for g_free(), @path's own name if nothing is there; NULL and errno. @st: mode 0
+ * if nothing is there
+ */
+static char *target_of(const char *path, struct stat *st)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+	g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
+	char *target = NULL;
+
+	*st = (struct stat){ 0 };
+	if (fd < 0)
+		return errno == ENOENT ? g_strdup(path) : NULL;
+	if (!fstat(fd, st))
+		target = g_file_read_link(link, NULL);
+	close(fd);
+	return target;
+}
+
 bool kr_output_begin(struct kr_output *output, const char *path)
 {
 	struct stat st;
-	char *target;
 
 	*output = (struct kr_output){ .fd = STDOUT_FILENO };
 	if (!path)
 		return true;
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+	output->fd = -1;
+	output->path = target_of(path, &st);
+	if (!output->path)
+		return false;
+	if (st.st_mode && !S_ISREG(st.st_mode)) {
+		g_clear_pointer(&output->path, g_free);
 		output->fd = open(path, O_WRONLY | O_CLOEXEC);
 		return output->fd >= 0;
 	}
-	/* What a link leads to is replaced, not the link. */
-	target = realpath(path, NULL);
-	output->path = g_strdup(target ?: path);
-	free(target);
 	output->partial = g_strdup_printf("%s.XXXXXX", output->path);
 	output->fd = mkostemp(output->partial, O_CLOEXEC);
 	if (output->fd >= 0)

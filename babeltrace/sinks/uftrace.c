@@ -112,6 +112,9 @@ static void set_module(GString *to, const char *module)
 	for (i = 0; i < to->len; i++)
 		if (strchr(others, to->str[i]))
 			to->str[i] = '_';
+	/* A file of that name would be hidden. */
+	if (to->str[0] == '.')
+		to->str[0] = '_';
 }
 
 /* Give each name an address, and its module a symbol. */
