@@ -118,13 +118,17 @@ void kc_choose(struct argp_state *state, const char *option, const char *arg,
 
 void kc_error(const char *next, const char *format, ...)
 {
+	GString *line = g_string_new("kunwind: ");
+	g_autofree char *text = NULL;
 	va_list args;
 
-	fputs("kunwind: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	text = g_strdup_vprintf(format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	/* Others chose the names in it. */
+	kr_safe_append(line, text);
+	fprintf(stderr, "%s\n", line->str);
+	g_string_free(line, TRUE);
 	if (next)
 		fprintf(stderr, "kunwind: %s\n", next);
 }

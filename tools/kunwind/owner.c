@@ -18,8 +18,9 @@
 #include "proc.h"
 
 #define FORMAT		"kunwind-%d-%" PRIu64
+#define SCAN		"kunwind-%d-%" SCNu64 "%n"
 
-/* PROC_PID_INIT_INO of the kernel: the first namespace, which sees all others. */
+/* PROC_PID_INIT_INO of the kernel: the first namespace, which sees all others. They have larger numbers. */
 #define FIRST_NAMESPACE	0xEFFFFFFCU
 
 char *kc_owner_name(void)
@@ -47,9 +48,11 @@ static bool is_inhabited(uint64_t namespace)
 bool kc_owner_is_gone(const char *session)
 {
 	uint64_t namespace, own = kc_proc_namespace("self", "pid");
-	int pid;
+	int pid, length;
 
-	if (sscanf(session, FORMAT, &pid, &namespace) != 2 || pid <= 0)
+	/* Others call sessions what they like: kunwind-20261124-153000 is no name of a process. */
+	if (sscanf(session, SCAN, &pid, &namespace, &length) != 2 || session[length] ||
+	    pid <= 0 || namespace < FIRST_NAMESPACE)
 		return false;
 	if (namespace == own)
 		return kill(pid, 0) && errno == ESRCH;

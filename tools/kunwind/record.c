@@ -307,7 +307,7 @@ static int wait_a_while(struct watch *watch)
 	};
 	const struct timespec none = { 0 };
 	enum kc_request request;
-	int number;
+	siginfo_t info;
 
 	(void)poll(files, G_N_ELEMENTS(files), 1000);
 	if (files[1].revents) {
@@ -315,11 +315,14 @@ static int wait_a_while(struct watch *watch)
 		if (request != KC_REQUEST_NONE)
 			kc_control_answer(&watch->control, obey(watch, request));
 	}
-	number = sigtimedwait(&held, NULL, &none);
-	return number < 0 ? 0 : number;
+	if (sigtimedwait(&held, &info, &none) < 0)
+		return 0;
+	/* A terminal sends its Ctrl-C to the command, too. */
+	if ((info.si_signo == SIGINT || info.si_signo == SIGQUIT) && info.si_code == SI_KERNEL)
+		return 0;
+	return info.si_signo;
 }
 
-/* A terminal's Ctrl-C is sent to the command, too; other signals to this program. */
 static int status_of(pid_t pid, struct watch *watch, const char *folder)
 {
 	int status, number;
@@ -327,7 +330,7 @@ static int status_of(pid_t pid, struct watch *watch, const char *folder)
 
 	while (!(ended = waitpid(pid, &status, WNOHANG))) {
 		number = wait_a_while(watch);
-		if (number == SIGTERM || number == SIGHUP)
+		if (number && number != SIGCHLD && number != SIGPIPE)
 			kill(pid, number);
 		if (look(watch) && watch->session) {
 			fputs("kunwind: the recording is over; the command goes on\n", stderr);

@@ -345,13 +345,15 @@ int kc_session_leftovers(bool stop)
 		if (!kc_owner_is_gone(sessions[i].name))
 			continue;
 		left++;
-		if (!stop)
+		if (!stop) {
 			kc_error("'kunwind stop' ends it",
 				 "the session %s still records: the kunwind trace of it was killed",
 				 sessions[i].name);
-		else if (done(lttng_destroy_session(sessions[i].name), sessions[i].name))
-			printf("%s is ended; its trace is in %s\n", sessions[i].name,
-			       sessions[i].path);
+		} else if (done(lttng_destroy_session(sessions[i].name), sessions[i].name)) {
+			printf("%s is ended; its trace is in ", sessions[i].name);
+			kc_put(sessions[i].path);
+			putchar('\n');
+		}
 	}
 	if (n > 0)
 		free(sessions);

@@ -67,7 +67,10 @@ static void print_bytes(uint64_t bytes)
 
 static void print_check(const struct kc_check *check)
 {
-	printf("%-24s %s\n", check->what, check->found);
+	/* With --sysroot it is what files of another machine say. */
+	printf("%-24s ", check->what);
+	kc_put(check->found);
+	putchar('\n');
 	if (check->todo)
 		printf("%24s %s\n", "->", check->todo);
 }
@@ -112,9 +115,11 @@ static void print_text(const GPtrArray *checks)
 
 	for (i = 0; i < checks->len; i++)
 		print_check(checks->pdata[i]);
-	if (missing)
-		printf("%-24s %s(), so code that mremap() makes longer is covered late\n",
-		       "this kernel has no", missing);
+	if (missing) {
+		printf("%-24s ", "this kernel has no");
+		kc_put(missing);
+		puts("(), so code that mremap() makes longer is covered late");
+	}
 	if (!kc_is_loaded(root, "kunwind"))
 		return;
 	if (!read_number("consumers", &value))
