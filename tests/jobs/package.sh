@@ -109,6 +109,8 @@ test_package_release() {
 	local begun stamp install debs
 	kernel=$1
 	shift
+	# dpkg takes minutes in an emulated guest.
+	TEST_LIMIT=1800
 	package_ready
 	PACKAGE_FRESH_ROOT=$CACHE_DIR/root-fresh-$VM_SUITE
 	stamp=$(digest "$VM_SUITE" "$PACKAGE_FRESH" "$(declare -f package_fresh_make)")
@@ -137,6 +139,7 @@ test_package_release() {
 	package_step upgrade "installing another kernel: $*" package_apt install "$@"
 	package_step rebuilt "the modules are built for both kernels" package_built kunwind kunwind-tracing kunwind-lttng
 	package_step other "the same with the other kernel" package_boot "$(package_other)" package/installed.sh
+	package_step lttng-changes "kunwind-lttng is built anew when lttng-modules change" package_lttng_changes
 	package_step without-lttng "kunwind-lttng goes with lttng-modules-dkms" package_without_lttng
 	package_step purge "purging" package_purge
 	rm -rf -- "$VM_ROOT" "$VM_IMAGE" "$VM_IMAGE.stamp" "$VM_INITRD" "$VM_INITRD.stamp"
@@ -165,17 +168,38 @@ package_other() {
 	basename "$(echo "$VM_ROOT"/lib/modules/*-rt-amd64)"
 }
 
+# package_lttng_changes: kunwind-lttng is built anew when lttng-modules-dkms says that it has changed.
+package_lttng_changes() {
+	local before after
+	before=$(package_lttng_times)
+	in_root dpkg-trigger --no-await /usr/share/doc/lttng-modules-dkms
+	VM_BINDS='' in_root dpkg --configure --pending
+	after=$(package_lttng_times)
+	printf '%s\nand then\n%s\n' "$before" "$after"
+	[[ $before && $(wc -l <<<"$before") == "$(wc -l <<<"$after")" ]] && ! comm -12 <(echo "$before") <(echo "$after") | grep .
+}
+
+# package_lttng_times: when kunwind-lttng was built, for each kernel.
+package_lttng_times() {
+	find "$VM_ROOT"/var/lib/dkms/kunwind-lttng/ -name 'kunwind-lttng.ko*' -path '*/module/*' -printf '%T+ %P\n' | sort
+}
+
 # package_without_lttng: apt removes it without a complaint, and the other modules stay. apt may configure kunwind-dkms first where it
-# installs both.
+# installs both. What an administrator has written for DKMS stays.
 package_without_lttng() {
-	local debs
+	local debs own=$VM_ROOT/etc/dkms/lttng-modules.conf text
 	mapfile -t debs < <(package_debs kunwind-dkms)
+	text=$(<"$VM_ROOT/usr/share/kunwind/lttng-modules.conf")
 	package_apt remove lttng-modules-dkms
 	in_root dkms status | { grep -E '^(kunwind-lttng|lttng-modules)' || true; } | none || return
 	package_built kunwind kunwind-tracing
 	package_apt remove kunwind-dkms
+	[[ ! -e $own && ! -L $own ]]
+	printf '%s\n' "$text" >"$own"
 	package_apt install "${debs[@]}" lttng-modules-dkms
 	package_built kunwind-lttng
+	[[ -f $own && ! -L $own ]]
+	rm -- "$own"
 }
 
 # test_package: with Debian 13 and with Debian 12.
