@@ -14,8 +14,8 @@
  * whole if the stack pointer was below them.
  *
  * The way out looks like the way in: the registers are whole until the task is in user
- * mode, but the stack pointer is no longer below them. The code does not tell the two
- * apart, and says that the registers are not whole.
+ * mode, but the stack pointer is no longer below them, and at last the user's. The code
+ * does not tell the two apart, and says that the registers are not whole.
  */
 #include <linux/kernel.h>
 #include <linux/mm_types.h>
@@ -23,6 +23,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/uaccess.h>
 #include <asm/asm.h>
 #include <asm/page_types.h>
 #include <asm/processor.h>
@@ -48,16 +49,21 @@ struct interrupted {
 	unsigned long ss;
 };
 
-/* Return: what was interrupted when the CPU switched to the stack of @sp; NULL if none. */
-static const struct interrupted *find_interrupted(unsigned long sp)
+/*
+ * Find what was interrupted when the CPU switched to the stack of @sp. SYSRET leaves the stack
+ * pointer to the program one instruction before, so it can be any number, and not all of these
+ * stacks are mapped. Return: false if @sp is on none of them.
+ */
+static bool find_interrupted(unsigned long sp, struct interrupted *at)
 {
 	const struct x86_hw_tss *tss = &this_cpu_ptr(&cpu_tss_rw)->x86_tss;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(tss->ist); i++)
 		if (tss->ist[i] && tss->ist[i] - sp <= EXCEPTION_STKSZ)
-			return (const struct interrupted *)tss->ist[i] - 1;
-	return NULL;
+			return !copy_from_kernel_nofault(at, (void *)(tss->ist[i] - sizeof(*at)),
+							 sizeof(*at));
+	return false;
 }
 
 /* Whether the stack pointer at @ip can be any number. */
@@ -89,7 +95,7 @@ static bool is_in_interrupt(void)
 bool kw_registers_are_whole_in_nmi(void)
 {
 	unsigned long sp = current_stack_pointer;
-	const struct interrupted *at;
+	struct interrupted at;
 	unsigned int i;
 
 	if (is_in_interrupt())
@@ -101,10 +107,10 @@ bool kw_registers_are_whole_in_nmi(void)
 	 * then leads to the NMI's own stack again, so the loop needs a bound.
 	 */
 	for (i = 0; !is_below_registers(sp); i++) {
-		at = i < ARRAY_SIZE(cpu_tss_rw.x86_tss.ist) ? find_interrupted(sp) : NULL;
-		if (!at || is_in_gap(at->ip))
+		if (i == ARRAY_SIZE(cpu_tss_rw.x86_tss.ist) || !find_interrupted(sp, &at) ||
+		    is_in_gap(at.ip))
 			return false;
-		sp = at->sp;
+		sp = at.sp;
 	}
 	return true;
 }

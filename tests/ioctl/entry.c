@@ -24,9 +24,10 @@
 #define CPU		"1"
 
 extern uint32_t note;
-extern uint64_t hostile_sp;
 uint32_t note;
-uint64_t hostile_sp;
+/* SYSCALL and SYSRET leave the stack pointer as it is. */
+extern uint64_t kernel_sp, unmapped_sp;
+uint64_t kernel_sp, unmapped_sp;
 
 /* Between low and high the word is 256 + n. */
 #define INSIDE(n, enter) \
@@ -46,27 +47,32 @@ uint64_t hostile_sp;
 PLACE(1, INSIDE(1, "	movl $110, %eax\n	syscall\n"));
 PLACE(2, INSIDE(2, "	movl $102, %eax\n	syscall\n"));
 PLACE(3, INSIDE(3, "	movl $20, %eax\n	int $0x80\n"));
-/* A stack pointer into this task's kernel stack: SYSCALL leaves it as it is. */
-PLACE(4, "	pushq %r12\n"
-	 ".cfi_adjust_cfa_offset 8\n"
-	 ".cfi_rel_offset %r12, 0\n"
-	 "	movq %rsp, %r12\n"
-	 ".cfi_def_cfa_register %r12\n"
-	 "	movq hostile_sp(%rip), %rsp\n"
-	 INSIDE(4, "	movl $110, %eax\n	syscall\n")
-	 "	movq %r12, %rsp\n"
-	 ".cfi_def_cfa_register %rsp\n"
-	 "	popq %r12\n"
-	 ".cfi_adjust_cfa_offset -8\n"
-	 ".cfi_restore %r12\n");
+#define WITH_SP(n, sp) \
+	PLACE(n, "	pushq %r12\n" \
+		 ".cfi_adjust_cfa_offset 8\n" \
+		 ".cfi_rel_offset %r12, 0\n" \
+		 "	movq %rsp, %r12\n" \
+		 ".cfi_def_cfa_register %r12\n" \
+		 "	movq " #sp "(%rip), %rsp\n" \
+		 INSIDE(n, "	movl $110, %eax\n	syscall\n") \
+		 "	movq %r12, %rsp\n" \
+		 ".cfi_def_cfa_register %rsp\n" \
+		 "	popq %r12\n" \
+		 ".cfi_adjust_cfa_offset -8\n" \
+		 ".cfi_restore %r12\n")
+/* A stack pointer into this task's kernel stack, and one into a stack of the CPU that is not mapped. */
+WITH_SP(4, kernel_sp);
+WITH_SP(5, unmapped_sp);
 
-static uint64_t kernel_stack(void)
+static uint64_t address_of(const char *stack)
 {
-	char text[32] = "";
-	int fd = open(PARAMETERS "stack", O_RDONLY | O_CLOEXEC);
+	char path[256], text[32] = "";
+	int fd;
 
+	snprintf(path, sizeof(path), PARAMETERS "%s", stack);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		err(2, "stack");
+		err(2, "%s", stack);
 	close(fd);
 	return strtoull(text, NULL, 16);
 }
@@ -78,6 +84,7 @@ static const struct {
 	int judged;
 } places[] = {
 	{ low1, high1, 1 }, { low2, high2, 1 }, { low3, high3, 1 }, { low4, high4, 0 },
+	{ low5, high5, 0 },
 };
 
 static unsigned int telling;
@@ -127,18 +134,19 @@ static NOINLINE void by_three(function f)
 	__asm__ volatile("" :: "r"(room) : "memory");
 }
 
-static NOINLINE void go_round(function a, function b, function c, function d)
+static NOINLINE void go_round(volatile function *to)
 {
-	by_one(a);
-	by_three(b);
-	by_two(c);
-	by_one(d);
+	by_one(to[0]);
+	by_three(to[1]);
+	by_two(to[2]);
+	by_one(to[3]);
+	by_two(to[4]);
 }
 
 int main(int argc, char **argv)
 {
 	/* The compiler must not know: all rounds, also that which tells, come from one call. */
-	volatile function to[] = { tell, tell, tell, tell };
+	volatile function to[] = { tell, tell, tell, tell, tell };
 	volatile unsigned long i;
 	cpu_set_t cpus;
 	time_t end;
@@ -149,20 +157,22 @@ int main(int argc, char **argv)
 	CPU_SET(atoi(CPU), &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
 		err(2, "CPU " CPU);
-	hostile_sp = kernel_stack() + 4096;
+	kernel_sp = address_of("stack") + 4096;
+	unmapped_sp = address_of("unmapped_stack") - 256;
 	end = time(NULL) + atoi(argv[1]);
 	for (i = 0; i % 1024 || time(NULL) < end; i++) {
-		go_round(to[0], to[1], to[2], to[3]);
+		go_round(to);
 		if (i)
 			continue;
 		to[0] = place1;
 		to[1] = place2;
 		to[2] = place3;
 		to[3] = place4;
+		to[4] = place5;
 		set("aim", CPU);
 	}
 	note = 0;
 	set("aim", "-1");
-	printf("# %lu entries\n", 4 * i);
+	printf("# %lu entries\n", 5 * i);
 	return 0;
 }

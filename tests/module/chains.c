@@ -15,6 +15,8 @@
  *		these, how many stacks were right, unknown, and wrong
  *	last_wrong	what the last one was, for who looks for the reason
  *	stack	where the reader's kernel stack is
+ *	unmapped_stack	where the stack for #VC of the reader's CPU begins, which only
+ *		encrypted guests have
  */
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
@@ -26,6 +28,8 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
+#include <asm/cpu_entry_area.h>
+#include <asm/processor.h>
 #include <asm/ptrace.h>
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
@@ -253,3 +257,12 @@ static int stack_get(char *text, const struct kernel_param *kp)
 static const struct kernel_param_ops stack_ops = { .get = stack_get };
 
 module_param_cb(stack, &stack_ops, NULL, 0400);
+
+static int unmapped_stack_get(char *text, const struct kernel_param *kp)
+{
+	return sysfs_emit(text, "%llx\n", (u64)this_cpu_read(cpu_tss_rw.x86_tss.ist[IST_INDEX_VC]));
+}
+
+static const struct kernel_param_ops unmapped_stack_ops = { .get = unmapped_stack_get };
+
+module_param_cb(unmapped_stack, &unmapped_stack_ops, NULL, 0400);
