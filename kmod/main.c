@@ -81,7 +81,6 @@ static int __init kunwind_init(void)
 	return 0;
 
 exit_threads:
-	kw_permission_exit();
 	kw_threads_exit();
 exit_stats:
 	kw_stats_exit();
@@ -97,7 +96,6 @@ exit_spaces:
 static void __exit kunwind_exit(void)
 {
 	kw_device_exit();
-	kw_permission_exit();
 	kw_threads_exit();
 	kw_consumers_exit();
 	/* For the last instructions of run(); see work.c. */

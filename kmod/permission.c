@@ -2,69 +2,51 @@
 /*
  * Whether the caller may see the stack of another process. The kernel's own check,
  * ptrace_may_access(), decides; so credentials, capabilities in user namespaces, dumpability
- * and security modules such as Yama count as for any other tool. It is not exported. But
- * opening /proc/TGID/task/TID/maps makes it, for PTRACE_MODE_READ, with the caller's
- * credentials. The module has a mount of proc of its own, where no user can mount anything.
+ * and security modules such as Yama count as for any other tool. It is not exported. It is
+ * looked up, and called as nmi_uaccess_okay() is (walk_task.c).
  */
-#include <linux/err.h>
-#include <linux/file.h>
-#include <linux/fs.h>
-#include <linux/mount.h>
-#include <linux/pid.h>
-#include <linux/pid_namespace.h>
+#include <linux/errno.h>
 #include <linux/printk.h>
+#include <linux/ptrace.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/static_call.h>
+#include <kunwind/redirect.h>
 #include "permission.h"
 
-/* NULL if there is none. Made and freed with the module. */
-static struct vfsmount *proc;
+/* Until it is found, nobody may. */
+DEFINE_STATIC_CALL_RET0(may_access, ptrace_may_access);
 
 /**
  * kw_may_see() - whether the caller may see the stack of a thread
  * @task: the thread; the caller holds a reference
  *
- * Context: process context, sleeps.
- * Return: 0; -EACCES or -EPERM if not; -ESRCH if the thread has exited; -EOPNOTSUPP if the
- *	module could not mount proc.
+ * The lock, for the time of the check, is what /proc/PID/maps takes: meanwhile the thread
+ * does not change its credentials by an execve(). But a thread can hold it in execve() for as
+ * long as a file server likes, so this function does not wait.
+ *
+ * Context: process context.
+ * Return: 0; -EACCES if not; -EAGAIN if the thread is in execve().
  */
 int kw_may_see(struct task_struct *task)
 {
-	struct path root = { .mnt = proc };
-	struct file *file;
-	char name[64];
+	bool may;
 
-	if (!proc)
-		return -EOPNOTSUPP;
-	root.dentry = proc->mnt_root;
-	snprintf(name, sizeof(name), "%d/task/%d/maps", task->tgid, task->pid);
-	file = file_open_root(&root, name, O_RDONLY, 0);
-	if (IS_ERR(file))
-		return PTR_ERR(file) == -ENOENT ? -ESRCH : PTR_ERR(file);
-	fput(file);
-	/* If the thread has not exited, the number was its own all the time. */
-	return pid_alive(task) ? 0 : -ESRCH;
+	if (!down_read_trylock(&task->signal->exec_update_lock))
+		return -EAGAIN;
+	may = static_call(may_access)(task, PTRACE_MODE_READ_FSCREDS);
+	up_read(&task->signal->exec_update_lock);
+	return may ? 0 : -EACCES;
 }
 
-/* Without the mount, a process still sees its own threads. */
+/* Without the function, a process still sees its own threads. */
 void __init kw_permission_init(void)
 {
-	struct file_system_type *type;
+	unsigned long addr = kunwind_function("ptrace_may_access");
 
-	/* The mount shows the PID namespace of this task, and the numbers are the initial one's. */
-	if (task_active_pid_ns(current) != &init_pid_ns)
-		return;
-	type = get_fs_type("proc");
-	if (!type)
-		return;
-	proc = kern_mount(type);
-	if (IS_ERR(proc)) {
-		pr_warn("kunwind: proc cannot be mounted (error %ld): no process sees the stacks of another one\n",
-			PTR_ERR(proc));
-		proc = NULL;
-	}
-}
-
-void kw_permission_exit(void)
-{
-	kern_unmount(proc);
+	if (addr)
+		static_call_update(may_access, (typeof(ptrace_may_access) *)addr);
+	else
+		pr_warn("kunwind: this kernel has no function ptrace_may_access(): no process sees the stacks of another one\n");
 }

@@ -7,6 +7,5 @@ struct task_struct;
 
 int kw_may_see(struct task_struct *task);
 void kw_permission_init(void);
-void kw_permission_exit(void);
 
 #endif /* KW_PERMISSION_H */
