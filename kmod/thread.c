@@ -2,8 +2,9 @@
 /*
  * Walk the stack of another thread, without stopping it.
  *
- * A thread that is on no CPU has left its user registers on its kernel stack. A worker takes
- * a copy of them, uses the thread's mm, and walks. The thread may wake up meanwhile. So the
+ * A thread that is on no CPU has left its user registers on its kernel stack. The caller, if
+ * it has the thread's mm, or a worker, which can use it, takes a copy of them and walks. The
+ * thread may wake up meanwhile. So the
  * walk counts only if the thread is still on no CPU after it, and was on none in between:
  * each time that it leaves a CPU, the kernel counts that.
  *
@@ -70,19 +71,27 @@ static bool has_slept(const struct request *r)
 	       !(READ_ONCE(r->task->flags) & PF_EXITING);
 }
 
-static void walk_asleep(struct work_struct *work)
+/* Context: process context, of a thread with @r->mm; or of a worker. */
+static void walk_asleep(struct request *r)
 {
-	struct request *r = container_of(work, struct request, work);
+	bool own = current->mm == r->mm;
 	struct pt_regs regs;
 
 	/* The task may be exiting, and its kernel stack may go. */
 	if (copy_from_kernel_nofault(&regs, task_pt_regs(r->task), sizeof(regs)) ||
 	    !has_slept(r))
 		return;
-	kthread_use_mm(r->mm);
+	if (!own)
+		kthread_use_mm(r->mm);
 	r->space = kw_walk_other(r->task, &regs, r->frames, r->capacity, r->result);
-	kthread_unuse_mm(r->mm);
+	if (!own)
+		kthread_unuse_mm(r->mm);
 	r->done = has_slept(r);
+}
+
+static void run(struct work_struct *work)
+{
+	walk_asleep(container_of(work, struct request, work));
 }
 
 /* Context: an interrupt on the CPU where the thread was; or the thread itself. */
@@ -106,7 +115,11 @@ static bool attempt(struct request *r)
 	r->switches = count_switches(r->task);
 	/* Pairs with has_slept(). */
 	smp_rmb();
-	INIT_WORK_ONSTACK(&r->work, walk_asleep);
+	if (current->mm == r->mm) {
+		walk_asleep(r);
+		return false;
+	}
+	INIT_WORK_ONSTACK(&r->work, run);
 	queue_work(wq, &r->work);
 	flush_work(&r->work);
 	destroy_work_on_stack(&r->work);
@@ -173,8 +186,11 @@ EXPORT_SYMBOL_GPL(kunwind_walk_thread);
 
 int __init kw_threads_init(void)
 {
-	/* Not WQ_HIGHPRI: any user can ask, and must not get the CPU before others. */
-	wq = alloc_workqueue("kunwind-threads", WQ_UNBOUND, 0);
+	/*
+	 * Any user can ask, and must not get the CPU before others: not WQ_HIGHPRI. No cgroup is
+	 * charged for a worker's time: one at a time.
+	 */
+	wq = alloc_workqueue("kunwind-threads", WQ_UNBOUND | WQ_SYSFS, 1);
 	return wq ? 0 : -ENOMEM;
 }
 

@@ -35,6 +35,25 @@ enum level {
  */
 static DEFINE_PER_CPU_ALIGNED(struct kw_place, places[NR_LEVELS]);
 
+/* Return: this CPU's place of this context level; NULL for an NMI that has none. */
+static struct kw_place *place_here(void)
+{
+	unsigned int level;
+
+	if (likely(in_task()))
+		return this_cpu_ptr(&places[LEVEL_TASK]);
+	level = interrupt_context_level();
+	if (level == LEVEL_NMI)
+		level += (in_nmi() >> NMI_SHIFT) - 1;
+	return likely(level < NR_LEVELS) ? this_cpu_ptr(&places[level]) : NULL;
+}
+
+/* Return: the task that the walk which asks is about. */
+const struct task_struct *kw_walked_task(void)
+{
+	return place_here()->other ?: current;
+}
+
 /**
  * kw_walks_enter() - start a walk
  *
@@ -44,20 +63,9 @@ static DEFINE_PER_CPU_ALIGNED(struct kw_place, places[NR_LEVELS]);
  */
 struct kw_place *kw_walks_enter(void)
 {
-	struct kw_place *place;
-	unsigned int level;
+	struct kw_place *place = place_here();
 
-	if (likely(in_task())) {
-		place = this_cpu_ptr(&places[LEVEL_TASK]);
-	} else {
-		level = interrupt_context_level();
-		if (level == LEVEL_NMI)
-			level += (in_nmi() >> NMI_SHIFT) - 1;
-		if (unlikely(level >= NR_LEVELS))
-			return NULL;
-		place = this_cpu_ptr(&places[level]);
-	}
-	if (unlikely(place->taken))
+	if (unlikely(!place || place->taken))
 		return NULL;
 	place->taken = true;
 	/* A walk that interrupts this one, at this level, must find it taken. */

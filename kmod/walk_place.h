@@ -19,6 +19,8 @@ struct task_struct;
  */
 struct kw_place {
 	struct kuw_rule_cache cache;
+	/* The task whose stack is walked, if it is not current. */
+	const struct task_struct *other;
 	bool taken;
 };
 

@@ -169,7 +169,7 @@ static void walk_alone(struct kw_space *space, const struct walk *w)
 		return;
 	}
 	pagefault_disable();
-	this_cpu_write(kw_walked_task, w->other);
+	place->other = w->other;
 	walk_space(space, &place->cache, w);
 	if (!w->other && kw_space_is_due(space) && is_returning(w->regs))
 		kw_work_retry(space);
@@ -269,7 +269,7 @@ u64 kw_walk_claimed(const struct pt_regs *regs, struct kuw_state *pieces, u64 *f
 
 /**
  * kw_walk_other() - walk the stack of a task on no CPU
- * @task: the task, with a reference; its mm is in use by current, a kernel thread
+ * @task: the task, with a reference; current has its mm, or is a kernel thread that uses it
  * @regs: its user registers
  * @frames: as of kw_walk()
  * @capacity: as of kw_walk()

@@ -125,11 +125,8 @@ static inline u64 kuw_port_stack_start(void)
  * entry that names the slot.
  */
 bool kw_uretprobe(u64 slot, u64 *ra);
-/*
- * The task whose stack this CPU walks, if it is not current. Then current is a kernel thread;
- * walks that interrupt this one end before they look for uretprobes.
- */
-DECLARE_PER_CPU(const struct task_struct *, kw_walked_task);
+/* The task whose stack this walk is about; kmod/ knows. */
+const struct task_struct *kw_walked_task(void);
 #define kuw_port_uretprobe	kw_uretprobe
 
 #endif /* KUNWIND_PORT_H */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The return addresses that uretprobes replaced; see kunwind_port.h. */
-#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
@@ -9,11 +8,9 @@
 /* The kernel nests at most 64 uretprobes: MAX_URETPROBE_DEPTH. */
 #define MAX_DEPTH	64
 
-DEFINE_PER_CPU(const struct task_struct *, kw_walked_task);
-
 bool kw_uretprobe(u64 slot, u64 *ra)
 {
-	const struct task_struct *task = this_cpu_read(kw_walked_task) ?: current;
+	const struct task_struct *task = kw_walked_task();
 	const struct uprobe_task *utask = READ_ONCE(task->utask);
 	const struct return_instance *next;
 	struct return_instance ri;
