@@ -6,7 +6,6 @@
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "budget.h"
@@ -24,13 +23,13 @@
  * pages.
  */
 #define HEAD_COST	PAGE_SIZE
-/* Bytes to evict under one hold of the lock. */
-#define EVICT_BATCH	SZ_4M
+/* Tables to evict under one hold of the lock. */
+#define EVICT_BATCH	64
 
 unsigned long kw_table_budget __read_mostly;
 
 DEFINE_SPINLOCK(kw_cache_lock);
-/* Idle tables, the oldest first. */
+/* Idle tables, the oldest first. Each owner has a list of its own, too. */
 static LIST_HEAD(lru);
 static size_t lru_bytes;
 static struct kmem_cache *heads;
@@ -82,18 +81,22 @@ void kw_idle_add(struct kw_table *t)
 	list_add_tail(&t->lru, &lru);
 	list_lru_add_obj(&idle, &t->idle);
 	lru_bytes += cost(t);
-	if (t->owner)
+	if (t->owner) {
+		list_add_tail(&t->own, &t->owner->lru);
 		t->owner->lru_bytes += cost(t);
+	}
 }
 
-/* Remove @t from @lru; the caller has removed it from @idle. */
+/* Remove @t from the lists of idle tables but @idle, from which the caller has removed it. */
 static void lru_forget(struct kw_table *t)
 {
 	lockdep_assert_held(&kw_cache_lock);
 	list_del_init(&t->lru);
 	lru_bytes -= cost(t);
-	if (t->owner)
+	if (t->owner) {
+		list_del(&t->own);
 		t->owner->lru_bytes -= cost(t);
+	}
 }
 
 /* A snapshot uses @t again. */
@@ -112,39 +115,34 @@ static void take_out(struct kw_table *t, struct list_head *victims)
 	kw_count(table_evictions);
 }
 
-/* Take the oldest idle tables, of one owner or of all (NULL), until they have @bytes. */
-static size_t evict(size_t bytes, struct kw_owner *owner,
-		    struct list_head *victims)
+/* Return: of one owner, or of all (NULL); NULL if there is none. */
+static struct kw_table *oldest_idle(struct kw_owner *owner)
 {
-	struct kw_table *t, *next;
+	if (owner)
+		return list_first_entry_or_null(&owner->lru, struct kw_table, own);
+	return list_first_entry_or_null(&lru, struct kw_table, lru);
+}
+
+/*
+ * Take the oldest idle tables, of one owner or of all (NULL), until they have @bytes; a batch
+ * at most. Return: the bytes of those taken, which are uncharged when they are freed.
+ */
+static size_t evict(size_t bytes, struct kw_owner *owner, struct list_head *victims)
+{
+	struct kw_table *t;
 	size_t found = 0;
+	unsigned int i;
 
 	lockdep_assert_held(&kw_cache_lock);
-	list_for_each_entry_safe(t, next, &lru, lru) {
-		if (found >= bytes || (owner && !owner->lru_bytes))
+	for (i = 0; i < EVICT_BATCH && found < bytes; i++) {
+		t = oldest_idle(owner);
+		if (!t)
 			break;
-		if (owner && t->owner != owner)
-			continue;
 		kw_idle_del(t);
 		take_out(t, victims);
 		found += cost(t);
 	}
 	return found;
-}
-
-/*
- * Evict idle tables until @used bytes fit in @limit. Their bytes are added to @evicted,
- * as they are uncharged only when they are freed. Return: whether @used fits.
- */
-static bool fit(size_t used, size_t limit, struct kw_owner *owner,
-		struct list_head *victims, size_t *evicted)
-{
-	size_t found = 0;
-
-	if (used > limit)
-		found = evict(used - limit, owner, victims);
-	*evicted += found;
-	return used - found <= limit;
 }
 
 /*
@@ -160,29 +158,39 @@ static size_t limit_of(const struct kw_owner *owner)
 	return kw_owner_limit(owner, kw_table_budget, used - min(used, own));
 }
 
+static size_t excess(size_t used, size_t limit)
+{
+	return used - min(used, limit);
+}
+
 /* Make room for @bytes more. Return: false if the tables in use fill the budget. */
 static bool charge(struct kw_owner *owner, size_t bytes)
 {
-	LIST_HEAD(victims);
-	size_t evicted = 0;
-	bool fits = true;
+	size_t over, evicted;
 
-	spin_lock(&kw_cache_lock);
-	if (owner)
-		fits = fit(atomic_long_read(&owner->table_bytes) + bytes,
-			   limit_of(owner), owner, &victims, &evicted);
-	fits = fits && fit(kw_gauge(table_bytes) + bytes - evicted,
-			   kw_table_budget, NULL, &victims, &evicted);
-	if (fits) {
-		kw_gauge_add(table_bytes, bytes);
-		if (owner)
-			atomic_long_add(bytes, &owner->table_bytes);
-	}
-	spin_unlock(&kw_cache_lock);
-	free_all(&victims);
-	if (!fits)
+	do {
+		struct kw_owner *of = owner;
+		LIST_HEAD(victims);
+
+		spin_lock(&kw_cache_lock);
+		over = owner ? excess(atomic_long_read(&owner->table_bytes) + bytes,
+				      limit_of(owner)) : 0;
+		if (!over) {
+			of = NULL;
+			over = excess(kw_gauge(table_bytes) + bytes, kw_table_budget);
+		}
+		evicted = over ? evict(over, of, &victims) : 0;
+		if (!over) {
+			kw_gauge_add(table_bytes, bytes);
+			if (owner)
+				atomic_long_add(bytes, &owner->table_bytes);
+		}
+		spin_unlock(&kw_cache_lock);
+		free_all(&victims);
+	} while (evicted);
+	if (over)
 		kw_count(table_refusals);
-	return fits;
+	return !over;
 }
 
 /* Return: the bytes left for a table of @owner if all idle tables were evicted. */
@@ -224,6 +232,7 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 	}
 	INIT_LIST_HEAD(&t->idle);
 	INIT_LIST_HEAD(&t->lru);
+	INIT_LIST_HEAD(&t->own);
 	INIT_HLIST_NODE(&t->node);
 	t->id = *id;
 	t->refs = 1;
@@ -298,7 +307,7 @@ bool kw_idle_evict(void)
 	size_t found;
 
 	spin_lock(&kw_cache_lock);
-	found = evict(EVICT_BATCH, NULL, &victims);
+	found = evict(SIZE_MAX, NULL, &victims);
 	spin_unlock(&kw_cache_lock);
 	free_all(&victims);
 	return found;

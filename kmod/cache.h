@@ -28,6 +28,7 @@ struct vdso_image;
 struct kw_table {
 	struct hlist_node node;
 	struct list_head lru;
+	struct list_head own;
 	struct list_head idle;
 	struct kw_identity id;
 	unsigned int refs;

@@ -87,6 +87,7 @@ found:
 static struct kw_owner everyone = {
 	.uid = { (uid_t)-1 },
 	.refs = 1,
+	.lru = LIST_HEAD_INIT(everyone.lru),
 };
 
 /* Return: without a reference, as the object is never freed. */
@@ -113,6 +114,7 @@ static struct kw_owner *owner_of(struct mm_struct *mm)
 		return NULL;
 	}
 	fresh->uid = uid;
+	INIT_LIST_HEAD(&fresh->lru);
 	owner = find_or_add(uid, fresh);
 	if (owner != fresh)
 		kfree(fresh);
