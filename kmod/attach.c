@@ -147,7 +147,7 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
 		if (s.owner && (!i || s.owner != subjects[i - 1].owner))
 			deadline = jiffies + max_t(long, end - jiffies, 0) / 2;
 		if (ret != -EINTR)
-			ret = cover(&s, deadline);
+			ret = fatal_signal_pending(current) ? -EINTR : cover(&s, deadline);
 		if (ret == -EBUSY)
 			subjects[busy++] = s;
 		else

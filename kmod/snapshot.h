@@ -37,7 +37,7 @@ struct kw_snapshot {
  * @own: the task is one of the process
  * @mapped: what the task has mapped itself. Only there it reads files that may block the
  *	reader for ever
- * @deadline: when to start no more compilations and to give up a running one, in jiffies
+ * @deadline: when to look for no more tables and to give up a compilation, in jiffies
  */
 struct kw_taker {
 	bool own;

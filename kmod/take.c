@@ -6,8 +6,10 @@
  * deadlock.
  */
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include "cache.h"
 #include "compat/fs.h"
@@ -99,7 +101,7 @@ static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
 		add_known(snap, f);
 		return 0;
 	}
-	if (!f->skipped)
+	if (!f->skipped && time_before(jiffies, taker->deadline))
 		t = table_of(f, payer, taker->deadline);
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
@@ -130,7 +132,8 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
 	if (!snap)
 		return ERR_PTR(-ENOMEM);
 	for (i = 0; i < l->count; i++) {
-		ret = add_mapping(snap, &l->found[i], payer, l->taker);
+		ret = fatal_signal_pending(current) ? -EINTR :
+			      add_mapping(snap, &l->found[i], payer, l->taker);
 		if (ret) {
 			kw_snapshot_put(snap);
 			return ERR_PTR(ret);
