@@ -14,6 +14,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/compiler.h>
 #include <linux/cred.h>
@@ -49,7 +50,7 @@ struct cover {
 static DEFINE_MUTEX(covers_lock);
 static LIST_HEAD(covers);
 /* Running calls of get_callchain_buffers(), which will want their coverage soon. */
-static unsigned int nr_getting;
+static atomic_t nr_getting = ATOMIC_INIT(0);
 
 DEFINE_STATIC_CALL_NULL(stock_get, get_callchain_buffers);
 DEFINE_STATIC_CALL_NULL(stock_put, put_callchain_buffers);
@@ -111,7 +112,8 @@ static int add(struct cover *cover)
 {
 	int ret = 0;
 
-	mutex_lock(&covers_lock);
+	if (mutex_lock_killable(&covers_lock))
+		return -EINTR;
 	if (list_empty(&covers))
 		ret = begin_walks();
 	if (!ret)
@@ -156,7 +158,8 @@ static void uncover(bool always)
 	LIST_HEAD(old);
 
 	mutex_lock(&covers_lock);
-	if (always || (!nr_getting && !is_wanted()))
+	/* Pairs with get(): what it has made wanted shows. */
+	if (always || (!atomic_read_acquire(&nr_getting) && !is_wanted()))
 		list_splice_init(&covers, &old);
 	if (!list_empty(&old))
 		end_walks();
@@ -189,16 +192,17 @@ static int get(int max_stack)
 	bool covered;
 	int ret;
 
-	mutex_lock(&covers_lock);
-	nr_getting++;
-	covered = is_covered(uid);
-	mutex_unlock(&covers_lock);
-	if (!covered)
-		warn_uncovered(cover(uid));
+	atomic_inc(&nr_getting);
+	/* Who holds it patches the kernel's text, and waits for grace periods. */
+	ret = mutex_lock_killable(&covers_lock);
+	if (!ret) {
+		covered = is_covered(uid);
+		mutex_unlock(&covers_lock);
+		if (!covered)
+			warn_uncovered(cover(uid));
+	}
 	ret = static_call(stock_get)(max_stack);
-	mutex_lock(&covers_lock);
-	nr_getting--;
-	mutex_unlock(&covers_lock);
+	(void)atomic_dec_return_release(&nr_getting);
 	if (!is_wanted())
 		mod_delayed_work(system_long_wq, &end, LINGER);
 	module_put(THIS_MODULE);
