@@ -257,9 +257,11 @@ struct kuw_hit {
 	const u8 *low;
 };
 
-/* Find the code that holds at an offset. */
-static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u32 off)
+/* Find the code that holds at an offset, which is below the table's span. */
+static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u32 offset)
 {
+	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
+	const u32 off = kuw_port_index(offset, look->table->span);
 	const struct kuw_block *block = &look->blocks[off >> KUW_BLOCK_SHIFT];
 	const u16 *index = look->index + block->index + (off >> KUW_BUCKET_SHIFT) % KUW_BUCKETS;
 	const u8 *lows = look->places + 2 * (u64)(block->at + index[0]);

@@ -11,7 +11,7 @@
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/mm_types.h>
-#include <linux/percpu.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -28,6 +28,12 @@
 
 /* The registers of the innermost frame. */
 #define kuw_port_regs		pt_regs
+
+/* @index, or 0 if it is not below @size, without a branch that can be mispredicted. */
+static __always_inline u32 kuw_port_index(u32 index, u32 size)
+{
+	return array_index_nospec(index, size);
+}
 
 static inline u64 kuw_port_ip(const struct pt_regs *regs)
 {
