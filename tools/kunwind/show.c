@@ -508,7 +508,8 @@ static int show_sides(struct showing *showing)
 	struct kc_pager pager = { 0 };
 	int status;
 
-	if (view->form == KC_FULL && !view->path)
+	/* A pager also keeps the escape sequences of a raw trace from the terminal. */
+	if (is_printed(view))
 		kc_pager_begin(&pager, &view->color);
 	catch_signals(before);
 	status = show(showing);
