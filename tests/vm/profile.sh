@@ -124,7 +124,7 @@ python_named() {
 	"$kunwind" profile --folded -o "named-$1" -- python3 -X "$1" named.py >folded 2>said
 	cat said
 	ls "named-$1/jit"
-	ls "named-$1"/jit/$2 || return
+	compgen -G "named-$1/jit/$2" || return
 	grep -o 'py::outer:[^;]*;py::[^;]*\[jit\]\|py::outer:[^;]*' folded | sort | uniq -c | head -n 5
 	grep -q 'py::outer:.*;py::inner:' folded
 }

@@ -20,7 +20,7 @@
 #define FORMAT		"kunwind-%d-%" PRIu64
 #define SCAN		"kunwind-%d-%" SCNu64 "%n"
 
-/* PROC_PID_INIT_INO of the kernel: the first namespace, which sees all others. They have larger numbers. */
+/* PROC_PID_INIT_INO of the kernel: the first namespace, which sees all others; they have larger numbers. */
 #define FIRST_NAMESPACE	0xEFFFFFFCU
 
 char *kc_owner_name(void)
