@@ -211,12 +211,12 @@ static u64 walk_user(const struct walk *w)
 
 /*
  * Whether execve() has given @task, which has current->mm, the mm of the new program, but not its
- * registers yet: they are the old program's. Where the environment ends is one of the last things
- * that a new mm gets, when all is mapped, and shortly before the registers.
+ * registers yet: they are the old program's. Where the code ends is what a new mm gets when
+ * nothing is left that can sleep or fault: the arguments and the auxiliary vector are copied.
  */
 static bool is_between_programs(const struct task_struct *task)
 {
-	return unlikely(task->in_execve) && !READ_ONCE(current->mm->env_end);
+	return unlikely(task->in_execve) && !READ_ONCE(current->mm->end_code);
 }
 
 /**
