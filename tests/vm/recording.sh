@@ -74,17 +74,20 @@ left() {
 		"$kunwind" stop | grep 'no recording'
 }
 
-# apart_pid: a recording of another PID namespace, with the same number or not, is neither ended nor a hindrance.
+# apart_pid: a recording of another PID namespace, with the same number or not, is neither ended nor a hindrance. One whose namespace is
+# gone is ended; a session that somebody has given a name like that is not.
 apart_pid() {
-	local number session
+	local number session gone dated=kunwind-20261124-153000
 	unshare --pid --fork --mount-proc "$kunwind" trace --no-view -e openat --output there -- sleep 20 2>there.said &
 	local pid=$!
 	until lttng list | grep -q kunwind-; do sleep 0.2; done
 	"$kunwind" stop | grep 'no recording' || return
 	session=$(lttng list | grep -o 'kunwind-[0-9-]*' | head -n 1)
 	number=${session#kunwind-}
-	lttng create "kunwind-${number%-*}-1" && "$kunwind" stop | grep "kunwind-${number%-*}-1 is ended" || return
-	lttng list | grep "$session" && wait "$pid"
+	# No namespace has the last number.
+	gone=kunwind-${number%-*}-4294967295
+	lttng create "$gone" && lttng create "$dated" && "$kunwind" stop | grep "$gone is ended" || return
+	lttng list | grep "$session" && lttng destroy "$dated" && wait "$pid"
 }
 
 full_disk() {
