@@ -87,7 +87,7 @@ void kw_idle_add(struct kw_table *t)
 	}
 }
 
-/* Remove @t from the lists of idle tables but @idle, from which the caller has removed it. */
+/* Remove @t from the lists of idle tables. The caller has removed it from @idle. */
 static void lru_forget(struct kw_table *t)
 {
 	lockdep_assert_held(&kw_cache_lock);
@@ -115,7 +115,7 @@ static void take_out(struct kw_table *t, struct list_head *victims)
 	kw_count(table_evictions);
 }
 
-/* Return: of one owner, or of all (NULL); NULL if there is none. */
+/* Return: the oldest idle table of one owner, or of all (NULL); NULL if no table is idle. */
 static struct kw_table *oldest_idle(struct kw_owner *owner)
 {
 	if (owner)

@@ -22,9 +22,9 @@ DEFINE_STATIC_CALL_RET0(may_access, ptrace_may_access);
  * kw_may_see() - whether the caller may see the stack of a thread
  * @task: the thread; the caller holds a reference
  *
- * The lock, for the time of the check, is what /proc/PID/maps takes: meanwhile the thread
- * does not change its credentials by an execve(). But a thread can hold it in execve() for as
- * long as a file server likes, so this function does not wait.
+ * Under the lock, the thread's credentials do not change by an execve(). /proc/PID/maps takes
+ * the same lock. A thread in execve() can hold it for as long as a file server likes, so this
+ * function does not wait.
  *
  * Context: process context.
  * Return: 0; -EACCES if not; -EAGAIN if the thread is in execve().

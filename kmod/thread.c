@@ -2,11 +2,11 @@
 /*
  * Walk the stack of another thread, without stopping it.
  *
- * A thread that is on no CPU has left its user registers on its kernel stack. The caller, if
- * it has the thread's mm, or a worker, which can use it, takes a copy of them and walks. The
- * thread may wake up meanwhile. So the
- * walk counts only if the thread is still on no CPU after it, and was on none in between:
- * each time that it leaves a CPU, the kernel counts that.
+ * A thread that is on no CPU has left its user registers on its kernel stack. The caller
+ * copies them and walks, if it has the thread's mm. Otherwise a worker does, which can use
+ * that mm. The thread may wake up meanwhile. So the walk counts only if the thread is still
+ * on no CPU after it, and was on none in between: each time that it leaves a CPU, the kernel
+ * counts that.
  *
  * For a thread that is on a CPU, an interrupt of that CPU walks, as a tracer would.
  *

@@ -48,7 +48,7 @@ static struct kw_place *place_here(void)
 	return likely(level < NR_LEVELS) ? this_cpu_ptr(&places[level]) : NULL;
 }
 
-/* Return: the task that the walk which asks is about. */
+/* Context: a walk. Return: the task whose stack it walks. */
 const struct task_struct *kw_walked_task(void)
 {
 	return place_here()->other ?: current;

@@ -6,7 +6,7 @@
  * LTTng's context callstack-kernel would start at the interrupt's own frames. It took three
  * times as long, and also where a program was interrupted, whose kernel stack is empty.
  *
- * The counters exist as long as somebody listens to the tracepoint: from lttng start to lttng
+ * The counters exist as long as a tracer listens to the tracepoint: from lttng start to lttng
  * stop. They are the kernel's own (perf_event_create_kernel_counter()): cycles where there is a
  * PMU, else the CPU's clock. So perf's limits on the time of samples hold for them. begin() and
  * end() run under the lock of tracepoints, one at a time. A CPU that comes or goes meanwhile

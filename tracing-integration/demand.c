@@ -193,7 +193,7 @@ static int get(int max_stack)
 	int ret;
 
 	atomic_inc(&nr_getting);
-	/* Who holds it patches the kernel's text, and waits for grace periods. */
+	/* Its holder may be patching the kernel's text, or waiting for a grace period. */
 	ret = mutex_lock_killable(&covers_lock);
 	if (!ret) {
 		covered = is_covered(uid);

@@ -3,8 +3,8 @@
  * Copies of a trace's classes and fields, for a filter that adds to them.
  *
  * Babeltrace's trace IR has no copy of its own, and what a message refers to
- * belongs to who made it. A copy has the same members in the same order; who
- * wants more appends it, so that indexes into the original hold for the copy.
+ * belongs to its maker. A copy has the same members in the same order. A caller
+ * appends more, so that indexes into the original hold for the copy.
  */
 #ifndef KR_COPY_H
 #define KR_COPY_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Copies of traces and streams, and of their classes and those of events and clocks, but for the fields. */
+/* Copies of traces and streams, and of their classes and those of events and clocks, except fields. */
 #include "copy.h"
 
 void kr_copy_trace_class(const bt_trace_class *from, bt_trace_class *to)

@@ -9,7 +9,7 @@
 
 /*
  * How long after the first event of a live trace a dump may begin, and how long it may
- * say nothing, in nanoseconds of the trace: somebody is looking. Between a session's
+ * say nothing, in nanoseconds of the trace: a person is looking. Between a session's
  * activation and its dump LTTng writes the metadata of all its events
  * (lttng_session_enable()): 8 s for all system calls in a debug kernel that is emulated,
  * more next to other guests. kunwind's part of the dump comes first, and waits for 2 s
@@ -115,7 +115,7 @@ void kr_history_apply(struct kr_history *history, const bt_message *message,
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const struct kr_losses *losses = &history->losses;
 
-	/* A loss is told at its begin, and lasts. */
+	/* A loss is told when it starts, and lasts. */
 	if (losses->count)
 		kr_spaces_set_sure(history->spaces, time_of(message) >= losses->until);
 	kr_maps_apply(what, event, history->spaces, modules);

@@ -280,7 +280,7 @@ static const GElf_Phdr *find_segment(const struct kr_opened *file, uint64_t offs
 
 /*
  * The kernel maps whole pages: a mapping begins before its segment. But in a page of the
- * file there can be the end of one segment and the begin of the next.
+ * file there can be the end of one segment and the start of the next.
  */
 static bool to_vaddr(const struct kr_opened *file, uint64_t offset, uint64_t *vaddr)
 {

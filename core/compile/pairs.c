@@ -3,8 +3,8 @@
  * The choice of pairs. Compilers write the same prologues and epilogues over and over, so a few
  * dozen sequences of rows make up more than half of the rows of a file.
  *
- * A sequence is a pair of the sequence before its last row, and that row. So whoever has a
- * sequence has also all that it starts with, and each of these is seen as often or more often.
+ * A sequence is a pair of the sequence before its last row, and that row. So a function with a
+ * sequence also has all that it starts with, and each of these is seen as often or more often.
  * The most frequent sequences, as many as there are codes, are thus complete.
  */
 #include "pairs.h"

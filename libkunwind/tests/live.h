@@ -63,7 +63,7 @@ void live_init(void);
 /*
  * Before live_init(): have kunwind's stacks as a tracer gets them, from the kernel's
  * own interface, through /dev/kunwind-test (tests/module/test_device.c), which @fd is. No
- * map is brought up to date for that, and somebody else must consume.
+ * map is brought up to date for that, and another consumer must exist.
  */
 void live_use_tracer(int fd);
 

@@ -131,7 +131,7 @@ static inline u64 kuw_port_stack_start(void)
  * entry that names the slot.
  */
 bool kw_uretprobe(u64 slot, u64 *ra);
-/* The task whose stack this walk is about; kmod/ knows. */
+/* The task whose stack the current walk walks. In kmod/walk_place.c. */
 const struct task_struct *kw_walked_task(void);
 #define kuw_port_uretprobe	kw_uretprobe
 

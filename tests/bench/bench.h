@@ -59,7 +59,7 @@ uint64_t bench_ns(void);
 uint64_t bench_cpu_ns(void);
 
 /*
- * A line of output: the key of a figure, and one sample of it. Whoever reads it
+ * A line of output: the key of a figure, and one sample of it. The reader
  * takes the median; samples of the same number were taken side by side.
  */
 void bench_say(double value, const char *format, ...)
@@ -71,7 +71,7 @@ void bench_say(double value, const char *format, ...)
 /* Each: 0, 1 if something that should be there is not, or BENCH_NO_TABLE. */
 int bench_walk(int quick);
 /*
- * Not timed, for whoever counts what it does: @passes times @walks walks, of depth
+ * Not timed, for a tool that counts what it does: @passes times @walks walks, of depth
  * 64, and before each pass caches are evicted if @cold. Says how many frames.
  */
 int bench_count(const char *method, int cold, int passes, int walks);

@@ -21,7 +21,7 @@
 
 /*
  * Where a single walk is timed, the time of an empty pair of clock readings, by the
- * same code and in the same state, is said next to it: whoever reads it subtracts.
+ * same code and in the same state, is printed next to it. The reader subtracts.
  */
 enum state {
 	WARM,

@@ -540,7 +540,7 @@ static void test_flips(void **state)
 		}
 }
 
-/* Whoever compiles may stop at any request for memory. */
+/* The caller of the compiler may stop at any request for memory. */
 static void test_no_memory(void **state)
 {
 	struct kuw_image image;

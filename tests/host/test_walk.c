@@ -134,7 +134,7 @@ static void test_value(void **state)
 	program_check(s, COMPLETE, P_RA(P_VALUE), P_RA(P_RBP), P_RA(P_START));
 }
 
-/* rbp is lost, which matters only to who needs it. */
+/* rbp is lost, which matters only to frames that need it. */
 static void test_lost_rbp(void **state)
 {
 	begin(P_LOSES_RBP);

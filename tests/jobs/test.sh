@@ -169,7 +169,7 @@ vm_round() {
 }
 TEST_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
-# vm_warnings: the compiler had nothing to say of the modules. For who only uses them that is no error: another compiler says other things.
+# vm_warnings: the compiler had nothing to say of the modules. A user of the modules can do nothing about it: another compiler says other things.
 vm_warnings() {
 	if [[ ! -e $MODULE_DIR/said ]]; then
 		failed "what the compiler said of kunwind's modules is not there"

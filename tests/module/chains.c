@@ -13,7 +13,7 @@
  *	window	START END: addresses of the kernel, to be counted apart
  *	windows	of each window: NMIs that came there, at how many addresses, and of
  *		these, how many stacks were right, unknown, and wrong
- *	last_wrong	what the last one was, for who looks for the reason
+ *	last_wrong	what the last one was, to find the reason
  *	stack	where the reader's kernel stack is
  *	unmapped_stack	where the stack for #VC of the reader's CPU begins, which only
  *		encrypted guests have

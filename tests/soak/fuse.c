@@ -83,7 +83,7 @@ static struct fuse_attr attributes(const struct server *s, uint64_t node)
 
 /*
  * A server that is a thread of its own client: it maps code before it answers, which
- * has to wait for who takes the address map, and that one waits for this answer.
+ * has to wait for the task that takes the address map, and that task waits for this answer.
  */
 static void map_before(struct server *s)
 {

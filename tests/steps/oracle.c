@@ -69,7 +69,7 @@ static bool follows_call(const struct oracle *o, u64 ip)
 }
 
 /*
- * Return: whether a stack that the program made may end at @ip: whoever makes one
+ * Return: whether a stack that the program made may end at @ip: code that makes one
  * writes down a return address that no call left. Or its function is named.
  */
 static bool is_own_end(struct oracle *o, u64 ip)

@@ -94,7 +94,7 @@ enum tracee_event tracee_run(struct tracee *t, u64 n)
 {
 	enum tracee_event event = TRACEE_STEPPED;
 
-	/* One stop at its begin and one at its end. */
+	/* One stop at its start and one at its end. */
 	for (n *= 2; n; n -= event == TRACEE_STEPPED) {
 		event = resume(t, PTRACE_SYSCALL);
 		if (event == TRACEE_GONE || event == TRACEE_FAILED)

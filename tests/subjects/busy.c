@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Spins in one instruction, below some calls, until it is killed: whenever somebody
+ * Spins in one instruction, below some calls, until it is killed: whenever a tracer
  * looks, its stack is the same.
  */
 #define NOINLINE	__attribute__((noinline, noclone))

@@ -4,7 +4,7 @@
  * asks for its own stack all the while: it stays whole. It prints how many were
  * executed, how many of these the kernel took for programs, and at how many kunwind
  * looked meanwhile, by the tables that it made or could not make; the last, only if
- * somebody has it cover the whole system and nobody else begins anything. The figures
+ * a consumer wants the whole system and no other process starts anything. The figures
  * table_builds and table_failures are open as file descriptors 8 and 9.
  *
  * usage: damage LIBRARY PROGRAM FOLDER COUNT [SEED]

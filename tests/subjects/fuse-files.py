@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """A FUSE file system in which every name is a file with the bytes of FILE. Says "mounted", and serves until it is unmounted.
 
-Whoever reads "held" waits until somebody looks up "release". "waiting" is there while one waits.
+A reader of "held" waits until a process looks up "release". "waiting" is there while one waits.
 
 usage: fuse-files.py FOLDER FILE
 """

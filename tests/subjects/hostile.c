@@ -187,7 +187,7 @@ static int no_information(struct image *image)
 
 /*
  * A file that is written to while it is mapped. What was compiled stays right
- * for who has it, as the code is the same; who comes later sees the new bytes.
+ * for its users, as the code is the same. Later ones see the new bytes.
  */
 static int changed(struct image *image)
 {

@@ -93,7 +93,7 @@ attach_over_and_over() {
 modprobe kunwind-test
 before=$(</sys/kernel/kunwind/stops/INCOMPLETE_MAP)
 attach_over_and_over &
-ok "programs begin while somebody attaches" programs_begin
+ok "programs start while a tracer attaches" programs_begin
 touch "$SCRATCH/begun"
 wait $!
 after=$(</sys/kernel/kunwind/stops/INCOMPLETE_MAP)

@@ -52,7 +52,7 @@ all_are() {
 	done
 }
 
-# attach: somebody does, and ends.
+# attach: a consumer does, and detaches.
 attach() {
 	modprobe kunwind-test &&
 		echo 1 >/sys/module/kunwind_test/parameters/attach && echo 0 >/sys/module/kunwind_test/parameters/attach &&
@@ -68,7 +68,7 @@ done
 for value in 0 1 4294967295; do
 	ok "all parameters are $value" all_are "$value"
 	ok "$value: a stack is whole" "${whole[@]}"
-	ok "$value: somebody attaches" attach
+	ok "$value: a consumer attaches" attach
 	ok "$value: nothing is left" nothing_left
 done
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# The memory cgroup of the process pays, whoever has its tables made: itself, or a tracer that attaches.
+# The memory cgroup of the process pays, whether the process has its tables made itself, or an attaching tracer does.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"

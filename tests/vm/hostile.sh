@@ -22,7 +22,7 @@ wants_before=$(wants)
 for name in $("$programs/hostile" --list); do
 	ok "$name" as_nobody "$programs/hostile" "$programs/hostile-lib.so" "$folder" "$name"
 done
-# New programs are covered only if somebody consumes the whole system.
+# New programs are covered only if a consumer wants the whole system.
 damaged() {
 	as_nobody "$programs/damage" "$programs/hostile-lib.so" /bin/true "$folder" 200 \
 		8<"$figures/table_builds" 9<"$figures/table_failures" | tee "$SCRATCH/damage"

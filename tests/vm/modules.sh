@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# The modules come and go: in order, again and again, but not under somebody who holds the device open.
+# The modules come and go: in order, again and again, but not while a process holds the device open.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"

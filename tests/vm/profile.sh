@@ -37,7 +37,7 @@ if [[ -e /sys/kernel/debug/kmemleak ]]; then
 	ends='(execve|do_exit)_[[]k[]]' between='[[]truncated: CONTEXT[]];.*;begin_new_exec_[[]k[]]'
 fi
 
-# Five calls of one function, below main and libc's, are what the source says; an interrupt can come on top. The rest is its begin and end.
+# Five calls of one function, below main and libc's, are what the source says; an interrupt can come on top. The rest is its start and end.
 stacks_are_right() {
 	"$kunwind" report --folded busy 2>/dev/null | grep '^busy;' >folded
 	sort -t' ' -k2 -rn folded | head -n 3

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Names where a trace is not read from its begin to its end: before its state dump, live, and in the parts of a session that rotates.
+# Names where a trace is not read from start to end: before its state dump, live, and in the parts of a session that rotates.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"

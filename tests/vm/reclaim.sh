@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# A memory cgroup that is at its limit gets back what it pays for tables that nobody uses, before the kernel has to kill somebody for memory.
+# A memory cgroup that is at its limit gets back what it pays for tables that no process uses, before the kernel has to kill a process for memory.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -35,7 +35,7 @@ echo +memory >"$SCRATCH/cgroup/cgroup.subtree_control"
 mkdir "$group"
 echo "${limit_mb}M" >"$group/memory.max"
 modprobe kunwind-test
-ok "somebody consumes" sh -c 'echo 1 >/sys/module/kunwind_test/parameters/attach'
+ok "there is a consumer" sh -c 'echo 1 >/sys/module/kunwind_test/parameters/attach'
 builds=$(figure table_builds)
 evictions=$(figure table_evictions)
 failures=$(figure allocation_failures)

@@ -75,7 +75,7 @@ left() {
 }
 
 # apart_pid: a recording of another PID namespace, with the same number or not, is neither ended nor a hindrance. One whose namespace is
-# gone is ended; a session that somebody has given a name like that is not.
+# gone is ended; a session that a user has given a name like that is not.
 apart_pid() {
 	local number session gone dated=kunwind-20261124-153000
 	unshare --pid --fork --mount-proc "$kunwind" trace --no-view -e openat --output there -- sleep 20 2>there.said &

@@ -47,7 +47,7 @@ trace() {
 	echo "$sessions $with_stacks" >"$SCRATCH/traced"
 }
 
-# What begins is looked at by whoever loads.
+# Each load looks at what has started.
 run() {
 	while [[ ! -e $SCRATCH/end ]]; do
 		sleep 0.2
@@ -59,7 +59,7 @@ load_alone() {
 	modprobe kunwind && modprobe kunwind-lttng && [[ -d /sys/module/kunwind_lttng ]]
 }
 
-# What somebody else has loaded, is removing or has removed under kunwind-lttng cannot be loaded, and says so.
+# What another process has loaded, is removing or has removed under kunwind-lttng cannot be loaded, and says so.
 load_beside() {
 	local module said
 	for module in kunwind kunwind-lttng; do
@@ -77,7 +77,7 @@ removals() {
 }
 
 # remove PHASE: both modules. What is in use stays, and says so; where it goes while rmmod looks at it, rmmod may say nothing, or, if its refcnt
-# is gone already, that unloading is not supported; and delete_module() of one that somebody else is loading or removing is EBUSY. Everything else
+# is gone already, that unloading is not supported; and delete_module() of one that another process is loading or removing is EBUSY. Everything else
 # must work.
 remove() {
 	local module said

@@ -23,7 +23,7 @@ replaced() {
 }
 
 ok "a file system is made and mounted" mount_ext4
-ok "each stack is right, whoever had the number before" replaced
+ok "each stack is right, whichever file had the number before" replaced
 tail -n 1 "$SCRATCH/said"
 ok "nothing is left" nothing_left
 ok "the file system is not in use any more" umount "$SCRATCH/ext4"

@@ -55,7 +55,7 @@ fill() {
 		(($(<"$figures/table_refusals") > refused))
 }
 
-# Who opens the device.
+# A process that opens the device.
 ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
 ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so" --device
 ok "its user has no room for one more table" fill
@@ -128,7 +128,7 @@ sleep 2
 end filler
 both_heal guessed
 
-# Who attaches does not work for a user as long as he likes: what is left the processes do themselves.
+# An attaching tracer works for each user for a limited time. The processes do the rest themselves.
 ok "kunwind is told to leave all tables to their processes" reload attach_work_ms=0
 modprobe kunwind-lttng
 
@@ -153,12 +153,12 @@ attach_once() {
 
 ok "kunwind has its own parameters" reload
 modprobe kunwind-test
-ok "somebody attaches, and detaches" attach_once
+ok "a tracer attaches, and detaches" attach_once
 usual=$(<"$figures/table_failures")
 ok "no mapping was left" [ "$(<"$figures/mappings_left")" = 0 ]
-# What somebody may be writing is left as well.
+# A file that is open for writing is left as well.
 exec {writer}>>"$large"
-ok "somebody attaches while the file is open for writing" attach_once
+ok "a tracer attaches while the file is open for writing" attach_once
 exec {writer}>&-
 ok "its mapping was left" [ "$(<"$figures/mappings_left")" = 1 ]
 modprobe -r kunwind-test
@@ -175,7 +175,7 @@ cut_short() {
 	return 1
 }
 
-ok "somebody attaches, whose time is over in the middle of a compilation" cut_short
+ok "a tracer attaches, whose time is over in the middle of a compilation" cut_short
 ok "mappings were left" [ "$(<"$figures/mappings_left")" -gt 0 ]
 end mapper
 wait

@@ -13,7 +13,7 @@ names() {
 	babeltrace2 "$SCRATCH/$1" | sed -n 's/.* procname = "\([^"]*\)".*/\1/p' | sort | uniq -c | awk '{ print $2, $1 }'
 }
 
-# Somebody else, who makes many system calls all the time.
+# Another process, which makes many system calls all the time.
 noise() {
 	while :; do
 		cat /proc/uptime

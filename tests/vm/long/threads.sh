@@ -57,7 +57,7 @@ all_switches() {
 	for each in "${sleepers[@]}"; do cat /proc/"$each"/task/*/status; done | awk '/ctxt_switches/ { sum += $2 } END { print sum }'
 }
 
-# Who reads it waits: somebody could write.
+# A reader of it waits, as it has a writer.
 mkfifo nothing
 exec 9<>nothing
 
