@@ -16,15 +16,17 @@ static long give_stack(int fd, unsigned long request, void *arg);
 static pid_t which_pid(void);
 static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer);
 
-/* The file is part of this program, so that a test can act between two of its steps. */
+/* The files are part of this program, so that a test can act between two of their steps. */
 #define getpid which_pid
 #define timer_create make_timer
 #include <profile.c>
 #undef getpid
 #undef timer_create
+#include <sample.c>
 
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include "tap.h"
 
@@ -149,11 +151,11 @@ static int fork_while_telling(void)
 
 	if (start_one("parent"))
 		return 0;
-	profile.threads->telling = 1;
+	kunwind_profile.threads->telling = 1;
 	child = fork();
 	if (!child)
 		_exit(child_samples("child"));
-	profile.threads->telling = 0;
+	kunwind_profile.threads->telling = 0;
 	return status_of(child) == 1;
 }
 
