@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What instructions do to a frame's registers: see run.h. */
+#include "run.h"
+
+/* Return: the place of a callee-saved register in saved_at; KUW_NR_SAVES for others. */
+static u32 place_of(u32 reg)
+{
+	static const u8 regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
+	u32 i;
+
+	for (i = 0; i < KUW_NR_SAVES && regs[i] != reg; i++)
+		;
+	return i;
+}
+
+/* Note that the code stores @reg. The first time, it has still the caller's value. */
+static void store(struct kuw_run *r, u64 at, u32 reg)
+{
+	u32 i = place_of(reg);
+
+	if (i == KUW_NR_SAVES || (r->saved | r->changed) & 1u << reg)
+		return;
+	r->saved |= 1u << reg;
+	r->saved_at[i] = at;
+}
+
+/* The code reads a word of the stack into @reg, if that is callee-saved. */
+static void load(struct kuw_run *r, u64 at, u32 reg)
+{
+	const struct kuw_expr_regs *own = &r->w->regs;
+	u32 i = place_of(reg);
+	u64 value = 0;
+	bool known;
+
+	if (i == KUW_NR_SAVES)
+		return;
+	if (r->saved & 1u << reg && r->saved_at[i] == at) {
+		value = own->r[reg];
+		known = own->known & 1u << reg;
+	} else {
+		/* Below the frame, nothing has been written yet. */
+		known = at >= r->bottom && at % KUW_WORD == 0 &&
+			kuw_try_word(r->w, at, &value);
+	}
+	kuw_run_set(r, reg, value, known);
+	r->changed |= 1u << reg;
+}
+
+void kuw_run_push(struct kuw_run *r, u32 reg)
+{
+	r->regs->r[KUW_RSP] -= KUW_WORD;
+	r->rising = false;
+	if (kuw_run_knows(r, KUW_RSP))
+		store(r, r->regs->r[KUW_RSP], reg);
+}
+
+void kuw_run_pop(struct kuw_run *r, u32 reg)
+{
+	if (kuw_run_knows(r, KUW_RSP))
+		load(r, r->regs->r[KUW_RSP], reg);
+	r->regs->r[KUW_RSP] += KUW_WORD;
+	r->rising = true;
+}
+
+/* Instructions that compute rsp or rbp, or that load a callee-saved register. */
+static enum kuw_run_state assign(struct kuw_run *r, u32 reg, u64 value, bool known)
+{
+	if (reg == KUW_RSP || known)
+		kuw_run_set(r, reg, value, known);
+	return AT_WORK;
+}
+
+/*
+ * The code takes rsp from @base, or from memory at @disp from there: it comes back to the
+ * stack that it has left, or that it had left before the call that led to this frame.
+ */
+static enum kuw_run_state come_back(struct kuw_run *r, u32 base, bool memory, s32 disp)
+{
+	u64 sp = r->left;
+
+	if (!sp) {
+		if (!r->returned || base >= KUW_NR_REGS || !(KUW_CALLEE_SAVED & 1u << base))
+			return STUCK;
+		if (!kuw_run_knows(r, base)) {
+			r->w->regs.unknown = true;
+			return STUCK;
+		}
+		sp = r->regs->r[base] + disp;
+		if (memory && (sp % KUW_WORD || !kuw_try_word(r->w, sp, &sp)))
+			return STUCK;
+		r->bottom = sp;
+	}
+	r->left = 0;
+	return assign(r, KUW_RSP, sp, true);
+}
+
+/* mov of all of the register @from to @to. */
+static enum kuw_run_state copy(struct kuw_run *r, u32 to, u32 from)
+{
+	if (to == KUW_RBP && from == KUW_RSP)
+		return assign(r, KUW_RBP, r->regs->r[KUW_RSP], kuw_run_knows(r, KUW_RSP));
+	if (to != KUW_RSP)
+		return AT_WORK;
+	if (from == KUW_RBP && !r->returned) {
+		r->left = 0;
+		return assign(r, KUW_RSP, r->regs->r[KUW_RBP], kuw_run_knows(r, KUW_RBP));
+	}
+	return come_back(r, from, false, 0);
+}
+
+enum kuw_run_state kuw_run_compute(struct kuw_run *r, const struct kuw_insn *i)
+{
+	u64 *sp = &r->regs->r[KUW_RSP];
+
+	if (i->memory || i->base != KUW_RSP)
+		return AT_WORK;
+	switch (i->ext) {
+	case 0:
+		*sp += i->imm;
+		r->rising = i->imm > 0;
+		return AT_WORK;
+	case 4:
+		*sp &= i->imm;
+		return AT_WORK;
+	case 5:
+		*sp -= i->imm;
+		r->rising = i->imm < 0;
+		return AT_WORK;
+	case 7:
+		return AT_WORK;
+	}
+	return STUCK;
+}
+
+enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i)
+{
+	if (!i->wide)
+		return AT_WORK;
+	if (i->memory) {
+		if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base))
+			store(r, r->regs->r[i->base] + i->disp, i->reg);
+	} else {
+		return copy(r, i->base, i->reg);
+	}
+	return AT_WORK;
+}
+
+enum kuw_run_state kuw_run_load(struct kuw_run *r, const struct kuw_insn *i)
+{
+	if (!i->wide)
+		return AT_WORK;
+	if (!i->memory)
+		return copy(r, i->reg, i->base);
+	if (i->reg == KUW_RSP)
+		return come_back(r, i->base, true, i->disp);
+	if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base))
+		load(r, r->regs->r[i->base] + i->disp, i->reg);
+	return AT_WORK;
+}
+
+enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i)
+{
+	bool known = i->base != KUW_RA && kuw_run_knows(r, i->base);
+
+	if (i->reg == KUW_RSP && i->base != KUW_RSP && i->base != KUW_RBP &&
+	    kuw_run_knows(r, KUW_RSP) && !r->left)
+		r->left = r->regs->r[KUW_RSP];
+	if (i->reg == KUW_RSP)
+		r->rising = i->base == KUW_RSP && i->disp > 0;
+	if (i->reg == KUW_RSP || (i->reg == KUW_RBP && i->base == KUW_RSP))
+		return assign(r, i->reg, known ? r->regs->r[i->base] + i->disp : 0, known);
+	return AT_WORK;
+}
+
+enum kuw_run_state kuw_run_leave(struct kuw_run *r)
+{
+	kuw_run_set(r, KUW_RSP, r->regs->r[KUW_RBP], kuw_run_knows(r, KUW_RBP));
+	kuw_run_pop(r, KUW_RBP);
+	return AT_WORK;
+}
+
+bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)
+{
+	u32 reg;
+
+	switch (i->op) {
+	case 0x01:
+	case 0x29:
+	case 0x89:
+		reg = i->base;
+		if (i->memory)
+			return true;
+		break;
+	case 0x03:
+	case 0x2b:
+	case 0x8b:
+		reg = i->reg;
+		break;
+	default:
+		return false;
+	}
+	if (reg == KUW_RSP || reg == KUW_RBP || i->base == KUW_RSP || i->base == KUW_RBP)
+		return false;
+	kuw_run_set(r, reg, 0, false);
+	return true;
+}
