@@ -104,9 +104,10 @@ long tests:
   ./run.sh test live           compare LTTng's stacks of real programs with strace's and eu-stack's (30 minutes)
   ./run.sh test perf           run perf, bpftrace and LTTng together, and the recipes of Documentation/tracing.md (30 minutes)
   ./run.sh test hostile-traces read traces and files that are made to hang, crash or fill the reader (5 minutes, on this machine)
-  ./run.sh test formats        read timelines and profiles with other programs, and with Perfetto's description (5 minutes, here)
+  ./run.sh test formats        read timelines and profiles with other programs, Perfetto's importer too (an hour, then 5 minutes)
   ./run.sh test names          compare the names in more than 1,000 stacks with gdb's
   ./run.sh test nmi            walk in 10,000 NMIs a second, and in NMIs at each instruction of the kernel's entry code
+  ./run.sh test endurance      walk in ten million NMIs of a debug kernel, and load kunwind-tracing 10,000 times under tracers
   ./run.sh test smp            run storms and NMIs in a guest whose CPUs run at the same time
   ./run.sh test soak [MINUTES] start and end processes, libraries and mappings for 30 minutes
   ./run.sh test peers          run the tests of libunwind, GCC and elfutils with kunwind's stacks; downloads their sources
@@ -199,7 +200,8 @@ run_batch() {
 prepare() {
 	local needs=$NEED_GUEST
 	case "$1 ${2-}" in
-	'test host' | 'test hostile-traces' | 'test formats') needs=$NEED_HOST ;;
+	'test host' | 'test hostile-traces') needs=$NEED_HOST ;;
+	'test formats') needs=$NEED_HOST$NEED_FORMATS ;;
 	'test steps') needs=$NEED_HOST$NEED_STEPS ;;
 	'bench host') needs=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
 	'test package') needs+=$NEED_FIRMWARE ;;

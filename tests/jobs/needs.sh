@@ -47,6 +47,13 @@ openssl openssl a program whose tables are compared
 mandoc mandoc checks the manual pages
 git git tells which files are sources
 '
+NEED_FORMATS='
+gn generate-ninja builds the importer of Perfetto
+ninja ninja-build builds the importer of Perfetto
+/usr/include/google/protobuf/compiler/code_generator.h libprotoc-dev builds the importer of Perfetto
+/usr/include/sqlite3.h libsqlite3-dev builds the importer of Perfetto
+/usr/include/zlib.h zlib1g-dev builds the importer of Perfetto
+'
 # Each is a language, or a runtime: what cannot be built is skipped.
 NEED_STEPS='
 erlc erlang-base a program that is stepped
