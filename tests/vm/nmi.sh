@@ -8,10 +8,10 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/figures"
 
 parameters=/sys/module/kunwind_test/parameters
-seconds=10
+seconds=${DURATION-10}
 # Of each kind, per second. What an emulated CPU cannot bear it does less often.
-rate=10000
-# What there must be of each, per second: long/nmi.sh asks for more.
+rate=${RATE-10000}
+# What there must be of each, per second: long/nmi.sh and long/nmi-millions.sh ask for more.
 least=${LEAST-20}
 
 counters() {
@@ -29,7 +29,7 @@ at_least() {
 
 ok "kunwind-test is loaded" modprobe kunwind-test
 ok "it consumes" eval "echo 1 >$parameters/attach"
-ok "a program spins, and maps, moves, forks" timeout 300 "$BUILT/source/tests/ioctl/spin" \
+ok "a program spins, and maps, moves, forks" timeout $((seconds + 290)) "$BUILT/source/tests/ioctl/spin" \
 	"$seconds" "$rate" "$BUILT/hostile-lib.so" "$SCRATCH"
 echo "# in $seconds s: $(counters)"
 ok "there were $least NMIs a second" at_least nmis $((least * seconds))

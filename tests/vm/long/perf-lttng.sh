@@ -4,77 +4,21 @@
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
-# shellcheck source=tests/vm/lib/perf
-. "$TOP/tests/vm/lib/perf"
-
-# The demo makes this call once, 10 frames deep; all programs lie where they did before.
-call=getegid
-
-come_lttng() {
-	lttng create orders --output="$SCRATCH/trace" >"$SCRATCH/said" &&
-		lttng enable-event --kernel --session=orders --syscall "$call" >>"$SCRATCH/said" &&
-		lttng add-context --kernel --session=orders --type=callstack-user --type=procname --type=pid --type=tid >>"$SCRATCH/said" &&
-		lttng start orders >>"$SCRATCH/said"
-}
-
-go_lttng() {
-	lttng destroy orders >"$SCRATCH/said"
-	babeltrace2 "$SCRATCH/trace" | PYTHONPATH=$TOP/tests/oracles python3 -c '
-import sys, stacks
-for each in stacks.read(sys.stdin):
-    if each.is_entry():
-        print(*map("%x".__mod__, each.frames))' >"$SCRATCH/stacks.lttng"
-	rm -r "$SCRATCH/trace"
-}
-
-come_perf() {
-	begin_perf -e "syscalls:sys_enter_$call" -g -o "$SCRATCH/data"
-}
-
-go_perf() {
-	stop && perf script -i "$SCRATCH/data" -F ip | awk '
-		!NF { if (stack) print stack; stack = ""; next }
-		$1 !~ /^ffffffff/ { stack = stack (stack ? " " : "") $1 }
-		END { if (stack) print stack }' >"$SCRATCH/stacks.perf"
-}
-
-come_bpftrace() {
-	bpftrace -B line -e "tracepoint:syscalls:sys_enter_$call { printf(\"%s\\n\", ustack(raw)); }" >"$SCRATCH/bpftrace" 2>&1 </dev/null &
-	bpftrace=$!
-	soon sees_a_shell
-}
-
-# It says that it attaches before it has. A shell makes the call when it begins.
-sees_a_shell() {
-	bash -c :
-	grep -qE '^ *[0-9a-f]+$' "$SCRATCH/bpftrace"
-}
-
-go_bpftrace() {
-	kill -INT "$bpftrace"
-	wait "$bpftrace"
-	sed 's/ *$//' "$SCRATCH/bpftrace" | awk '
-		/^ *[0-9a-f]+$/ { stack = stack (stack ? " " : "") $1; next }
-		{ if (stack) print stack; stack = "" }
-		END { if (stack) print stack }' >"$SCRATCH/stacks.bpftrace"
-}
-
-demo() {
-	setarch -R "$BUILT/demo" "$SCRATCH/map"
-}
+# shellcheck source=tests/vm/lib/tracers
+. "$TOP/tests/vm/lib/tracers"
 
 # same STACKS: each tracer saw the same stacks, as often as the demo ran meanwhile; and they are deep.
 same() {
 	local each want
-	# Shells make the call, too. The demo's libc lies where it does in a process whose addresses are not randomised.
-	want=$(grep -m 1 ^7ffff7 "$SCRATCH/stacks.lttng")
+	# The demo's libc lies where it does in a process whose addresses are not randomised.
+	want=$(grep -m 1 "^demo 7ffff7" "$SCRATCH/stacks.lttng")
 	for each in lttng:$1 perf:$2 bpftrace:$3; do
 		[[ $(grep -cxF "$want" "$SCRATCH/stacks.${each%:*}") == "${each#*:}" ]] || {
 			head "$SCRATCH"/stacks.*
 			return 1
 		}
 	done
-	(($(wc -w <<<"$want") >= 25))
+	(($(wc -w <<<"$want") >= 26))
 }
 
 # orders COME GO: the demo runs when one, two, three of them are there, and when two and one are left.

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+# kunwind-tracing is loaded and removed 10,000 times while perf, bpftrace and LTTng record: each stack is kunwind's or the kernel's own,
+# and none is lost.
+set -uo pipefail
+# shellcheck source=tests/vm/lib/tap.sh
+. "$TOP/tests/vm/lib/tap.sh"
+# shellcheck source=tests/vm/lib/tracers
+. "$TOP/tests/vm/lib/tracers"
+
+loads=${LOADS-10000}
+# How often the demo ran.
+ran=0
+
+# Without kunwind-tracing.
+record_stock() {
+	come_perf && demo && go_perf && stock=$(grep -m 1 '^demo ' "$SCRATCH/stacks.perf")
+}
+
+# The demo, while COMMAND does its work.
+during_demo() {
+	local status=0
+	demo &
+	"$@" || status=1
+	wait $! && ran=$((ran + 1)) || status=1
+	return "$status"
+}
+
+# What kunwind-lttng has replaced stays.
+perf_is_replaced() {
+	[[ " $(replaced) " == *" perf_callchain_user "* ]]
+}
+
+load() {
+	modprobe kunwind-tracing && perf_is_replaced
+}
+
+remove() {
+	rmmod kunwind_tracing && ! perf_is_replaced
+}
+
+# load_all: the tracers record meanwhile; samples come at any instruction. Where the guest's clock counts instructions, waiting for the
+# kernel's grace periods takes no time as long as nothing else runs.
+load_all() {
+	local round status=0
+	come_lttng && come_bpftrace && come_perf -e cpu-clock/freq=19/ || return
+	for ((round = 1; round <= loads && status == 0; round++)); do
+		if ((round % 20)); then
+			load && remove || status=1
+		else
+			during_demo load && demo && during_demo remove && demo && ran=$((ran + 2)) || status=1
+		fi
+		((round % 100)) || echo "# $round loads" >&"$progress"
+	done
+	go_perf && go_bpftrace && go_lttng || status=1
+	echo "$((round - 1)) loads, the demo ran $ran times"
+	return "$status"
+}
+
+# only TRACER STACK...: it recorded each run of the demo, and each time one of these stacks; how often, in `times`.
+only() {
+	local each tracer=$1
+	grep '^demo ' "$SCRATCH/stacks.$tracer" >"$SCRATCH/stacks"
+	shift
+	times=()
+	for each; do
+		times+=("$(grep -cxF -- "$each" "$SCRATCH/stacks")")
+	done
+	! grep -vxF "$(printf '%s\n' "$@")" "$SCRATCH/stacks" | sort | uniq -c | grep . &&
+		[[ $(wc -l <"$SCRATCH/stacks") == "$ran" ]]
+}
+
+# each_of_two TRACER: of both.
+each_of_two() {
+	only "$1" "$whole" "$stock" && ((times[0] >= loads / 20 && times[1] >= loads / 20))
+}
+
+exec {progress}>&1
+ok "kunwind and kunwind-lttng are loaded, kunwind-tracing is not" modprobe -r kunwind-tracing
+ok "stock: perf records the demo" record_stock
+ok "kunwind-tracing is loaded and removed $loads times" load_all
+whole=$(grep -m 1 '^demo 7ffff7' "$SCRATCH/stacks.lttng")
+ok "LTTng has whole stacks, of all runs" only lttng "$whole"
+ok "they are deep, and the kernel's own are not" [ "$(wc -w <<<"$whole")" -ge 26 -a "$(wc -w <<<"$stock")" -lt 20 ]
+for tracer in perf bpftrace; do
+	ok "$tracer has whole stacks and the kernel's own, of all runs, and no other" each_of_two "$tracer"
+	echo "# $tracer: ${times[0]} whole, ${times[1]} the kernel's own"
+done
+ok "the modules are as before" restore
+done_testing
