@@ -98,10 +98,7 @@ test_hostile_traces() {
 # trace_processor_make STAMP: Perfetto's importer. Debian has its source only. It is configured as Debian does for what it builds of it,
 # without what takes libraries, and not optimized: what it reads here is small.
 trace_processor_make() {
-	local out=$BUILD_DIR/perfetto
-	# SQLite before 3.41.2, as Debian 12 has it, can give a wrong offset for a mistake in a query. There is none here.
-	sed -i '/#error "SQLite version is too old."/d' "$SOURCES_DIR/perfetto/src/trace_processor/sqlite/sql_source.cc"
-	gn gen --root="$SOURCES_DIR/perfetto" "$out" --args='
+	local out=$BUILD_DIR/perfetto args=(
 		is_debug=false is_clang=false is_system_compiler=true is_hermetic_clang=false
 		use_custom_libcxx=false skip_buildtools_check=true
 		perfetto_use_system_protobuf=true perfetto_use_system_sqlite=true perfetto_use_system_zlib=true
@@ -111,7 +108,10 @@ trace_processor_make() {
 		enable_perfetto_trace_processor_httpd=false enable_perfetto_trace_processor_linenoise=false
 		enable_perfetto_trace_processor_mac_instruments=false enable_perfetto_trace_processor_percentile=false
 		enable_perfetto_winscope=false enable_perfetto_x64_cpu_opt=false enable_perfetto_zstd=false
-		extra_cflags="-O0 -g0 -w" extra_cxxflags="-O0 -g0 -w"'
+		'extra_cflags="-O0 -g0 -w"' 'extra_cxxflags="-O0 -g0 -w"')
+	# SQLite before 3.41.2, as Debian 12 has it, can give a wrong offset for a mistake in a query. There is none here.
+	sed -i '/#error "SQLite version is too old."/d' "$SOURCES_DIR/perfetto/src/trace_processor/sqlite/sql_source.cc"
+	gn gen --root="$SOURCES_DIR/perfetto" "$out" --args="${args[*]}"
 	ninja -C "$out" trace_processor_shell
 	finish "$out/trace_processor_shell" "$SOURCES_DIR/trace_processor_shell" "$1"
 	rm -rf -- "$out"
