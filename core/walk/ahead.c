@@ -41,10 +41,10 @@ static enum kuw_run_state finish(struct kuw_run *r, u64 more)
 	u64 ra;
 
 	if (more % KUW_WORD || !is_at_end(r, &ra))
-		return STUCK;
+		return KUW_RUN_STUCK;
 	kuw_run_set(r, KUW_RA, ra, true);
 	r->regs->r[KUW_RSP] += KUW_WORD + more;
-	return RETURNED;
+	return KUW_RUN_RETURNED;
 }
 
 /* Return: how to continue later at r->ip + @by, with what is known now. */
@@ -59,7 +59,7 @@ static struct kuw_run_way way_to(const struct kuw_run *r, s64 by)
 	};
 }
 
-/* A branch by @by bytes is not taken now. Return: STUCK if the walk has been here. */
+/* A branch by @by bytes is not taken now. Return: KUW_RUN_STUCK if the walk has been here. */
 static enum kuw_run_state branch(struct kuw_run *r, s64 by)
 {
 	u32 i;
@@ -67,13 +67,13 @@ static enum kuw_run_state branch(struct kuw_run *r, s64 by)
 	r->rising = false;
 	for (i = 0; i < r->nr_branches; i++)
 		if (r->branches[i] == (u16)r->ip)
-			return STUCK;
+			return KUW_RUN_STUCK;
 	if (r->nr_branches == KUW_MAX_BRANCHES)
-		return STUCK;
+		return KUW_RUN_STUCK;
 	r->branches[r->nr_branches++] = r->ip;
 	if (r->nr_ways < KUW_MAX_WAYS)
 		r->ways[r->nr_ways++] = way_to(r, by);
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 /*
@@ -90,7 +90,7 @@ static enum kuw_run_state jump(struct kuw_run *r, bool by_table)
 		r->end = way_to(r, 0);
 		r->has_end = true;
 	}
-	return STUCK;
+	return KUW_RUN_STUCK;
 }
 
 /*
@@ -106,7 +106,7 @@ static enum kuw_run_state jump_to(struct kuw_run *r, s64 by)
 		r->has_end = true;
 	}
 	r->ip += by;
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 /* ff: inc, dec, call, jmp, push. */
@@ -117,10 +117,10 @@ static enum kuw_run_state group_ff(struct kuw_run *r, const struct kuw_insn *i)
 		return jump(r, i->memory && i->base == KUW_RA);
 	case 6:
 		kuw_run_push(r, KUW_RA);
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	}
 	return i->ext == 3 || i->ext == 5 || (!i->memory && i->base == KUW_RSP) ?
-		STUCK : AT_WORK;
+		KUW_RUN_STUCK : KUW_RUN_AT_WORK;
 }
 
 /* Do what the instruction does; r->ip is that of the next one. */
@@ -129,19 +129,19 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 	switch (i->op) {
 	case 0x50 ... 0x57:
 		kuw_run_push(r, i->reg);
-		return i->narrow ? STUCK : AT_WORK;
+		return i->narrow ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
 	case 0x58 ... 0x5f:
 		kuw_run_pop(r, i->reg);
-		return i->narrow || i->reg == KUW_RSP ? STUCK : AT_WORK;
+		return i->narrow || i->reg == KUW_RSP ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
 		kuw_run_push(r, KUW_RA);
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	case 0x8f:
 	case 0x9d:
 		kuw_run_pop(r, KUW_RA);
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	case 0x81:
 	case 0x83:
 		return kuw_run_compute(r, i);
@@ -151,12 +151,12 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 		/* rsp moves by a register: alloca(). */
 		if (!i->memory && i->base == KUW_RSP)
 			kuw_run_set(r, KUW_RSP, 0, false);
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	case 0x03:
 	case 0x2b:
 		if (i->reg == KUW_RSP)
 			kuw_run_set(r, KUW_RSP, 0, false);
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	case 0x89:
 		return kuw_run_move(r, i);
 	case 0x8b:
@@ -165,9 +165,9 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 		return kuw_run_lea(r, i);
 	case 0x87:
 		return i->reg == KUW_RSP || (!i->memory && i->base == KUW_RSP) ?
-			STUCK : AT_WORK;
+			KUW_RUN_STUCK : KUW_RUN_AT_WORK;
 	case 0x94:
-		return i->reg == KUW_RSP ? STUCK : AT_WORK;
+		return i->reg == KUW_RSP ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
 	case 0xc9:
 		return kuw_run_leave(r);
 	case 0xc2:
@@ -177,7 +177,7 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 	case 0xe8:
 		r->rising = false;
 		/* A call of what follows it reads rip. */
-		return i->imm ? AT_WORK : STUCK;
+		return i->imm ? KUW_RUN_AT_WORK : KUW_RUN_STUCK;
 	case 0xe9:
 	case 0xeb:
 		return jump_to(r, i->imm);
@@ -188,7 +188,7 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 	case 0xff:
 		return group_ff(r, i);
 	}
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 /* Decode the instruction at r->ip, go behind it, and do what it does. */
@@ -201,13 +201,13 @@ static enum kuw_run_state step(struct kuw_run *r)
 	u32 have = sizeof(code);
 
 	if (!kuw_try_user(r->w, r->ip, KUW_WORD, &code[0]))
-		return UNREADABLE;
+		return KUW_RUN_UNREADABLE;
 	/* The next page may be missing: most instructions are shorter. */
 	if (!kuw_try_user(r->w, r->ip + KUW_WORD, KUW_WORD, &code[1]))
 		have = KUW_WORD;
 	c = kuw_cur((const u8 *)code, have);
 	if (!kuw_insn_decode(&c, &insn))
-		return STUCK;
+		return KUW_RUN_STUCK;
 	r->ip += kuw_pos(&c, (const u8 *)code);
 	state = run_insn(r, &insn);
 	r->returned = r->returned && kuw_run_notes(r, &insn);
@@ -251,17 +251,17 @@ static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs 
 	for (; most && w->insns && w->faults <= KUW_MAX_FAULTS; most--) {
 		w->insns--;
 		state = step(&r);
-		if (state == RETURNED)
+		if (state == KUW_RUN_RETURNED)
 			return true;
-		if (state == UNREADABLE)
+		if (state == KUW_RUN_UNREADABLE)
 			return false;
-		if (state == AT_WORK)
+		if (state == KUW_RUN_AT_WORK)
 			continue;
 		if (r.nr_ways) {
 			continue_at(&r, &ways[--r.nr_ways]);
 		} else if (r.has_end) {
 			continue_at(&r, &r.end);
-			return finish(&r, 0) == RETURNED;
+			return finish(&r, 0) == KUW_RUN_RETURNED;
 		} else {
 			return false;
 		}

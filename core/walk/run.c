@@ -67,7 +67,7 @@ static enum kuw_run_state assign(struct kuw_run *r, u32 reg, u64 value, bool kno
 {
 	if (reg == KUW_RSP || known)
 		kuw_run_set(r, reg, value, known);
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 /*
@@ -80,14 +80,14 @@ static enum kuw_run_state come_back(struct kuw_run *r, u32 base, bool memory, s3
 
 	if (!sp) {
 		if (!r->returned || base >= KUW_NR_REGS || !(KUW_CALLEE_SAVED & 1u << base))
-			return STUCK;
+			return KUW_RUN_STUCK;
 		if (!kuw_run_knows(r, base)) {
 			r->w->regs.unknown = true;
-			return STUCK;
+			return KUW_RUN_STUCK;
 		}
 		sp = r->regs->r[base] + disp;
 		if (memory && (sp % KUW_WORD || !kuw_try_word(r->w, sp, &sp)))
-			return STUCK;
+			return KUW_RUN_STUCK;
 		r->bottom = sp;
 	}
 	r->left = 0;
@@ -100,7 +100,7 @@ static enum kuw_run_state copy(struct kuw_run *r, u32 to, u32 from)
 	if (to == KUW_RBP && from == KUW_RSP)
 		return assign(r, KUW_RBP, r->regs->r[KUW_RSP], kuw_run_knows(r, KUW_RSP));
 	if (to != KUW_RSP)
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	if (from == KUW_RBP && !r->returned) {
 		r->left = 0;
 		return assign(r, KUW_RSP, r->regs->r[KUW_RBP], kuw_run_knows(r, KUW_RBP));
@@ -113,49 +113,49 @@ enum kuw_run_state kuw_run_compute(struct kuw_run *r, const struct kuw_insn *i)
 	u64 *sp = &r->regs->r[KUW_RSP];
 
 	if (i->memory || i->base != KUW_RSP)
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	switch (i->ext) {
 	case 0:
 		*sp += i->imm;
 		r->rising = i->imm > 0;
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	case 4:
 		*sp &= i->imm;
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	case 5:
 		*sp -= i->imm;
 		r->rising = i->imm < 0;
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	case 7:
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	}
-	return STUCK;
+	return KUW_RUN_STUCK;
 }
 
 enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i)
 {
 	if (!i->wide)
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	if (i->memory) {
 		if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base))
 			store(r, r->regs->r[i->base] + i->disp, i->reg);
 	} else {
 		return copy(r, i->base, i->reg);
 	}
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 enum kuw_run_state kuw_run_load(struct kuw_run *r, const struct kuw_insn *i)
 {
 	if (!i->wide)
-		return AT_WORK;
+		return KUW_RUN_AT_WORK;
 	if (!i->memory)
 		return copy(r, i->reg, i->base);
 	if (i->reg == KUW_RSP)
 		return come_back(r, i->base, true, i->disp);
 	if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base))
 		load(r, r->regs->r[i->base] + i->disp, i->reg);
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i)
@@ -169,14 +169,14 @@ enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i)
 		r->rising = i->base == KUW_RSP && i->disp > 0;
 	if (i->reg == KUW_RSP || (i->reg == KUW_RBP && i->base == KUW_RSP))
 		return assign(r, i->reg, known ? r->regs->r[i->base] + i->disp : 0, known);
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 enum kuw_run_state kuw_run_leave(struct kuw_run *r)
 {
 	kuw_run_set(r, KUW_RSP, r->regs->r[KUW_RBP], kuw_run_knows(r, KUW_RBP));
 	kuw_run_pop(r, KUW_RBP);
-	return AT_WORK;
+	return KUW_RUN_AT_WORK;
 }
 
 bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)

@@ -12,10 +12,10 @@
 
 /* How an attempt stands. */
 enum kuw_run_state {
-	AT_WORK,
-	RETURNED,	/* the registers are the caller's */
-	STUCK,		/* this way leads nowhere */
-	UNREADABLE,
+	KUW_RUN_AT_WORK,
+	KUW_RUN_RETURNED,	/* the registers are the caller's */
+	KUW_RUN_STUCK,		/* this way leads nowhere */
+	KUW_RUN_UNREADABLE,
 };
 
 /* A way that was not taken: where it leads to, and what is known there. */
