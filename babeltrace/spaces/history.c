@@ -17,7 +17,7 @@
  */
 #define PATIENCE	G_GINT64_CONSTANT(15000000000)
 
-struct kr_history *kr_history_new(void)
+static struct kr_history *new_history(void)
 {
 	struct kr_history *history = g_new0(struct kr_history, 1);
 
@@ -26,12 +26,34 @@ struct kr_history *kr_history_new(void)
 	return history;
 }
 
-void kr_history_free(struct kr_history *history)
+static void free_history(struct kr_history *history)
 {
 	kr_spaces_free(history->spaces);
 	if (history->past)
 		kr_spaces_free(history->past);
 	g_free(history);
+}
+
+GHashTable *kr_histories_new(void)
+{
+	return g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)free_history);
+}
+
+struct kr_history *kr_history_of_trace(GHashTable *histories, const bt_trace *trace)
+{
+	struct kr_history *history = g_hash_table_lookup(histories, trace);
+
+	if (!history) {
+		history = new_history();
+		g_hash_table_insert(histories, (void *)trace, history);
+	}
+	return history;
+}
+
+struct kr_history *kr_history_of_event(GHashTable *histories, const bt_event *event)
+{
+	return kr_history_of_trace(histories, bt_stream_borrow_trace_const(
+		bt_event_borrow_stream_const(event)));
 }
 
 void kr_history_settle(struct kr_history *history)

@@ -18,6 +18,7 @@
 #define KR_HISTORY_H
 
 #include <babeltrace2/babeltrace.h>
+#include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "event.h"
@@ -49,8 +50,12 @@ struct kr_history {
 	bool dumping;
 };
 
-struct kr_history *kr_history_new(void);
-void kr_history_free(struct kr_history *history);
+/* Return: a table of all traces' histories, by bt_trace, which frees them when it is destroyed. */
+GHashTable *kr_histories_new(void);
+
+/* Return: that of a trace, or of an event's trace; it is made if there is none. */
+struct kr_history *kr_history_of_trace(GHashTable *histories, const bt_trace *trace);
+struct kr_history *kr_history_of_event(GHashTable *histories, const bt_event *event);
 
 /*
  * Look at an event, in the order of the trace, before it is applied. @live: what comes

@@ -107,3 +107,10 @@ void kr_symbolize_finalize(bt_self_component_filter *self)
 	free_filter(bt_self_component_get_data(
 		bt_self_component_filter_as_self_component(self)));
 }
+
+bool kr_filter_may_warn(const struct kr_filter *filter)
+{
+	return bt_component_get_logging_level(bt_self_component_as_component(
+			bt_self_component_filter_as_self_component(filter->self))) <=
+	       BT_LOGGING_LEVEL_WARNING;
+}

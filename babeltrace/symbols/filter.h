@@ -4,6 +4,7 @@
 #define KR_FILTER_H
 
 #include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
 
 /**
  * struct kr_filter - filter.kunwind.symbolize
@@ -30,5 +31,8 @@ bt_component_class_initialize_method_status kr_symbolize_init(
 	bt_self_component_filter_configuration *config, const bt_value *params,
 	void *data);
 void kr_symbolize_finalize(bt_self_component_filter *self);
+
+/* Return: whether the user wants warnings. */
+bool kr_filter_may_warn(const struct kr_filter *filter);
 
 #endif /* KR_FILTER_H */
