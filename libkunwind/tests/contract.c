@@ -1,180 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the library asks of the kernel, and what it makes of the answers. The device
- * is played by this program: open() is its own, and a seccomp filter turns each
- * request into a signal, whose handler answers. No stack is walked here.
+ * What the library asks of the kernel, and what it makes of the answers. The device is
+ * played (played_device.h): no stack is walked here.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "libkunwind.h"
+#include "played_device.h"
 #include "tap.h"
 
-#define DEVICE		"/dev/kunwind"
-#define FRAMES		5
-/* More than two requests return. */
-#define DEEP		2500
-#define DEEP_PROVEN	2100
 #define CALLS		100
 #define CANARY		4321
-
-/* How the next open() and the next requests are answered. */
-static int open_errno;
-static long version_answer;
-static uint32_t version_abi;
-static long stack_answer;
-/* A deep stack is read; the request that fails, or 0. */
-static int is_deep, failing;
-
-/* What was asked. */
-static int open_flags;
-static volatile int requests;
-static struct kunwind_stack asked;
-static const void *asked_at;
-
-/* In place of libc's, for the library's static copy in this program. */
-int open(const char *path, int flags, ...)
-{
-	if (strcmp(path, DEVICE)) {
-		errno = ENOENT;
-		return -1;
-	}
-	open_flags = flags;
-	if (open_errno) {
-		errno = open_errno;
-		return -1;
-	}
-	return syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-static long answer_version(struct kunwind_version *version)
-{
-	if (version->size != sizeof(*version) || version->reserved)
-		return -E2BIG;
-	if (version_answer)
-		return version_answer;
-	version->abi = version_abi;
-	version->max_frames = KUNWIND_MAX_FRAMES;
-	version->max_skip = KUNWIND_MAX_SKIP;
-	return 0;
-}
-
-/* A stack of DEEP frames behind that of the library. */
-static long answer_deep(struct kunwind_stack *stack, struct kunwind_frame *frames)
-{
-	uint32_t skip = stack->skip - 1, left = DEEP - skip;
-	uint32_t room = stack->capacity < KUNWIND_MAX_FRAMES ? stack->capacity :
-							       KUNWIND_MAX_FRAMES;
-
-	if (requests == failing)
-		return -ENOMEM;
-	stack->count = left < room ? left : room;
-	stack->proven = skip > DEEP_PROVEN ? 0 : DEEP_PROVEN - skip;
-	if (stack->proven > stack->count)
-		stack->proven = stack->count;
-	stack->stop = stack->count == left ? KUNWIND_STOP_COMPLETE :
-		      room == KUNWIND_MAX_FRAMES ? KUNWIND_STOP_MAX_FRAMES :
-						   KUNWIND_STOP_CAPACITY;
-	for (uint32_t i = 0; i < stack->count; i++)
-		frames[i] = (struct kunwind_frame) {
-			.address = 0x1000 + skip + i,
-			.flags = i >= stack->proven ? KUNWIND_FRAME_GUESSED : 0,
-		};
-	return 0;
-}
-
-static long answer_stack(struct kunwind_stack *stack)
-{
-	struct kunwind_frame *frames = (void *)((char *)stack + stack->size);
-
-	if (is_deep)
-		return answer_deep(stack, frames);
-	asked = *stack;
-	asked_at = stack;
-	/* Even where the kernel fails it may have written. */
-	stack->count = FRAMES;
-	stack->proven = FRAMES - 1;
-	stack->stop = KUNWIND_STOP_NO_RULE;
-	if (stack_answer)
-		return stack_answer;
-	for (int i = 0; i < FRAMES; i++)
-		frames[i] = (struct kunwind_frame) { .address = 0x1000 + i };
-	return 0;
-}
-
-static void on_request(int signal, siginfo_t *info, void *context)
-{
-	ucontext_t *uc = context;
-	void *arg = (void *)uc->uc_mcontext.gregs[REG_RDX];
-
-	(void)signal;
-	(void)info;
-	requests++;
-	if (uc->uc_mcontext.gregs[REG_RSI] == KUNWIND_IOC_VERSION)
-		uc->uc_mcontext.gregs[REG_RAX] = answer_version(arg);
-	else
-		uc->uc_mcontext.gregs[REG_RAX] = answer_stack(arg);
-}
-
-static int filter(struct sock_filter *code, size_t count)
-{
-	struct sock_fprog program = { .len = count, .filter = code };
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-}
-
-#define LOAD(field)	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, \
-				 offsetof(struct seccomp_data, field))
-#define IF(value, yes, no)	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
-#define ANSWER(what)	BPF_STMT(BPF_RET | BPF_K, what)
-
-/* The device's requests become SIGSYS. */
-static int trap_requests(void)
-{
-	struct sock_filter code[] = {
-		LOAD(nr),
-		IF(SYS_ioctl, 0, 4),
-		LOAD(args[1]),
-		IF(KUNWIND_IOC_VERSION, 1, 0),
-		IF(KUNWIND_IOC_STACK, 0, 1),
-		ANSWER(SECCOMP_RET_TRAP),
-		ANSWER(SECCOMP_RET_ALLOW),
-	};
-	struct sigaction action = { .sa_sigaction = on_request };
-
-	action.sa_flags = SA_SIGINFO | SA_NODEFER;
-	sigaction(SIGSYS, &action, NULL);
-	return filter(code, sizeof(code) / sizeof(code[0]));
-}
-
-/* No system call any more but requests, the handler's return, and the end. */
-static int kill_others(void)
-{
-	struct sock_filter code[] = {
-		LOAD(nr),
-		IF(SYS_ioctl, 3, 0),
-		IF(SYS_rt_sigreturn, 2, 0),
-		IF(SYS_exit_group, 1, 0),
-		ANSWER(SECCOMP_RET_KILL_PROCESS),
-		ANSWER(SECCOMP_RET_ALLOW),
-	};
-
-	return filter(code, sizeof(code) / sizeof(code[0]));
-}
 
 static int count_files(void)
 {
@@ -219,30 +61,30 @@ static void test_open(void)
 	};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		open_errno = errors[i].error;
+		played.open_errno = errors[i].error;
 		expect_open(errors[i].want, errors[i].what);
 	}
-	open_errno = 0;
+	played.open_errno = 0;
 	expect_open(-EPROTO, "not our device");
-	tap_ok(open_flags & O_CLOEXEC, "open: O_CLOEXEC");
+	tap_ok(played.open_flags & O_CLOEXEC, "open: O_CLOEXEC");
 	tap_ok(kunwind_open(NULL) == -EINVAL, "open: no place for the handle");
 	kunwind_close(NULL);
 }
 
 static void test_version(void)
 {
-	version_abi = KUNWIND_ABI_VERSION;
+	played.version_abi = KUNWIND_ABI_VERSION;
 	expect_open(0, "this ABI");
-	version_abi = KUNWIND_ABI_VERSION + 1;
+	played.version_abi = KUNWIND_ABI_VERSION + 1;
 	expect_open(0, "a later ABI");
-	version_abi = 0;
+	played.version_abi = 0;
 	expect_open(-EPROTO, "no ABI");
-	version_abi = KUNWIND_ABI_VERSION;
-	version_answer = -EINVAL;
+	played.version_abi = KUNWIND_ABI_VERSION;
+	played.version_answer = -EINVAL;
 	expect_open(-EPROTO, "another structure");
-	version_answer = -ENOMEM;
+	played.version_answer = -ENOMEM;
 	expect_open(-ENOMEM, "another error");
-	version_answer = 0;
+	played.version_answer = 0;
 }
 
 static void test_new(void)
@@ -285,17 +127,17 @@ static void test_backtrace(void)
 	tap_ok(kunwind_backtrace(NULL, bt) == -EINVAL, "backtrace: no handle");
 	tap_ok(kunwind_backtrace(handle, NULL) == -EINVAL, "backtrace: no room");
 
-	requests = 0;
+	played.requests = 0;
 	errno = CANARY;
 	tap_ok(kunwind_backtrace(handle, bt) == FRAMES, "backtrace: the number of frames");
 	tap_ok(errno == CANARY, "backtrace: errno is left alone");
-	tap_ok(requests == 1, "backtrace: one request");
-	tap_ok(asked.size == 32 && !asked.flags && !asked.reserved,
+	tap_ok(played.requests == 1, "backtrace: one request");
+	tap_ok(played.asked.size == 32 && !played.asked.flags && !played.asked.reserved,
 	       "backtrace: size 32, no flags, reserved zero");
-	tap_ok(asked.capacity == FRAMES + 2, "backtrace: the capacity");
-	tap_ok(asked.skip == 1, "backtrace: its own frame is skipped");
+	tap_ok(played.asked.capacity == FRAMES + 2, "backtrace: the capacity");
+	tap_ok(played.asked.skip == 1, "backtrace: its own frame is skipped");
 	frames = kunwind_backtrace_frames(bt);
-	tap_ok((const char *)frames == (const char *)asked_at + 32,
+	tap_ok((const char *)frames == (const char *)played.asked_at + 32,
 	       "backtrace: the frames are where the kernel wrote them");
 	for (int i = 0; i < FRAMES; i++)
 		same &= frames[i].address == 0x1000u + i;
@@ -306,13 +148,13 @@ static void test_backtrace(void)
 	       "backtrace: count, proven, stop");
 
 	errno = CANARY;
-	stack_answer = -EXDEV;
+	played.stack_answer = -EXDEV;
 	tap_ok(kunwind_backtrace(handle, bt) == -EXDEV, "backtrace: EXDEV");
 	tap_ok(errno == CANARY, "backtrace: EXDEV: errno is left alone");
 	tap_ok(is_empty(bt), "backtrace: EXDEV: the old stack is gone");
-	stack_answer = 0;
-	tap_ok(kunwind_backtrace(handle, bt) == FRAMES && asked.capacity == FRAMES + 2 &&
-	       asked.size == 32 && asked.skip == 1, "backtrace: again after an error");
+	played.stack_answer = 0;
+	tap_ok(kunwind_backtrace(handle, bt) == FRAMES && played.asked.capacity == FRAMES + 2 &&
+	       played.asked.size == 32 && played.asked.skip == 1, "backtrace: again after an error");
 
 	kunwind_close(handle);
 	kunwind_backtrace_free(bt);
@@ -327,12 +169,12 @@ static void expect_deep(struct kunwind_handle *handle, uint32_t capacity,
 
 	if (!bt)
 		tap_bail("no room");
-	requests = 0;
+	played.requests = 0;
 	ret = kunwind_backtrace(handle, bt);
 	tap_ok(ret == (int)count && kunwind_backtrace_count(bt) == count &&
 	       kunwind_backtrace_capacity(bt) == capacity,
 	       "deep: capacity %u: %u frames", capacity, count);
-	tap_ok(requests == want, "deep: in %d requests", want);
+	tap_ok(played.requests == want, "deep: in %d requests", want);
 	tap_ok(kunwind_backtrace_stop(bt) == stop, "deep: %s", kunwind_stop_name(stop));
 	tap_ok(kunwind_backtrace_proven(bt) ==
 	       (count < DEEP_PROVEN ? count : DEEP_PROVEN), "deep: proven");
@@ -352,7 +194,7 @@ static void test_deep(void)
 
 	if (kunwind_open(&handle))
 		tap_bail("no handle");
-	is_deep = 1;
+	played.is_deep = 1;
 	expect_deep(handle, DEEP + 100, DEEP, 3, KUNWIND_STOP_COMPLETE);
 	expect_deep(handle, DEEP, DEEP, 3, KUNWIND_STOP_COMPLETE);
 	expect_deep(handle, DEEP - 1, DEEP - 1, 3, KUNWIND_STOP_CAPACITY);
@@ -363,12 +205,12 @@ static void test_deep(void)
 	bt = kunwind_backtrace_new(DEEP);
 	if (!bt)
 		tap_bail("no room");
-	failing = 2;
-	requests = 0;
-	tap_ok(kunwind_backtrace(handle, bt) == -ENOMEM && requests == 2 && is_empty(bt),
+	played.failing = 2;
+	played.requests = 0;
+	tap_ok(kunwind_backtrace(handle, bt) == -ENOMEM && played.requests == 2 && is_empty(bt),
 	       "deep: the second request fails: no stack");
-	failing = 0;
-	is_deep = 0;
+	played.failing = 0;
+	played.is_deep = 0;
 	kunwind_backtrace_free(bt);
 	kunwind_close(handle);
 }
@@ -387,12 +229,12 @@ static void test_one_call(void)
 	if (child == 0) {
 		int good = 1;
 
-		requests = 0;
-		if (kill_others())
+		played.requests = 0;
+		if (played_kill_others())
 			_exit(2);
 		for (int i = 0; i < CALLS; i++)
 			good &= kunwind_backtrace(handle, bt) == FRAMES;
-		syscall(SYS_exit_group, !(good && requests == CALLS));
+		syscall(SYS_exit_group, !(good && played.requests == CALLS));
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		tap_bail("fork: %s", strerror(errno));
@@ -429,7 +271,7 @@ int main(void)
 	test_new();
 	test_stops();
 	test_open();
-	if (trap_requests()) {
+	if (played_trap_requests()) {
 		tap_skip("requests", "this system has no seccomp filters");
 		return tap_done();
 	}

@@ -18,6 +18,8 @@ extern "C" {
 #endif
 
 #define LIVE_FRAMES	1024
+/* In place of one or more calls inside a library. Never a return address. */
+#define LIVE_OTHERS	0
 
 #if defined(__clang__)
 #define NOINLINE	__attribute__((noinline))
@@ -75,6 +77,8 @@ void live_reopen(void);
  * notice that other code is at an address now. Return: whether it can.
  */
 int live_use_steps(void);
+/* Return: whether libunwind is one of the tools. */
+int live_has_libunwind(void);
 
 /* Room for the stacks of one thread. */
 struct live_stacks *live_new(void);
