@@ -18,6 +18,15 @@
 
 #define MAX_WRITERS	64
 
+/* Of the profile. */
+enum state {
+	IDLE,
+	CHANGING,
+	SAMPLING,
+	/* Another program samples this one. */
+	RECORDED,
+};
+
 struct kunwind_profile kunwind_profile;
 
 /* Return: kunwind_profile.threads, which is made if there is none; or NULL, with errno. */

@@ -44,17 +44,9 @@ struct memory {
 	struct writer writers[];
 };
 
-enum state {
-	IDLE,
-	CHANGING,
-	SAMPLING,
-	/* Another program samples this one. */
-	RECORDED,
-};
-
 /**
  * struct threads - what the threads of this process are doing with the profile
- * @state: enum state
+ * @state: see profile.c
  * @active: handlers that may be using the profile
  * @telling: a handler tells of code
  *
