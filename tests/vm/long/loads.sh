@@ -8,14 +8,20 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/tracers
 . "$TOP/tests/vm/lib/tracers"
 
-loads=${LOADS-10000}
+loads=10000
 module=/sys/module/kunwind_tracing
-# How often the demo ran.
-ran=0
+# The stacks of the demo's call, with kunwind-tracing and without; and how often the demo ran.
+whole='' stock='' ran=0
 
-# Without kunwind-tracing.
-record_stock() {
-	come_perf && demo && go_perf && stock=$(grep -m 1 '^demo ' "$SCRATCH/stacks.perf")
+# record NAME: perf's stack of the demo's call, in that variable.
+record() {
+	come_perf && demo && go_perf && printf -v "$1" %s "$(grep -m 1 '^demo ' "$SCRATCH/stacks.perf")"
+}
+
+# Each stack of the demo is what its source says; addresses are the same in the next run.
+is_right() {
+	calls "$SCRATCH/demo" setarch -R "$BUILT/demo" "$SCRATCH/map" &&
+		compare_demo "$BUILT/demo" "$SCRATCH/demo" "$SCRATCH/map" "$header"
 }
 
 # The demo, while COMMAND does its work.
@@ -83,11 +89,14 @@ each_of_two() {
 
 exec {progress}>&1
 ok "kunwind and kunwind-lttng are loaded, kunwind-tracing is not" modprobe -r kunwind-tracing
-ok "stock: perf records the demo" record_stock
-ok "kunwind-tracing is loaded and removed $loads times" load_all
-whole=$(grep -m 1 '^demo 7ffff7' "$SCRATCH/stacks.lttng")
-ok "LTTng has whole stacks, of all runs" only lttng "$whole"
+ok "stock: perf records the demo" record stock
+ok "kunwind-tracing is loaded" modprobe kunwind-tracing
+ok "with it, the demo's stacks are what its source says" is_right
+ok "perf records the demo again" record whole
 ok "they are deep, and the kernel's own are not" [ "$(wc -w <<<"$whole")" -ge 26 -a "$(wc -w <<<"$stock")" -lt 20 ]
+ok "kunwind-tracing goes" rmmod kunwind_tracing
+ok "kunwind-tracing is loaded and removed $loads times" load_all
+ok "LTTng has whole stacks, of all runs" only lttng "$whole"
 for tracer in perf bpftrace; do
 	ok "$tracer has whole stacks and the kernel's own, of all runs, and no other" each_of_two "$tracer"
 	echo "# $tracer: ${times[0]} whole, ${times[1]} the kernel's own"
