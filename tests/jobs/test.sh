@@ -95,8 +95,8 @@ test_hostile_traces() {
 	host_sum "$BUILD_DIR/test-plain"
 }
 
-# trace_processor_make STAMP: Perfetto's importer. Debian has its source only. It is configured as Debian does for what it builds of it,
-# without what takes libraries, and not optimized: what it reads here is small.
+# trace_processor_make STAMP: Perfetto's importer, of which Debian has the source only. The arguments are those of Debian's package
+# perfetto, less the parts that need other libraries. It is not optimized: it reads small files here.
 trace_processor_make() {
 	local out=$BUILD_DIR/perfetto args=(
 		is_debug=false is_clang=false is_system_compiler=true is_hermetic_clang=false
@@ -138,7 +138,7 @@ test_formats() {
 	if [[ -d $SOURCES_DIR/perfetto ]]; then
 		stamp=$(digest "$SOURCES_DIR/perfetto.stamp" "$(declare -f trace_processor_make)")
 		if ! is_made "$SOURCES_DIR/trace_processor_shell" "$stamp"; then
-			run_step trace-processor "building Perfetto's importer, once (about 30 min)" trace_processor_make "$stamp"
+			run_step trace-processor "building Perfetto's importer, once (about an hour)" trace_processor_make "$stamp"
 			((STEP_STATUS == 0)) || failed "Perfetto's importer cannot be built"
 		fi
 	fi
@@ -200,7 +200,7 @@ vm_round() {
 }
 TEST_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
-# vm_warnings: the compiler had nothing to say of the modules. A user of the modules can do nothing about it: another compiler says other things.
+# vm_warnings: the compiler had no warning for the modules. It is an error here alone: a user's compiler may have others.
 vm_warnings() {
 	if [[ ! -e $MODULE_DIR/said ]]; then
 		failed "what the compiler said of kunwind's modules is not there"
