@@ -15,7 +15,7 @@ whole='' stock='' ran=0
 
 # record NAME: perf's stack of the demo's call, in that variable.
 record() {
-	come_perf && demo && go_perf && printf -v "$1" %s "$(grep -m 1 '^demo ' "$SCRATCH/stacks.perf")"
+	come_perf && demo && go_perf && printf -v "$1" %s "$(grep -m 1 '^demo ' "$SCRATCH/stacks.perf")" && [[ ${!1} ]]
 }
 
 # Each stack of the demo is what its source says; addresses are the same in the next run.
