@@ -5,14 +5,12 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 
-# What was built is read-only here, and make writes its results there: it has a copy, in the same place.
-if [[ -e $BUILT/source ]]; then
-	cp -a "$BUILT/source" "$SCRATCH/source" && mount --bind "$SCRATCH/source" "$BUILT/source" || exit
-	trap 'umount "$BUILT/source"' EXIT
-fi
+trap 'umount "$BUILT"/source/{libkunwind,tests/ioctl} 2>/dev/null' EXIT
 for folder in libkunwind tests/ioctl; do
 	built=$BUILT/source/$folder
 	[[ -e $built/Makefile ]] || continue
+	# What was built is read-only here, and make writes its results there: it has a copy, in the same place.
+	mkdir -p "$SCRATCH/$folder" && cp -aT "$built" "$SCRATCH/$folder" && mount --bind "$SCRATCH/$folder" "$built" || exit
 	find "$built" -name '*.trs' -delete
 	timeout 1500 make -k -C "$built" check >"$SCRATCH/said" 2>&1
 	found=0
