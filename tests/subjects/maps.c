@@ -226,8 +226,10 @@ static void forks(char **libs)
 
 	load(libs[1]);
 	checkpoint();
-	while (!may_go())
+	while (!may_go()) {
 		family((mark_fn)dlsym(lib, "mark"), 3);
+		usleep(20000);
+	}
 }
 
 /* mprotect() of many pages holds mmap_lock for milliseconds, as fork() does. */

@@ -12,7 +12,7 @@ untold='addresses that lie in no mapping of the trace'
 
 # They make system calls all their lives, which begin before any session: one so many that some fall into a state dump, and one so few that
 # a live viewer keeps up with them on a slow machine.
-perl -e 'select undef, undef, undef, 0.0005 while 1' &
+perl -e 'select undef, undef, undef, 0.002 while 1' &
 busy=$!
 perl -e 'select undef, undef, undef, 0.02 while 1' &
 calm=$!
