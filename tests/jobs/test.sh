@@ -363,7 +363,7 @@ counted() {
 
 # test_rows [N [guest]]: the rows of every N-th FDE of all files of this machine and of the guest's root, or of that alone, next to libdwarf.
 test_rows() {
-	local sample=${1-1} rows=$BUILD_DIR/test-host/tests/host/rows top tops dir dirs begun=$SECONDS
+	local sample=${1-1} rows=$BUILD_DIR/test-host/tests/host/rows top tops dir dirs begun
 	setup
 	tops=("$VM_ROOT")
 	[[ ${2-} == guest ]] || tops+=('')
@@ -372,6 +372,7 @@ test_rows() {
 		failed "rows: built without libdwarf or libdw"
 		return 0
 	fi
+	begun=$SECONDS
 	for top in "${tops[@]}"; do
 		dirs=()
 		for dir in "$top"/usr/{bin,sbin,lib,lib32,libexec}; do
