@@ -21,7 +21,7 @@ struct kuw_encode {
 	const struct kuw_place *place;
 	const struct kuw_rank *rank;
 	u32 bytes;
-	/* private */
+	/* private: */
 	u32 entry;
 	u32 block;
 	u32 index;

@@ -18,7 +18,7 @@ struct kuw_gopclntab {
 	struct kuw_scan *scan;
 	const u8 *bytes;
 	u32 len;
-	/* private */
+	/* private: */
 	u64 text;
 	u32 names;
 	u32 pctab;

@@ -59,7 +59,7 @@ struct kuw_intern {
 	u32 nr_regs;
 	u32 nr_rules;
 	u32 exprs_len;
-	/* private */
+	/* private: */
 	struct kuw_move *moves;
 	u32 hash_bits;
 	u32 move_shift;

@@ -48,7 +48,7 @@ struct kuw_pairs {
 	u32 nr_fdes;
 	u32 nr;
 	u32 pair[KUW_MAX_PAIRS];
-	/* private */
+	/* private: */
 	u32 nr_sequences;
 	u32 mask;
 	u8 slots[KUW_PAIR_SLOTS];

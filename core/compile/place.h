@@ -51,7 +51,7 @@ struct kuw_place {
 	u32 nr_places;
 	u32 nr_blocks;
 	u32 end;
-	/* private */
+	/* private: */
 	u32 pos;
 	u32 last_rule;
 	u64 last;

@@ -42,7 +42,7 @@ struct kuw_scan {
 	u32 nr_fdes;
 	u32 nr_bad;
 	u32 scanned;
-	/* private */
+	/* private: */
 	const struct kuw_segment *segment;
 	u32 pos;
 	u32 batch_bytes;

@@ -21,7 +21,7 @@ struct kuw_item {
 struct kuw_sort {
 	struct kuw_item *items;
 	u32 n;
-	/* private */
+	/* private: */
 	u32 step;
 	u32 pos;
 	u32 differ;
