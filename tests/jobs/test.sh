@@ -200,12 +200,22 @@ vm_round() {
 }
 TEST_LOG_TROUBLE='BUG:|WARNING:|Oops|general protection fault[,:]|Kernel panic|unregister_netdevice|rcu: INFO|INFO: task|KASAN|UBSAN|ODEBUG|scheduling while atomic|refcount_t:'
 
-# vm_warnings: the compiler had no warning for the modules. It is an error here alone: a user's compiler may have others.
+# vm_warnings: neither the compiler nor kernel-doc has a warning for the modules. They are errors here alone: a user's compiler may have
+# others.
 vm_warnings() {
+	local kernel_doc=("$VM_ROOT"/usr/lib/linux-kbuild-*/scripts/kernel-doc) sources
 	if [[ ! -e $MODULE_DIR/said ]]; then
 		failed "what the compiler said of kunwind's modules is not there"
 	elif grep -E '\.[ch]:[0-9]+:[0-9]+: warning:' "$MODULE_DIR/said" >&2; then
 		failed "the compiler warns of kunwind's modules"
+	fi
+	mapfile -t sources < <(find "$TOP_DIR"/{core,kmod,include,lttng-integration,tracing-integration} -name '*.[ch]')
+	if [[ ! -e ${kernel_doc[0]} ]]; then
+		skipped "kernel-doc: it is not in this kernel's packages"
+	elif ! perl "${kernel_doc[0]}" -none -Werror "${sources[@]}" >&2; then
+		failed "kernel-doc warns of kunwind's comments"
+	else
+		TEST_PASSED=$((TEST_PASSED + 1))
 	fi
 }
 
