@@ -78,7 +78,7 @@ programs_begin() {
 		lttng enable-event --kernel --session=often --syscall --all &&
 		lttng add-context --kernel --session=often --type=callstack-user &&
 		lttng start often || return
-	for ((round = 0; round < 150; round++)); do
+	for ((round = 0; round < 300; round++)); do
 		/bin/true
 	done
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # run.sh --native, where it may load modules: it asks first, traces with the kernel it runs on, and removes what it loaded.
 #
-# The modules and the command are those of this guest: to build them here would take minutes.
+# The modules, the command and the demo are those of this guest: to build them here would take minutes.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -13,11 +13,11 @@ copy=$SCRATCH/kunwind
 prepare() {
 	mkdir -p "$copy/tests" || return
 	cp -r -t "$copy" "$TOP"/{run.sh,configure.ac,Makefile.am,Kbuild,core,kmod,include,lttng-integration,vm,babeltrace,libkunwind,port,tools} &&
-		cp -r -t "$copy/tests" "$TOP/tests/jobs" || return
+		cp -r -t "$copy/tests" "$TOP"/tests/{subjects,jobs} || return
 	# shellcheck disable=SC2034
 	(
 		TOP_DIR=$copy BUILD_DIR=$copy/build CACHE_DIR=$copy/build/cache VM_MORE_MODULES=()
-		for each in vm/{say,module,native,sources,trace}; do
+		for each in vm/{say,module,native,sources,trace} tests/jobs/subjects; do
 			# shellcheck source=/dev/null
 			. "$copy/$each.sh"
 		done
@@ -29,7 +29,8 @@ prepare() {
 			cp "$(modinfo -n kunwind-lttng)" "$MODULE_DIR/src/lttng-integration/" || exit
 		NATIVE=yes
 		mkdir -p "$(built_folder)/source"/{tools/kunwind,babeltrace}
-		cp "$BUILT/source/tools/kunwind/kunwind" "$(built_folder)/source/tools/kunwind/" &&
+		cp "$BUILT/demo" "$(built_folder)/" && subjects_stamp >"$(built_folder)/subjects.stamp" &&
+			cp "$BUILT/source/tools/kunwind/kunwind" "$(built_folder)/source/tools/kunwind/" &&
 			cp -r "$BUILT/source/babeltrace/.libs" "$(built_folder)/source/babeltrace/" && tools_stamp >"$(built_folder)/tools.stamp"
 	)
 }
@@ -83,11 +84,13 @@ ok "a command that takes too long is stopped" gives 124 answered y './run.sh exe
 ok "and its children, too" fails pgrep -f 'sleep 4321'
 ok "Ctrl-C ends it as well" gives 130 interrupted './run.sh exec --native -- sh -c "sleep 4322 & wait"' 4322
 ok "and its children" fails pgrep -f 'sleep 4322'
+ok "ls is traced" answered y "./run.sh --native trace --raw -- ls -l / >'$SCRATCH/view'"
+ok "every system call has a whole stack" compare
 # Without a session daemon it starts one, and ends it.
 pkill -x lttng-sessiond
 while pgrep -x lttng-sessiond >/dev/null; do sleep 0.2; done
-ok "ls is traced" answered y "./run.sh --native trace --raw -- ls -l / >'$SCRATCH/view'"
-ok "every system call has a whole stack" compare
+ok "the main job" answered y "./run.sh --native >'$SCRATCH/main'"
+ok "shows both programs" sh -c "grep -q ' demo\[[0-9]*\] ' '$SCRATCH/main' && grep -q ' ls\[[0-9]*\] getdents64(' '$SCRATCH/main'"
 ok "the session daemon is gone" fails pgrep -x lttng-sessiond
 ok "the modules are gone again" fails loaded
 ok "tests are for guests" gives 125 "$copy/run.sh" test --native
