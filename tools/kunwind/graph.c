@@ -13,12 +13,11 @@
 #include <unistd.h>
 #include "command.h"
 #include "graph.h"
+#include "plugins.h"
 #include "progress.h"
 #include "reader.h"
 #include "safe.h"
 #include "view.h"
-
-#define PLUGIN_FILE	BT2_PLUGINDIR "/babeltrace-plugin-kunwind.so"
 
 static bt_graph *running;
 
@@ -57,39 +56,6 @@ static void say_error(const char *what)
 	}
 	if (error)
 		bt_error_release(error);
-}
-
-/* The plugin: where babeltrace2 looks, then where this package puts it. */
-static const bt_plugin *find_plugin(void)
-{
-	const bt_plugin_set *set = NULL;
-	const bt_plugin *plugin = NULL;
-
-	if (!bt_plugin_find("kunwind", BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
-			    &plugin))
-		return plugin;
-	if (!bt_plugin_find_all_from_file(PLUGIN_FILE, BT_FALSE, &set)) {
-		plugin = bt_plugin_set_borrow_plugin_by_index_const(set, 0);
-		bt_plugin_get_ref(plugin);
-		bt_plugin_set_put_ref(set);
-		return plugin;
-	}
-	bt_current_thread_clear_error();
-	kc_error("install it, or say where it is: BABELTRACE_PLUGIN_PATH",
-		 "babeltrace2's plugin kunwind is not found: %s", PLUGIN_FILE);
-	return NULL;
-}
-
-static const bt_plugin *find_own(const char *name)
-{
-	const bt_plugin *plugin = NULL;
-
-	if (!bt_plugin_find(name, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
-			    &plugin))
-		return plugin;
-	bt_current_thread_clear_error();
-	kc_error("install babeltrace2", "babeltrace2's plugin %s is not found", name);
-	return NULL;
 }
 
 static void set_string(bt_value *params, const char *name, const char *value)
@@ -423,21 +389,6 @@ static int run(bt_graph *graph, const volatile sig_atomic_t *stop)
 		return KC_SIGNALLED(*stop);
 	}
 	return KC_FAILED;
-}
-
-bool kc_plugins_load(struct kc_plugins *plugins, enum kc_form form)
-{
-	plugins->own = form == KC_RAW ? find_own("text") : find_plugin();
-	plugins->ctf = plugins->own ? find_own("ctf") : NULL;
-	plugins->utils = plugins->ctf ? find_own("utils") : NULL;
-	return plugins->utils;
-}
-
-void kc_plugins_put(struct kc_plugins *plugins)
-{
-	bt_plugin_put_ref(plugins->own);
-	bt_plugin_put_ref(plugins->ctf);
-	bt_plugin_put_ref(plugins->utils);
 }
 
 /* Return: a status. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include "view.h"
 
+struct kc_plugins;
 struct kc_reader;
 
 /* What is shown, and what it is compared with. */
@@ -29,17 +30,6 @@ struct kc_lane {
 	GPtrArray *readable;
 	const bt_component_filter *muxer;
 };
-
-/* Plugins of babeltrace2, and ours; each is NULL, or loaded. */
-struct kc_plugins {
-	const bt_plugin *own;
-	const bt_plugin *ctf;
-	const bt_plugin *utils;
-};
-
-/* Load them, with privileges. Return: whether all are there; if not, that was said. */
-bool kc_plugins_load(struct kc_plugins *plugins, enum kc_form form);
-void kc_plugins_put(struct kc_plugins *plugins);
 
 /**
  * struct kc_graph - what is shown

@@ -20,6 +20,7 @@
 #include "jit_names.h"
 #include "output.h"
 #include "pager.h"
+#include "plugins.h"
 #include "reader.h"
 #include "reader_budgets.h"
 #include "safe.h"
