@@ -8,7 +8,7 @@
 #include "traced_space.h"
 
 /*
- * How long after the first event of a live trace a dump may begin, and how long it may
+ * How long a stack of a live trace waits for a dump to begin, and how long the dump may
  * say nothing, in nanoseconds of the trace: a person is looking. Between a session's
  * activation and its dump LTTng writes the metadata of all its events
  * (lttng_session_enable()): 8 s for all system calls in a debug kernel that is emulated,
@@ -114,8 +114,8 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	int64_t now = time_of(message);
 
-	if (history->until == INT64_MAX)
-		history->until = has_dump(event) ? now + PATIENCE : INT64_MIN;
+	if (history->until == INT64_MAX && !has_dump(event))
+		history->until = INT64_MIN;
 	/* Once it has begun, a slow machine may need longer for it. */
 	if (class->maps == KR_MAPS_DUMP_BEGIN || class->maps == KR_MAPS_DUMPED)
 		history->until = now + PATIENCE;
@@ -125,8 +125,11 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 			kr_history_settle(history);
 		return;
 	}
-	if (!history->past && needs_past(history, event, class))
+	if (!history->past && needs_past(history, event, class)) {
 		history->past = kr_spaces_new();
+		if (history->until == INT64_MAX)
+			history->until = now + PATIENCE;
+	}
 	if (history->past)
 		kr_maps_recall(class->maps, event, history->past, modules);
 }

@@ -34,7 +34,7 @@ struct kr_spaces;
  * @past: what was mapped before, as far as events were noticed; the end of a dump must
  *	  be noticed before more is applied. NULL: nothing waits for it
  * @until: a live trace's does not come later, in nanoseconds; INT64_MIN: none is waited
- *	   for; INT64_MAX: before the first event
+ *	   for; INT64_MAX: nothing has waited yet
  * @losses: what the tracer had no room for, of the channels that have such events
  * @lost: it will be met: events were noticed that far
  * @dump: their mark when the dump began
