@@ -5,6 +5,7 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 
+random_addresses
 maps=$BUILT/maps
 libs=("$BUILT"/maps[0-3].so)
 check=$TOP/tests/oracles/check-maps

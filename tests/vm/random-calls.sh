@@ -7,6 +7,7 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
 
+random_addresses
 seconds=15
 folder=$(mktemp -d)
 chmod 777 "$folder"

@@ -5,6 +5,7 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 
+random_addresses
 compare() {
 	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/oracles/check-complete" /bin/ls ls
 }

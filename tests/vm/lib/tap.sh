@@ -36,6 +36,11 @@ skip_all() {
 	exit 0
 }
 
+# random_addresses: programs have them from here on, as with users. Those of the guest do not, since they start slower: see vm/guest.sh.
+random_addresses() {
+	echo 2 >/proc/sys/kernel/randomize_va_space
+}
+
 done_testing() {
 	echo "1..$tap_number"
 	exit $((tap_failed > 0))
