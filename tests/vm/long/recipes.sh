@@ -22,9 +22,15 @@ extract() {
 		END { print number >folder "/count" }' "$page"
 }
 
-# try FILE: what it says begins where programs do.
+# perf_is_stock: what the recipe before wanted is gone.
+perf_is_stock() {
+	[[ $(replaced) != *perf_callchain_user* ]]
+}
+
+# try FILE: what it says begins where programs do. trace-cmd gives up if /proc/kallsyms, which has ftrace's trampolines, changes while it
+# copies it; so nothing goes meanwhile.
 try() {
-	mkdir "$1.d" && cd "$1.d" || return
+	soon perf_is_stock && mkdir "$1.d" && cd "$1.d" || return
 	# perf writes what it records to its stdout if that is a pipe.
 	timeout "${RECIPE_LIMIT-170}" bash -euo pipefail "$1" >"$1.said" 2>&1 </dev/null
 	local result=$?
