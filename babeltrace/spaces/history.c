@@ -107,6 +107,12 @@ static bool needs_past(const struct kr_history *history, const bt_event *event,
 		 kr_resolve_new_space(history->spaces, context, from, NULL));
 }
 
+/* Who wrote the trace chose the time. INT64_MAX itself means something else. */
+static int64_t patience_from(int64_t now)
+{
+	return MIN(now, INT64_MAX - 1 - PATIENCE) + PATIENCE;
+}
+
 void kr_history_notice(struct kr_history *history, const bt_message *message,
 		       const struct kr_event_class *class,
 		       struct kr_modules *modules, bool live)
@@ -118,7 +124,7 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 		history->until = INT64_MIN;
 	/* Once it has begun, a slow machine may need longer for it. */
 	if (class->maps == KR_MAPS_DUMP_BEGIN || class->maps == KR_MAPS_DUMPED)
-		history->until = now + PATIENCE;
+		history->until = patience_from(now);
 	if (class->maps == KR_MAPS_DUMP_END || history->until == INT64_MIN ||
 	    (live && now > history->until)) {
 		if (history->past)
@@ -128,7 +134,7 @@ void kr_history_notice(struct kr_history *history, const bt_message *message,
 	if (!history->past && needs_past(history, event, class)) {
 		history->past = kr_spaces_new();
 		if (history->until == INT64_MAX)
-			history->until = now + PATIENCE;
+			history->until = patience_from(now);
 	}
 	if (history->past)
 		kr_maps_recall(class->maps, event, history->past, modules);
