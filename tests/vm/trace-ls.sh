@@ -6,6 +6,7 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 
 random_addresses
+
 compare() {
 	babeltrace2 "$SCRATCH/trace" | "$TOP/tests/oracles/check-complete" /bin/ls ls
 }
