@@ -12,10 +12,10 @@ lossless() {
 	! grep -E 'were lost' said
 }
 
-# loses: the buffers are full, as nobody empties them meanwhile. What comes later says how much is lost.
+# loses: the buffers are full, as nobody empties them meanwhile. A buffer says how much was lost once it is emptied and more comes, on its CPU.
 loses() {
 	"$kunwind" trace --no-view -m 64K -e read -e write --output lost -- sh -c 'many="dd if=/dev/zero of=/dev/null bs=1 count=3000"
-		pkill -STOP -x lttng-consumerd; $many; pkill -CONT -x lttng-consumerd; $many; sleep 4' 2>said
+		pkill -STOP -x lttng-consumerd; $many; pkill -CONT -x lttng-consumerd; for second in 1 2 3 4; do $many; sleep 1; done' 2>said
 	cat said
 	grep 'events are being lost' said && grep -E '[0-9]+ events were lost: the buffers of 64 KiB' said && grep -E -- '-m 128K makes' said
 }

@@ -7,8 +7,8 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
 
-# Removals of each module, by one process and then by two. On an idle machine that is seconds.
-enough=3 limit=$((LIMIT / 3))
+# Removals of each module, by one process and then by two, and sessions with stacks meanwhile. On an idle machine that is seconds.
+enough=3 enough_sessions=2 limit=$((LIMIT / 3))
 updates=/lib/modules/$(uname -r)/updates/kunwind
 
 # Programs that come and go: each opens the device only if it is there, and holds it all the time.
@@ -42,9 +42,9 @@ trace() {
 		lttng destroy reload
 		! has_stacks || with_stacks=$((with_stacks + 1))
 		rm -rf "$SCRATCH/trace"
+		echo "$sessions $with_stacks" >"$SCRATCH/traced"
 		sleep 1
 	done >/dev/null 2>&1
-	echo "$sessions $with_stacks" >"$SCRATCH/traced"
 }
 
 # Each load looks at what has started.
@@ -93,11 +93,18 @@ remove() {
 	done
 }
 
-# cycles PHASE LOAD: until each module was removed often enough, by whomever. Programs have the device open most of the time: ten attempts find a
+# seen_enough PHASE: each module was removed often enough in it, by whomever, and enough sessions recorded stacks.
+seen_enough() {
+	local with_stacks
+	read -r _ with_stacks <"$SCRATCH/traced"
+	(($(removals "$1" kunwind) >= enough && $(removals "$1" kunwind_lttng) >= enough && with_stacks >= enough_sessions))
+}
+
+# cycles PHASE LOAD: until enough was seen. Programs have the device open most of the time: ten attempts find a
 # moment when none has, on a busy machine, too.
 cycles() {
 	local said attempt begun=$SECONDS
-	while (($(removals "$1" kunwind) < enough || $(removals "$1" kunwind_lttng) < enough)) && ((SECONDS - begun < limit)); do
+	while ! seen_enough "$1" && ((SECONDS - begun < limit)); do
 		for ((attempt = 0; attempt < 10; attempt++)); do
 			remove "$1"
 			[[ -d /sys/module/kunwind ]] || break
@@ -118,6 +125,7 @@ judge() {
 }
 
 mkdir "$SCRATCH/files"
+echo 0 0 >"$SCRATCH/traced"
 use_device "$SCRATCH/files" &
 trace &
 run &
@@ -137,7 +145,7 @@ read -r whole others <"$SCRATCH/asked"
 read -r sessions with_stacks <"$SCRATCH/traced"
 echo "# $whole whole stacks, $others others; $sessions sessions, $with_stacks of them with stacks"
 ok "stacks were asked for meanwhile, and all of them were whole" [ "$whole" -ge 100 -a "$others" = 0 ]
-ok "sessions recorded stacks" [ "$with_stacks" -ge 2 ]
+ok "sessions recorded stacks" [ "$with_stacks" -ge "$enough_sessions" ]
 ok "nothing is left" nothing_left
 ok "both can be removed now" eval 'rmmod kunwind_lttng && rmmod kunwind'
 ok "and loaded" modprobe kunwind-lttng
