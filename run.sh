@@ -20,6 +20,7 @@ VM_STEP=
 VM_DISK=
 VM_FIRMWARE=
 VM_PROGRAMS=
+VM_TOGETHER=
 VM_TOOLS=
 # shellcheck disable=SC2034
 VM_MORE_MODULES=(tests/module)
@@ -96,6 +97,7 @@ jobs:
   ./run.sh bench [host|vm|all] measure what walks, tables and traces cost, next to other tools
 
 long tests:
+  ./run.sh test others         run perf, a short storm and an unload on each of Debian's other kernels, without LTTng; part of test
   ./run.sh test kernels        run a trace, an attach, perf, a storm and an unload on each of Debian's kernels; print a table
   ./run.sh test package        install, use, upgrade and purge the packages in fresh Debian 12 and 13, also with Secure Boot
   ./run.sh test debug          the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak)

@@ -43,8 +43,8 @@ module_farm() {
 		LC_ALL=C comm -23 - "$dir.list" | (cd "$dir" && xargs -r -d '\n' rm -v --)
 }
 
-# module_make STAMP: kunwind.ko, kunwind-lttng.ko, kunwind-tracing.ko, those of VM_MORE_MODULES, and the index files of /lib/modules that
-# know them. What the compiler said stays in $MODULE_DIR/said.
+# module_make STAMP: kunwind.ko, kunwind-lttng.ko if there are lttng-modules, kunwind-tracing.ko, those of VM_MORE_MODULES, and the index
+# files of /lib/modules that know them. What the compiler said stays in $MODULE_DIR/said.
 module_make() {
 	local dir=$MODULE_DIR updates=$MODULE_DIR/updates
 	rm -rf -- "$dir/stamp" "$updates"
@@ -52,13 +52,13 @@ module_make() {
 	! grep -qs 'warning:' "$dir/said" || rm -rf -- "$dir/src"
 	mkdir -p "$updates" "$dir/index"
 	module_farm "$dir/src"
-	VM_BINDS=$(printf '%s\n' "$dir/src:/usr/src/kunwind" "$LTTNG_DIR:/usr/src/lttng-modules" \
+	VM_BINDS=$(printf '%s\n' "$dir/src:/usr/src/kunwind" ${LTTNG_DIR:+"$LTTNG_DIR:/usr/src/lttng-modules"} \
 		"$updates:/lib/modules/$KERNEL_RELEASE/updates/kunwind" "$dir/index:/mnt") in_root bash -euc '
 		kernel=/lib/modules/$0/build
 		cd /usr/src/kunwind
 		make -C "$kernel" M="$PWD" -j"$(nproc)" modules
 		# modpost does not look at the age of KBUILD_EXTRA_SYMBOLS, and kunwind may have other checksums now: start without its output.
-		if [[ -e lttng-integration/Kbuild ]]; then
+		if [[ -e lttng-integration/Kbuild && -e /usr/src/lttng-modules/Makefile ]]; then
 			rm -f lttng-integration/{Module.symvers,*.mod.c}
 			make -C "$kernel" M="$PWD/lttng-integration" -j"$(nproc)" LTTNG_MODULES=/usr/src/lttng-modules \
 				KBUILD_EXTRA_SYMBOLS="$PWD/Module.symvers /usr/src/lttng-modules/src/Module.symvers" modules
@@ -80,16 +80,22 @@ module_make() {
 	printf '%s\n' "$1" >"$dir/stamp"
 }
 
+# module_select: names where kunwind's modules for KERNEL_RELEASE are.
+module_select() {
+	MODULE_DIR=$BUILD_DIR/module${VM_TOGETHER:+-$VM_TOGETHER}-$KERNEL_RELEASE
+}
+
 # module_ready: kunwind's modules are there, of the sources as they are now. Without a Kbuild there is nothing to build.
 module_ready() {
-	local stamp file files=()
-	MODULE_DIR=$BUILD_DIR/module-$KERNEL_RELEASE
+	local stamp file files=() made
+	module_select
 	[[ -e $TOP_DIR/Kbuild ]] || return 0
 	while read -r file; do
 		files+=("$TOP_DIR/$file")
 	done < <(module_sources)
-	# The index of modules is made of what lttng_make() installed, and as often.
-	stamp=$(digest "$(<"$LTTNG_DIR.stamp")" "$(stat -c %Y "$LTTNG_DIR.stamp")" "$(declare -f module_make)" "${files[@]}")
+	# The index of modules is made of what lttng_make(), or else together_root_make(), installed, and as often.
+	made=${LTTNG_DIR:-$VM_ROOT}.stamp
+	stamp=$(digest "$(<"$made")" "$(stat -c %Y "$made")" "$(declare -f module_make)" "${files[@]}")
 	[[ -e $MODULE_DIR/stamp && $(<"$MODULE_DIR/stamp") == "$stamp" ]] || step "module-$KERNEL_RELEASE" \
 		"building kunwind's modules for kernel $KERNEL_RELEASE" module_make "$stamp"
 }

@@ -27,7 +27,8 @@ VM_STOCK_KERNEL=(linux-image-amd64 linux-headers-amd64)
 
 # kernel_select NAME: names all that depends on it. A release's stock kernel has that release's root; each other kernel has a copy of
 # such a root, with VM_KERNEL instead: packages of VM_KERNEL_SUITE if that is another one than the release. VM_LTTNG_SUITE is
-# where lttng-modules for it come from, if those of the release know no such kernel. With VM_NO_9P, the kernel has no 9p.
+# where lttng-modules for it come from, if those of the release know no such kernel. With VM_NO_9P, the kernel has no 9p. With VM_TOGETHER,
+# all of KERNELS have one root: a copy of the default one's, with the others next to it, and without lttng-modules for them.
 kernel_select() {
 	VM_SUITE=trixie
 	VM_STOCK=6.12
@@ -71,6 +72,26 @@ kernel_select() {
 	LTTNG_DIR=$CACHE_DIR/lttng-modules-$1
 	VM_IMAGE=$CACHE_DIR/image-$1.ext4
 	VM_INITRD=$CACHE_DIR/initrd-$1.cpio
+	[[ ! $VM_TOGETHER ]] || together_select "$1"
+}
+
+# together_select NAME: after kernel_select.
+together_select() {
+	VM_SUITE=trixie
+	VM_STOCK=6.12
+	VM_STOCK_ROOT=$CACHE_DIR/root-$VM_STOCK
+	VM_ROOT=$CACHE_DIR/root-together
+	LTTNG_DIR=
+	VM_IMAGE=$CACHE_DIR/image-together.ext4
+	VM_INITRD=$CACHE_DIR/initrd-together-$1.cpio
+}
+
+# kernel_release NAME: of that kernel, in its root.
+kernel_release() {
+	local flavour=
+	[[ $VM_TOGETHER ]] || { basename "$(echo "$VM_ROOT"/lib/modules/*)"; return; }
+	[[ $1 != *-* ]] || flavour=${1#*-}-
+	basename "$(echo "$VM_ROOT/lib/modules/${1%%-*}".*[0-9]-"${flavour}amd64")"
 }
 # Debian's kernels, the default first.
 KERNELS=(6.12 6.12-rt 6.12-cloud 6.1 7.3)
@@ -162,7 +183,8 @@ root_install() {
 		state=/var/cache/kunwind
 		printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d
 		chmod +x /usr/sbin/policy-rc.d
-		DEBIAN_FRONTEND=noninteractive apt-get -o Dir::State::lists=$state/lists -o Dir::Cache=$state \
+		# The guest has an initrd of its own: see initrd_make().
+		INITRD=No DEBIAN_FRONTEND=noninteractive apt-get -o Dir::State::lists=$state/lists -o Dir::Cache=$state \
 			-o Dir::Etc::SourceList=$state/sources.list -o Dir::Etc::SourceParts=/dev/null \
 			install -y --no-install-recommends --no-download "$@"
 		rm -r /usr/sbin/policy-rc.d $state
@@ -184,8 +206,9 @@ root_make() {
 	local new=$VM_ROOT.new packages
 	packages=$(IFS=,; echo "${VM_STOCK_KERNEL[*]},${VM_PACKAGES[*]}")
 	rm -rf -- "$new"
-	# The package of lttng-modules is only fetched: installing it would try to build it, which fails; see lttng-integration/.
-	bootstrap --variant=important --include="$packages" \
+	# The package of lttng-modules is only fetched: installing it would try to build it, which fails; see lttng-integration/. The guest has
+	# an initrd of its own; see initrd_make().
+	INITRD=No bootstrap --variant=important --include="$packages" \
 		--customize-hook='cd "$1/usr/src" && APT_CONFIG="$MMDEBSTRAP_APT_CONFIG" apt-get download lttng-modules-dkms' \
 		--customize-hook='chroot "$1" groupadd --force --system tracing' \
 		--customize-hook='chroot "$1" useradd --create-home --shell /bin/bash --groups tracing tracer' \
@@ -205,11 +228,11 @@ lttng_fetch() {
 	rm -r -- "$state"
 }
 
-# share_make ROOT: builds 9p from the kernel's source. By 9p, a guest shares folders with this machine. virtiofs would do, too, but
+# share_make ROOT RELEASE: builds 9p from the kernel's source. By 9p, a guest shares folders with this machine. virtiofs would do, too, but
 # kunwind trusts no file server of FUSE, so tests would see something else than with other kernels.
 share_make() {
 	VM_ROOT=$1 in_root bash -euc '
-		release=$(basename /lib/modules/*)
+		release=$0
 		build=/lib/modules/$release/build
 		mkdir /usr/src/9p
 		tar xf /usr/src/linux-source-*.tar.xz -C /usr/src/9p --strip-components=1 --wildcards "*/net/9p" "*/fs/9p"
@@ -218,7 +241,7 @@ share_make() {
 		find /usr/src/9p -name "*.ko" -exec install -D -m 644 -t "/lib/modules/$release/updates/9p" {} +
 		depmod "$release"
 		rm -r /usr/src/9p /usr/src/linux-source-*
-	'
+	' "$2"
 }
 
 # flavour_root_make STAMP: a copy of the guest's root, with another one of Debian's kernels.
@@ -226,8 +249,33 @@ flavour_root_make() {
 	local new=$VM_ROOT.new
 	root_copy "$new"
 	VM_FROM=$VM_KERNEL_SUITE root_install "$new" "${VM_KERNEL[@]}"
-	[[ -z $VM_NO_9P ]] || share_make "$new"
+	[[ -z $VM_NO_9P ]] || share_make "$new" "$(basename "$new"/lib/modules/*)"
 	[[ -z $VM_LTTNG_SUITE ]] || lttng_fetch "$new"
+	finish "$new" "$VM_ROOT" "$1"
+}
+
+# together_kernel ROOT NAME: puts that kernel there. The packages that name the newest of a release go again: with them apt would install
+# no older one, and bring the newest of all flavours.
+together_kernel() {
+	VM_TOGETHER='' kernel_select "$2"
+	# The packages that name a release's stock kernel have the same names in each release.
+	((${#VM_KERNEL[@]})) || VM_KERNEL=("${VM_STOCK_KERNEL[@]}") VM_KERNEL_SUITE=$VM_SUITE
+	together_select "$2"
+	VM_FROM=$VM_KERNEL_SUITE root_install "$1" "${VM_KERNEL[@]}"
+	[[ -z $VM_NO_9P ]] || share_make "$1" "$(VM_ROOT=$1 kernel_release "$2")"
+	VM_ROOT=$1 in_root dpkg --purge "${VM_KERNEL[@]}"
+}
+
+# together_root_make STAMP: a copy of the default kernel's root, with all others of KERNELS.
+together_root_make() {
+	local new=$VM_ROOT.new name
+	rm -rf -- "$new"
+	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$new"
+	VM_ROOT=$new in_root dpkg --purge "${VM_STOCK_KERNEL[@]}"
+	for name in "${KERNELS[@]:1}"; do
+		# What that selects is forgotten.
+		(together_kernel "$new" "$name")
+	done
 	finish "$new" "$VM_ROOT" "$1"
 }
 
@@ -294,6 +342,13 @@ root_ready() {
 			forget_root "$KERNEL_NAME"
 			step "root-$KERNEL_NAME" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"
 		}
+	elif [[ $VM_TOGETHER ]]; then
+		stamp=$(digest "$stamp" "${KERNELS[*]}" "$(declare -f kernel_select root_install share_make together_kernel together_root_make)")
+		is_made "$VM_ROOT" "$stamp" || {
+			forget_root together
+			rm -f -- "$CACHE_DIR"/initrd-together-*.stamp
+			step root-together "putting Debian's other kernels into a copy of the guest's root" together_root_make "$stamp"
+		}
 	elif ((${#VM_KERNEL[@]})); then
 		stamp=$(digest "$stamp" "${VM_KERNEL[*]}" "$VM_KERNEL_SUITE" "$VM_LTTNG_SUITE" "$VM_NO_9P" "$(declare -f root_copy root_install share_make lttng_fetch flavour_root_make)")
 		is_made "$VM_ROOT" "$stamp" || {
@@ -301,12 +356,14 @@ root_ready() {
 			step "root-$KERNEL_NAME" "putting kernel $KERNEL_NAME into a copy of the guest's root" flavour_root_make "$stamp"
 		}
 	fi
-	KERNEL_RELEASE=$(basename "$(echo "$VM_ROOT"/lib/modules/*)")
+	KERNEL_RELEASE=$(kernel_release "$KERNEL_NAME")
 	[[ -e $VM_ROOT/boot/vmlinuz-$KERNEL_RELEASE ]] || die 125 "$VM_ROOT has no kernel" "remove $VM_ROOT and run the same command again"
 
-	stamp=$(digest "$stamp" "$KERNEL_RELEASE" "$TOP_DIR/lttng-integration/fix-lttng-modules" "$(declare -f lttng_make)")
-	is_made "$LTTNG_DIR" "$stamp" || step "lttng-modules-$KERNEL_NAME" \
-		"building lttng-modules for kernel $KERNEL_RELEASE" lttng_make "$stamp"
+	if [[ $LTTNG_DIR ]]; then
+		stamp=$(digest "$stamp" "$KERNEL_RELEASE" "$TOP_DIR/lttng-integration/fix-lttng-modules" "$(declare -f lttng_make)")
+		is_made "$LTTNG_DIR" "$stamp" || step "lttng-modules-$KERNEL_NAME" \
+			"building lttng-modules for kernel $KERNEL_RELEASE" lttng_make "$stamp"
+	fi
 
 	each=$(digest "$stamp" "$TOP_DIR/vm/initrd-init" "$(declare -f initrd_make)")
 	is_made "$VM_INITRD" "$each" || step "initrd-$KERNEL_NAME" \
@@ -322,6 +379,6 @@ root_ready() {
 	fi
 
 	stamp=$(digest "$stamp" "$(declare -f image_make)")
-	is_made "$VM_IMAGE" "$stamp" || step "image-$KERNEL_NAME" \
+	is_made "$VM_IMAGE" "$stamp" || step "image-${VM_TOGETHER:-$KERNEL_NAME}" \
 		"making the guest's disk image" image_make "$stamp"
 }

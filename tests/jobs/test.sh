@@ -263,16 +263,16 @@ vm_lanes() {
 	fi
 }
 
-# vm_guests FOLDER LANES TEST...: runs them; the results are FOLDER/results.*.
+# vm_guests FOLDER LANES LANE ARGUMENT...: runs LANE FOLDER RESULTS ARGUMENT... so many times at once; the results are FOLDER/results.*.
 vm_guests() {
-	local folder=$1 lanes=$2 lane shown=(cat) watch
-	shift 2
+	local folder=$1 lanes=$2 run=$3 lane shown=(cat) watch
+	shift 3
 	((lanes == 1)) || shown=(vm_blocks "$folder")
 	# Groups of their own, to be ended with all that is in them.
 	set -m
 	for ((lane = 1; lane <= lanes; lane++)); do
 		: >"$folder/results.$lane"
-		{ vm_lane "$folder" "$folder/results.$lane" "$@" 2>&1 | "${shown[@]}" >&2; } &
+		{ "$run" "$folder" "$folder/results.$lane" "$@" 2>&1 | "${shown[@]}" >&2; } &
 		TEST_LANES+=($!)
 	done
 	# However this script ends.
@@ -296,19 +296,35 @@ stop_lanes() {
 	TEST_LANES=()
 }
 
+# vm_programs: what tests/vm runs in the guest is built, or has failed.
+vm_programs() {
+	mkdir -p "$(built_folder)"
+	run_step "vm-build-$KERNEL_NAME" "building the guest tests' programs" vm_build "$(built_folder)"
+	((STEP_STATUS)) || return 0
+	failed "the guest tests' programs cannot be built"
+	return 1
+}
+
+# vm_count RESULTS
+vm_count() {
+	local kind test
+	while read -r kind test; do
+		case $kind in
+		pass) TEST_PASSED=$((TEST_PASSED + 1)) ;;
+		fail) failed "$test" ;;
+		skip) skipped "$test" ;;
+		esac
+	done <"$1"
+}
+
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
-	local tests=("$@") folder kind test lanes
+	local tests=("$@") folder test lanes
 	((${#tests[@]})) || mapfile -t tests < <(cd "$TOP_DIR/tests/vm" && printf '%s\n' *.sh)
 	setup
 	# A debug kernel makes frames larger than is warned of.
 	[[ $KERNEL_NAME == *-debug ]] || vm_warnings
-	mkdir -p "$(built_folder)"
-	run_step "vm-build-$KERNEL_NAME" "building the guest tests' programs" vm_build "$(built_folder)"
-	if ((STEP_STATUS)); then
-		failed "the guest tests' programs cannot be built"
-		return 0
-	fi
+	vm_programs || return 0
 	# Another run in this tree has its own.
 	folder=$(mktemp -d "$BUILD_DIR/log/results-vm-XXXXXX")
 	TEST_FOLDER=$folder
@@ -320,14 +336,8 @@ test_vm() {
 	else
 		say "running ${#tests[@]} tests in $lanes guests at a time"
 	fi
-	vm_guests "$folder" "$lanes" "${tests[@]}"
-	while read -r kind test; do
-		case $kind in
-		pass) TEST_PASSED=$((TEST_PASSED + 1)) ;;
-		fail) failed "$test" ;;
-		skip) skipped "$test" ;;
-		esac
-	done < <(cat "$folder"/results.[12])
+	vm_guests "$folder" "$lanes" vm_lane "${tests[@]}"
+	vm_count <(cat "$folder"/results.[12])
 	for test in "${tests[@]}"; do
 		grep -qx "begin $test" "$folder"/results.[12] || failed "$test: no guest ran it"
 	done
@@ -337,6 +347,46 @@ TEST_FOLDER=
 TEST_LAST=
 # Of one test, in seconds. On a busy machine the longest takes half of it.
 TEST_LIMIT=900
+
+# others_lane FOLDER RESULTS KERNEL...: on each kernel that no other lane has taken, tests/vm/others. Its results follow its name.
+others_lane() {
+	local folder=$1 results=$2 tests=(perf.sh others/storm.sh)
+	shift 2
+	for kernel in "$@"; do
+		mkdir -- "$folder/$kernel" 2>/dev/null || continue
+		kernel_select "$kernel"
+		KERNEL_RELEASE=$(kernel_release "$kernel")
+		module_select
+		MODULE_LOAD=$MODULE_DIR
+		echo "kernel $KERNEL_RELEASE"
+		# Its traps are its own.
+		(vm_lane "$folder/$kernel" "$folder/$kernel.results" "${tests[@]}")
+		sed -E "s,^(pass|fail|skip) ,\1 $kernel: ," "$folder/$kernel.results" >>"$results"
+	done
+}
+
+# test_others: Debian's other kernels, in one root, without LTTng: to build its modules for each of them takes as long as all of this.
+test_others() {
+	local folder kernels=("${KERNELS[@]:1}") lanes
+	kernel=${KERNELS[0]}
+	setup
+	vm_programs || return 0
+	VM_TOGETHER=together
+	for kernel in "${kernels[@]}"; do
+		setup
+		vm_warnings
+	done
+	folder=$(mktemp -d "$BUILD_DIR/log/results-others-XXXXXX")
+	JOB_TIMEOUT=$((TEST_LIMIT * 3 + 120))
+	lanes=$(vm_lanes ${#kernels[@]})
+	say "running tests/vm/others with ${kernels[*]}, in $lanes guests at a time"
+	vm_guests "$folder" "$lanes" others_lane "${kernels[@]}"
+	vm_count <(cat "$folder"/results.[12])
+	for kernel in "${kernels[@]}"; do
+		grep -q "^pass $kernel: " "$folder"/results.[12] || failed "$kernel: no guest ran its tests"
+	done
+	kernel=${KERNELS[0]} VM_TOGETHER=
+}
 
 # test_debug [TEST...]: all of tests/vm, or some, and those of tests/vm/debug, with the debug kernel.
 test_debug() {
@@ -620,7 +670,7 @@ kernels_table() {
 	' "$results"
 }
 
-# test_check [host|vm|kernels|package|debug|live|perf|names|nmi|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
+# test_check [host|vm|kernels|others|package|debug|live|perf|names|nmi|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -635,14 +685,14 @@ test_check() {
 			die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		fi
 		;;
-	host | hostile-traces | formats | kernels | package | live | perf | names | nmi | endurance | peers | smp | all)
+	host | hostile-traces | formats | kernels | others | package | live | perf | names | nmi | endurance | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, hostile-traces, formats, vm, kernels, package, debug, rows, steps, live, perf, names, nmi, endurance, smp, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, hostile-traces, formats, vm, kernels, others, package, debug, rows, steps, live, perf, names, nmi, endurance, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|hostile-traces|formats|vm|kernels|package|debug|live|perf|names|nmi|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]
+# test_job [host|hostile-traces|formats|vm|kernels|others|package|debug|live|perf|names|nmi|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -654,6 +704,7 @@ test_job() {
 	formats) test_formats ;;
 	vm) test_vm "$@" ;;
 	kernels) test_kernels ;;
+	others) test_others ;;
 	package) test_package ;;
 	debug) test_debug "$@" ;;
 	live) test_live ;;
@@ -670,6 +721,7 @@ test_job() {
 		test_host
 		test_rows "$TEST_SAMPLE" guest
 		test_vm
+		test_others
 		;;
 	esac
 	# Without a network there are no peers.
