@@ -11,7 +11,7 @@ ok "kunwind is loaded, kunwind-tracing is not" fresh
 ok "stock: the demo is recorded" calls "$SCRATCH/demo" "$BUILT/demo" "$SCRATCH/map"
 ok "stock: its functions are not on its stacks" fails compare_demo "$BUILT/demo" "$SCRATCH/demo" "$SCRATCH/map" "$header"
 ok "stock: a program with code of its own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
-perf script -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.stock" 2>"$SCRATCH/said"
+perf script --no-inline -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.stock" 2>"$SCRATCH/said"
 
 ok "kunwind-tracing is loaded" modprobe kunwind-tracing
 for name in demo demo32; do
@@ -26,7 +26,7 @@ done
 
 # Frame pointers lead through code without tables: nothing of that may be lost.
 never_fewer() {
-	perf script -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.now"
+	perf script --no-inline -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.now"
 	"$TOP/tests/oracles/check-never-fewer" made /usr/include/x86_64-linux-gnu/asm/unistd_64.h "$SCRATCH/made.stock" "$SCRATCH/made.now"
 }
 ok "code of a program's own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
