@@ -348,9 +348,9 @@ TEST_LAST=
 # Of one test, in seconds. On a busy machine the longest takes half of it.
 TEST_LIMIT=900
 
-# others_lane FOLDER RESULTS KERNEL...: on each kernel that no other lane has taken, tests/vm/others. Its results follow its name.
+# others_lane FOLDER RESULTS KERNEL...: TEST_OTHERS on each kernel that no other lane has taken. Its results follow its name.
 others_lane() {
-	local folder=$1 results=$2 tests=(perf.sh others/storm.sh)
+	local folder=$1 results=$2
 	shift 2
 	for kernel in "$@"; do
 		mkdir -- "$folder/$kernel" 2>/dev/null || continue
@@ -360,14 +360,14 @@ others_lane() {
 		MODULE_LOAD=$MODULE_DIR
 		echo "kernel $KERNEL_RELEASE"
 		# Its traps are its own.
-		(vm_lane "$folder/$kernel" "$folder/$kernel.results" "${tests[@]}")
-		sed -E "s,^(pass|fail|skip) ,\1 $kernel: ," "$folder/$kernel.results" >>"$results"
+		(vm_lane "$folder/$kernel" "$folder/$kernel.results" "${TEST_OTHERS[@]}")
+		sed -E "s,^(begin|pass|fail|skip) ,\1 $kernel: ," "$folder/$kernel.results" >>"$results"
 	done
 }
 
 # test_others: Debian's other kernels, in one root, without LTTng: to build its modules for each of them takes as long as all of this.
 test_others() {
-	local folder kernels=("${KERNELS[@]:1}") lanes
+	local folder kernels=("${KERNELS[@]:1}") lanes test
 	kernel=${KERNELS[0]}
 	setup
 	vm_programs || return 0
@@ -377,16 +377,19 @@ test_others() {
 		vm_warnings
 	done
 	folder=$(mktemp -d "$BUILD_DIR/log/results-others-XXXXXX")
-	JOB_TIMEOUT=$((TEST_LIMIT * 3 + 120))
+	JOB_TIMEOUT=$((TEST_LIMIT * (${#TEST_OTHERS[@]} + 1) + 120))
 	lanes=$(vm_lanes ${#kernels[@]})
-	say "running tests/vm/others with ${kernels[*]}, in $lanes guests at a time"
+	say "running ${TEST_OTHERS[*]} with ${kernels[*]}, in $lanes guests at a time"
 	vm_guests "$folder" "$lanes" others_lane "${kernels[@]}"
 	vm_count <(cat "$folder"/results.[12])
 	for kernel in "${kernels[@]}"; do
-		grep -q "^pass $kernel: " "$folder"/results.[12] || failed "$kernel: no guest ran its tests"
+		for test in "${TEST_OTHERS[@]}"; do
+			grep -qx "begin $kernel: $test" "$folder"/results.[12] || failed "$kernel: $test: no guest ran it"
+		done
 	done
 	kernel=${KERNELS[0]} VM_TOGETHER=
 }
+TEST_OTHERS=(perf.sh others/storm.sh)
 
 # test_debug [TEST...]: all of tests/vm, or some, and those of tests/vm/debug, with the debug kernel.
 test_debug() {
@@ -721,7 +724,7 @@ test_job() {
 		test_host
 		test_rows "$TEST_SAMPLE" guest
 		test_vm
-		test_others
+		[[ $kernel != "${KERNELS[0]}" ]] || test_others
 		;;
 	esac
 	# Without a network there are no peers.
