@@ -18,7 +18,7 @@ ok "the demo is traced" calls "$SCRATCH/demo" "$BUILT/demo" "$SCRATCH/map"
 ok "its functions are on its stacks, in order" compare_demo "$BUILT/demo" "$SCRATCH/demo" "$SCRATCH/map" "$header"
 
 ok "kunwind-test is loaded" modprobe kunwind-test
-ok "perf records all processes" begin_perf -e raw_syscalls:sys_enter -c 100 -g -o "$SCRATCH/all"
+ok "perf records all processes" begin_perf -B -e raw_syscalls:sys_enter -c 100 -g -o "$SCRATCH/all"
 stops >"$SCRATCH/before"
 mapfile -t fair < <("$storm" --list | grep -vx lies)
 weather "$seconds" "${fair[@]}"
