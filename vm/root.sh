@@ -28,7 +28,7 @@ VM_STOCK_KERNEL=(linux-image-amd64 linux-headers-amd64)
 # kernel_select NAME: names all that depends on it. A release's stock kernel has that release's root; each other kernel has a copy of
 # such a root, with VM_KERNEL instead: packages of VM_KERNEL_SUITE if that is another one than the release. VM_LTTNG_SUITE is
 # where lttng-modules for it come from, if those of the release know no such kernel. With VM_NO_9P, the kernel has no 9p. With VM_TOGETHER,
-# all of KERNELS have one root: a copy of the default one's, with the others next to it, and without lttng-modules for them.
+# all of KERNELS but the default one have one root, a copy of the default one's, without lttng-modules.
 kernel_select() {
 	VM_SUITE=trixie
 	VM_STOCK=6.12
@@ -236,8 +236,8 @@ share_make() {
 		build=/lib/modules/$release/build
 		mkdir /usr/src/9p
 		tar xf /usr/src/linux-source-*.tar.xz -C /usr/src/9p --strip-components=1 --wildcards "*/net/9p" "*/fs/9p"
-		make -C "$build" M=/usr/src/9p/net/9p CONFIG_NET_9P=m CONFIG_NET_9P_VIRTIO=m modules
-		make -C "$build" M=/usr/src/9p/fs/9p CONFIG_9P_FS=m KBUILD_EXTRA_SYMBOLS=/usr/src/9p/net/9p/Module.symvers modules
+		make -C "$build" -j"$(nproc)" M=/usr/src/9p/net/9p CONFIG_NET_9P=m CONFIG_NET_9P_VIRTIO=m modules
+		make -C "$build" -j"$(nproc)" M=/usr/src/9p/fs/9p CONFIG_9P_FS=m KBUILD_EXTRA_SYMBOLS=/usr/src/9p/net/9p/Module.symvers modules
 		find /usr/src/9p -name "*.ko" -exec install -D -m 644 -t "/lib/modules/$release/updates/9p" {} +
 		depmod "$release"
 		rm -r /usr/src/9p /usr/src/linux-source-*
@@ -266,12 +266,13 @@ together_kernel() {
 	VM_ROOT=$1 in_root dpkg --purge "${VM_KERNEL[@]}"
 }
 
-# together_root_make STAMP: a copy of the default kernel's root, with all others of KERNELS.
+# together_root_make STAMP: a copy of the default kernel's root, with all others of KERNELS instead.
 together_root_make() {
 	local new=$VM_ROOT.new name
-	rm -rf -- "$new"
-	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$new"
-	VM_ROOT=$new in_root dpkg --purge "${VM_STOCK_KERNEL[@]}"
+	root_copy "$new"
+	# A guest has other devices; to index thousands of drivers takes longer than to install the kernel.
+	printf '%s\n' path-exclude={,/usr}'/lib/modules/*/kernel/'{drivers,sound}'/*' \
+		path-include={,/usr}'/lib/modules/*/kernel/drivers/'{block,char,virtio}'/*' >"$new/etc/dpkg/dpkg.cfg.d/kunwind"
 	for name in "${KERNELS[@]:1}"; do
 		# What that selects is forgotten.
 		(together_kernel "$new" "$name")
@@ -343,7 +344,7 @@ root_ready() {
 			step "root-$KERNEL_NAME" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"
 		}
 	elif [[ $VM_TOGETHER ]]; then
-		stamp=$(digest "$stamp" "${KERNELS[*]}" "$(declare -f kernel_select root_install share_make together_kernel together_root_make)")
+		stamp=$(digest "$stamp" "${KERNELS[*]}" "$(declare -f kernel_select root_copy root_install share_make together_kernel together_root_make)")
 		is_made "$VM_ROOT" "$stamp" || {
 			forget_root together
 			rm -f -- "$CACHE_DIR"/initrd-together-*.stamp

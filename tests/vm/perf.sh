@@ -7,39 +7,6 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/perf
 . "$TOP/tests/vm/lib/perf"
 
-deep=(python3 -S "$TOP/tests/subjects/deep.py")
-
-# asleep: deep.py sleeps until it is woken.
-asleep() {
-	mkfifo "$SCRATCH/wake"
-	"${deep[@]}" "$SCRATCH/asleep.map" 0.5 <"$SCRATCH/wake" &
-	sleeper=$!
-	exec {wake}>"$SCRATCH/wake"
-	soon sleeps "$sleeper"
-}
-
-# In read(), below all its calls.
-sleeps() {
-	[[ -s $SCRATCH/asleep.map && $(awk '{ print $1 }' "/proc/$1/syscall") == 0 ]]
-}
-
-# first_ones: perf of all processes, while one that slept wakes up, and one begins. Each event is the return from a read(): perf itself
-# writes, and would record that, too.
-first_ones() {
-	cp -- "$(type -P ls)" "$SCRATCH/newcomer"
-	begin_perf -e raw_syscalls:sys_exit --filter 'id == 0' -g -o "$SCRATCH/first" && consumes 1 || return
-	echo >&"$wake"
-	wait "$sleeper"
-	"$SCRATCH/newcomer" / >/dev/null
-	stop
-}
-
-# of PID: its stacks alone.
-of() {
-	perf script --no-inline -i "$SCRATCH/first" --pid "$1" "${fields[@]}" |
-		"$TOP/tests/oracles/check-perf" "${@:2}"
-}
-
 # older: an event that is there before the module. With the module that was there before, modprobe has removed kunwind, too.
 older() {
 	begin_perf -e cpu-clock -F 997 -g -o "$SCRATCH/older" || return
@@ -63,10 +30,7 @@ ok "a program sleeps deep in its calls" asleep
 ok "kunwind-tracing is loaded" modprobe kunwind-tracing
 ok "two functions are replaced, and none is hooked" idle
 ok "perf without stacks changes nothing" without_stacks
-ok "perf of all processes is recorded" first_ones
-ok "the first stack of the one that slept is whole" of "$sleeper" --first --least 100
-judged "the first stacks of all others are, too" "$SCRATCH/first" --first --least 99 --stacks 2
-judged "and those of the one that is new" "$SCRATCH/first" --comm newcomer --least 99 --stacks 2
+first_are_whole
 ok "soon after nothing is left of it" soon idle
 ok "no table, and no address space" nothing_left
 
