@@ -289,11 +289,15 @@ programs_make() {
 	finish "$new" "$VM_PROGRAMS" "$1"
 }
 
-# Everything in the image that is built from source comes before it: kernel modules of lttng.
+# Everything in the image that is built from source comes before it: kernel modules of lttng. Where kernels are together, nothing is built
+# in the guest: it has no headers.
 image_make() {
 	local new=$VM_IMAGE.new
 	rm -f -- "$new"
-	mke2fs -q -t ext4 -L kunwind -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$VM_ROOT" "$new" 6G
+	apart "$CACHE_DIR" bash -euc '
+		[[ ! $3 ]] || mount -t tmpfs -o mode=755 tmpfs "$1/usr/src"
+		exec mke2fs -q -t ext4 -L kunwind -E root_owner=0:0,lazy_itable_init=1 -O ^has_journal -d "$1" "$2" 6G
+	' image_make "$VM_ROOT" "$new" "$VM_TOGETHER"
 	finish "$new" "$VM_IMAGE" "$1"
 }
 

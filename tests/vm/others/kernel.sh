@@ -8,8 +8,7 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/perf
 . "$TOP/tests/vm/lib/perf"
 
-seconds=10 minutes=0
-random_addresses
+seconds=6 minutes=0
 chmod 755 "$SCRATCH"
 modprobe --quiet --all fuse overlay
 ok "kunwind is loaded, kunwind-tracing is not" fresh
@@ -21,6 +20,7 @@ ok "soon after nothing is left of it" soon idle
 ok "the demo is traced" calls "$SCRATCH/demo" "$BUILT/demo" "$SCRATCH/map"
 ok "its functions are on its stacks, in order" compare_demo "$BUILT/demo" "$SCRATCH/demo" "$SCRATCH/map" "$header"
 
+random_addresses
 ok "kunwind-test is loaded" modprobe kunwind-test
 # To note the build IDs of all files takes half a minute.
 ok "perf records all processes" begin_perf -B -e raw_syscalls:sys_enter -c 100 -g -o "$SCRATCH/all"
