@@ -13,7 +13,7 @@ die() {
 }
 
 # Seconds that steps take on an idle machine with two CPUs.
-declare -A STEP_SECONDS=([root]=180 [root-together]=120 [lttng-modules]=100 [initrd]=3 [image]=15 [module]=50 [subjects]=10 [tools]=60 [demo]=45)
+declare -A STEP_SECONDS=([root]=120 [root-together]=120 [lttng-modules]=100 [initrd]=3 [image]=15 [module]=50 [subjects]=10 [tools]=60 [demo]=45)
 # The steps that the job may need, in their order.
 STEP_PLAN=()
 # What the steps of this run should have taken until now, and what they took: how fast this machine is.
