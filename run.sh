@@ -65,6 +65,8 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$TOP_DIR/tests/jobs/demo.sh"
 # shellcheck source=tests/jobs/test.sh
 . "$TOP_DIR/tests/jobs/test.sh"
+# shellcheck source=tests/jobs/others.sh
+. "$TOP_DIR/tests/jobs/others.sh"
 # shellcheck source=tests/jobs/package.sh
 . "$TOP_DIR/tests/jobs/package.sh"
 # shellcheck source=tests/jobs/fetch-sources.sh
