@@ -37,10 +37,7 @@ test_others() {
 	lanes=$(vm_lanes ${#kernels[@]})
 	say "running $TEST_OTHERS with ${kernels[*]}, in $lanes guests at a time"
 	vm_guests "$folder" "$lanes" others_lane "${kernels[@]}"
-	vm_count <(cat "$folder"/results.[12])
-	for kernel in "${kernels[@]}"; do
-		grep -qx "begin $kernel: $TEST_OTHERS" "$folder"/results.[12] || failed "$kernel: no guest ran $TEST_OTHERS"
-	done
+	vm_count "$folder" "${kernels[@]/%/": $TEST_OTHERS"}"
 	kernel=${KERNELS[0]} VM_TOGETHER=
 }
 TEST_OTHERS=others/kernel.sh

@@ -211,7 +211,7 @@ vm_warnings() {
 	fi
 }
 
-# vm_comments: nor has kernel-doc one.
+# vm_comments: kernel-doc has no warning for their comments.
 vm_comments() {
 	local kernel_doc=("$VM_ROOT"/usr/lib/linux-kbuild-*/scripts/kernel-doc) sources
 	mapfile -t sources < <(find "$TOP_DIR"/{core,kmod,include,lttng-integration,tracing-integration} -name '*.[ch]')
@@ -310,21 +310,25 @@ vm_programs() {
 	return 1
 }
 
-# vm_count RESULTS
+# vm_count FOLDER TEST...: the results there. A test that has not begun has failed.
 vm_count() {
-	local kind test
+	local folder=$1 kind test
+	shift
 	while read -r kind test; do
 		case $kind in
 		pass) TEST_PASSED=$((TEST_PASSED + 1)) ;;
 		fail) failed "$test" ;;
 		skip) skipped "$test" ;;
 		esac
-	done <"$1"
+	done < <(cat "$folder"/results.[12])
+	for test in "$@"; do
+		grep -qx "begin $test" "$folder"/results.[12] || failed "$test: no guest ran it"
+	done
 }
 
 # test_vm [TEST...]: all of tests/vm, or some.
 test_vm() {
-	local tests=("$@") folder test lanes
+	local tests=("$@") folder lanes
 	((${#tests[@]})) || mapfile -t tests < <(cd "$TOP_DIR/tests/vm" && printf '%s\n' *.sh)
 	setup
 	# A debug kernel makes frames larger than is warned of.
@@ -342,10 +346,7 @@ test_vm() {
 		say "running ${#tests[@]} tests in $lanes guests at a time"
 	fi
 	vm_guests "$folder" "$lanes" vm_lane "${tests[@]}"
-	vm_count <(cat "$folder"/results.[12])
-	for test in "${tests[@]}"; do
-		grep -qx "begin $test" "$folder"/results.[12] || failed "$test: no guest ran it"
-	done
+	vm_count "$folder" "${tests[@]}"
 }
 TEST_LANES=()
 TEST_FOLDER=

@@ -23,13 +23,14 @@ ok "its functions are on its stacks, in order" compare_demo "$BUILT/demo" "$SCRA
 random_addresses
 ok "kunwind-test is loaded" modprobe kunwind-test
 # To note the build IDs of all files takes half a minute.
-ok "perf records all processes" begin_perf -B -e raw_syscalls:sys_enter -c 100 -g -o "$SCRATCH/all"
+ok "perf records all processes" begin_perf -B -e raw_syscalls:sys_enter -g -o "$SCRATCH/all"
 stops >"$SCRATCH/before"
 mapfile -t fair < <("$storm" --list | grep -vx lies)
 weather "$seconds" --tracer "${fair[@]}"
 stops_since "$SCRATCH/before" >"$SCRATCH/stops"
 echo "# all stacks: $(paste -sd, "$SCRATCH/stops" | sed 's/,/, /g')"
-ok "stacks were whole" grep -q '^COMPLETE ' "$SCRATCH/stops"
+# The storms themselves take a thousand.
+ok "perf's stacks were whole" awk '$1 == "COMPLETE" && $2 >= 10000 { whole = 1 } END { exit !whole }' "$SCRATCH/stops"
 ok "no stack ended for another reason than is known" fails grep -Ev "$storms_allowed" "$SCRATCH/stops"
 
 "$BUILT/busy" &
