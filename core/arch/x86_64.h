@@ -73,17 +73,23 @@
 
 /*
  * Return: false if the 8 bytes before an address certainly do not end with a call; true
- * if they may: e8 and a 32-bit displacement, or ff /2 with any operand.
+ * if they may: e8 and a 32-bit displacement, or ff /2 with any operand. The first byte of a
+ * call with a uprobe or a breakpoint is cc. What ends with cc is padding between functions.
  */
 static inline bool kuw_may_end_with_call(u64 before)
 {
 	u32 n;
 
-	if ((before >> 24 & 0xff) == 0xe8)
-		return true;
-	for (n = 2; n <= 7; n++)
-		if ((before >> (64 - 8 * n) & 0x38ff) == 0x10ff)
+	for (n = 2; n <= 7; n++) {
+		u32 first = before >> (64 - 8 * n) & 0xff;
+		bool int3 = first == 0xcc && before >> 56 != 0xcc;
+		bool is_2 = (before >> (72 - 8 * n) & 0x38) == 0x10;
+
+		if (n == 5 && (first == 0xe8 || int3))
 			return true;
+		if (is_2 && (first == 0xff || int3))
+			return true;
+	}
 	return false;
 }
 
