@@ -38,18 +38,16 @@ static int replace(struct kw_space *space, struct kw_snapshot *old,
 		rcu_assign_pointer(space->snap, snap);
 		/* Pairs with kw_space_state(): the snapshot shows first. */
 		smp_store_release(&space->known, version);
-		WRITE_ONCE(space->retry_at, 0);
-		if (!snap->lacking)
+		if (!snap->lacking) {
+			WRITE_ONCE(space->retry_at, 0);
 			WRITE_ONCE(space->retry_delay, 0);
+		}
 		ret = 0;
 	}
 	raw_spin_unlock(&space->lock);
-	if (ret)
-		return ret;
-	kw_snapshot_put(old);
-	if (snap->lacking)
-		kw_space_failed(space);
-	return 0;
+	if (!ret)
+		kw_snapshot_put(old);
+	return ret;
 }
 
 /* Return: the published snapshot, with a reference, or NULL; and what it knows of. */
@@ -97,6 +95,7 @@ static int announce_and_publish(struct kw_space *space, const struct kw_bases *b
 	struct kw_snapshot *snap = bases->own.snap;
 	struct kw_basis old = get_published(space);
 	s64 version = bases->own.version;
+	bool lacking = snap->lacking;
 	int ret = 0;
 
 	lockdep_assert_held(&space->publishing);
@@ -109,8 +108,13 @@ static int announce_and_publish(struct kw_space *space, const struct kw_bases *b
 			take_back(space, snap, version);
 		else
 			kw_announce_unmaps(space, old.snap, snap);
+	} else {
+		lacking = old.snap->lacking;
 	}
 	kw_snapshot_put(old.snap);
+	/* Each attempt that leaves something missing makes the next one later. */
+	if (!ret && lacking)
+		kw_space_failed(space);
 	return ret;
 }
 
@@ -149,15 +153,23 @@ static int attempt(struct kw_space *space, struct mm_struct *mm,
 	return publish(space, bases, taker->own);
 }
 
-/* Whether a new snapshot is needed. Puts what is published into @bases. */
+/*
+ * Whether a new snapshot is needed. If not, no walk has to ask for one: another task's failed
+ * attempt may have set the time of the next. Puts what is published into @bases.
+ */
 static bool needs_snapshot(struct kw_space *space, struct kw_bases *bases)
 {
 	struct kw_basis now = get_published(space);
+	bool needed;
 
 	kw_snapshot_put(bases->published.snap);
 	bases->published = now;
-	return !now.snap || now.snap->lacking ||
-	       READ_ONCE(space->events) > now.version;
+	raw_spin_lock(&space->lock);
+	needed = !now.snap || now.snap->lacking || space->events > now.version;
+	if (!needed)
+		WRITE_ONCE(space->retry_at, 0);
+	raw_spin_unlock(&space->lock);
+	return needed;
 }
 
 static void put_bases(struct kw_bases *bases)
