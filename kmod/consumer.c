@@ -128,7 +128,11 @@ static void delist(const struct kunwind_consumer *c)
 		hooks_may_go();
 	}
 	mutex_unlock(&consumers_lock);
-	if (last)
+	/*
+	 * Only a tracer of all processes waits. Any user can have work that stays pending, and
+	 * other users must not wait for it when they close the device.
+	 */
+	if (last && !c->mm && !uid_valid(c->uid))
 		kw_work_drain();
 }
 

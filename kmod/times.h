@@ -26,7 +26,10 @@
 #define KW_RETRY_LONGEST	(64 * HZ)
 /* How long a state dump waits, in all, for tasks that are publishing a snapshot. */
 #define KW_DUMP_PATIENCE	(2 * HZ)
-/* How long the last consumer waits for tasks that are about to catch up. */
+/*
+ * How long the last consumer, if it was one of all processes, waits for tasks that are
+ * about to catch up.
+ */
 #define KW_DRAIN		(HZ / 2)
 /*
  * How often one task takes a snapshot before it gives up, because other threads keep

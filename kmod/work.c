@@ -17,8 +17,9 @@
  *    text. It does not sleep after that. So synchronize_rcu_tasks(), which waits until
  *    every task has slept, has been in user mode or is gone, waits for its last
  *    instruction. The module's exit calls it before it frees anything.
- *  - When the last consumer detaches, it waits briefly until no work is pending, so that
- *    rmmod does not fail because of work that takes microseconds.
+ *  - When the last consumer detaches, and it was one of all processes, it waits briefly
+ *    until no work is pending, so that rmmod does not fail because of work that takes
+ *    microseconds.
  */
 #include <linux/minmax.h>
 #include <linux/module.h>

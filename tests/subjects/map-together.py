@@ -3,9 +3,9 @@
 """Two threads that map code at the same time, of FOLDER, which fuse-files.py serves, and FILE. The device is opened before, for kunwind to cover it.
 
 A thread maps "held", and has to wait for it: until the other one has mapped "other", and FILE. All stays mapped until the end of the
-input.
+input. With --close, the device is closed meanwhile, and "held" comes at the end of the input.
 
-usage: map-together.py [--one-by-one] FOLDER FILE
+usage: map-together.py [--one-by-one | --close] FOLDER FILE
 """
 import ctypes
 import mmap
@@ -15,7 +15,8 @@ import threading
 import time
 
 one_by_one = sys.argv[1] == "--one-by-one"
-folder, local = sys.argv[1 + one_by_one:]
+close = sys.argv[1] == "--close"
+folder, local = sys.argv[-2:]
 device = os.open("/dev/kunwind", os.O_RDONLY)
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
@@ -46,8 +47,13 @@ else:
         time.sleep(0.01)
 map_code(f"{folder}/other")
 map_code(local)
+if close:
+    os.close(device)
+    print("mapped", flush=True)
+    sys.stdin.read()
 if not one_by_one:
     release()
 thread.join()
-print("mapped", flush=True)
-sys.stdin.read()
+if not close:
+    print("mapped", flush=True)
+    sys.stdin.read()

@@ -22,6 +22,18 @@ tables_of() {
 	end_mapping
 }
 
+# is_open_briefly: another user opens and closes the device, as the last consumer each time. Each close had waited half a second.
+is_open_briefly() {
+	"${another[@]}" python3 -S -c '
+import os, time
+begun = time.monotonic()
+for _ in range(8):
+    os.close(os.open("/dev/kunwind", os.O_RDONLY))
+took = time.monotonic() - begun
+print(f"# eight times in {took:.3f} s")
+raise SystemExit(took > 2)'
+}
+
 modprobe --quiet fuse
 if [[ -e /dev/fuse ]]; then
 	ok "a FUSE file system is mounted" mount_files
@@ -30,6 +42,15 @@ if [[ -e /dev/fuse ]]; then
 	ok "the same, one after the other" tables_of --one-by-one
 	echo "# $together tables, $tables one after the other"
 	ok "there are as many tables" [ "$together" = "$tables" ]
+	# "release" has come: a server of its own.
+	ok "it is unmounted" umount "$SCRATCH/fuse"
+	rmdir "$SCRATCH/fuse"
+	ok "it is mounted again" mount_files
+	ok "a process waits for a file, and has closed the device" \
+		begin_mapping closed python3 -S "$TOP/tests/subjects/map-together.py" --close "$SCRATCH/fuse" "$crypto"
+	ok "its work is pending" [ "$(figure pending)" -gt 0 ]
+	ok "no other user waits for that" is_open_briefly
+	end_mapping
 	ok "it is unmounted" umount "$SCRATCH/fuse"
 fi
 
