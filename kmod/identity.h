@@ -11,12 +11,13 @@
 #include <linux/types.h>
 
 struct file;
-struct inode;
 
 /* Compared as bytes, so it has no padding, and every byte is set. */
 struct kw_identity {
 	/* The superblock's address, without a reference. For the vDSO 0, and @ino is its image. */
 	u64 sb;
+	u64 medium;
+	u64 subvolume;
 	u64 ino;
 	u64 size;
 	u64 version;
@@ -31,6 +32,5 @@ struct kw_identity {
 bool kw_identity_of(struct file *file, struct kw_identity *id);
 bool kw_identity_may_hang(struct file *file);
 bool kw_identity_may_block(struct file *file);
-bool kw_identity_is_inode(const struct kw_identity *id, const struct inode *inode);
 
 #endif /* KW_IDENTITY_H */
