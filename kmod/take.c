@@ -85,10 +85,17 @@ static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 	add_origin(snap, f, &origin);
 }
 
+/* Whether another attempt may find the table. What cannot be opened never gives one. */
+static bool may_pass(const struct kw_table *t)
+{
+	return IS_ERR(t) && t != ERR_PTR(-EACCES);
+}
+
 /*
  * Add a mapping. If its table is missing because memory, time or a file server's answer
- * was, leave the mapping out: walks say INCOMPLETE_MAP there, and another attempt follows.
- * After any other failure, add it without a table.
+ * was, or because the file could not be read or changed meanwhile, leave the mapping out:
+ * walks say INCOMPLETE_MAP there, and another attempt follows. After any other failure, add
+ * it without a table.
  * Return: 0, or -EINTR.
  */
 static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
@@ -105,7 +112,7 @@ static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
 		t = table_of(f, payer, taker->deadline);
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;
-	if (t == ERR_PTR(-ETIME) || t == ERR_PTR(-ENOMEM)) {
+	if (may_pass(t)) {
 		if (t == ERR_PTR(-ETIME))
 			kw_count(mappings_left);
 		snap->lacking = true;
