@@ -154,6 +154,7 @@ void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 	snap = kw_space_published(space);
 	wrong = snap && (moved ? kw_snapshot_overlaps(snap, start, end) :
 				 !kw_snapshot_agrees(snap, vma));
+	WRITE_ONCE(space->mapper, current);
 	number(space, start, end, wrong);
 	raw_spin_unlock(&space->lock);
 	if (wrong)
@@ -165,8 +166,9 @@ void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
  * task uses current->mm.
  *
  * Another thread of the parent may have mapped or unmapped something after the child's
- * mm was copied. That may be in the snapshot, and is wrong for the child. But it cannot
- * be on the child's stack, a copy of the caller's: a walk of that stack is right.
+ * mm was copied, and be gone by now. That may be in the snapshot, and is wrong for the child.
+ * But it cannot be on the child's stack, a copy of the caller's: a walk of that stack is right,
+ * and for the next one the child takes a snapshot of its own.
  *
  * Context: under rcu_read_lock(); preemption may be off.
  * Return: whether the child needs no snapshot of its own.
@@ -175,7 +177,8 @@ bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alon
 {
 	enum kw_state state = kw_space_state(parent);
 	struct kw_snapshot *snap = rcu_dereference(parent->snap), *spare;
-	bool whole = alone && state == KW_CURRENT;
+	const struct task_struct *mapper = READ_ONCE(parent->mapper);
+	bool whole = alone && state == KW_CURRENT && (!mapper || mapper == current);
 
 	/* If the last consumer goes meanwhile, the parent's snapshot goes, too. */
 	if (state < KW_BEHIND || !snap || !refcount_inc_not_zero(&snap->refs))

@@ -86,6 +86,8 @@ struct kw_space {
 	 * without a lock, and then check that it was not overwritten.
 	 */
 	struct kw_range log[KW_LOG];
+	/* Which task caused the last event, or NULL. It may be gone. Written under @lock. */
+	const struct task_struct *mapper;
 	raw_spinlock_t lock;
 	/* How many tasks are taking a snapshot that is not published yet. */
 	atomic_t takers;
