@@ -134,7 +134,10 @@ static void on_exit(unsigned long ip, unsigned long parent_ip,
 	kw_space_exit((void *)ftrace_regs_get_argument(fregs, 0));
 }
 
-/* The child does not run yet, so its mm stays. */
+/*
+ * The child does not run yet, so its mm stays. The parent makes new spares: it is about to
+ * return to user mode, and the child may have to wait for a CPU.
+ */
 static void on_fork(void *data, struct task_struct *parent,
 		    struct task_struct *child)
 {
@@ -146,16 +149,21 @@ static void on_fork(void *data, struct task_struct *parent,
 	    !kw_is_any_wanted())
 		return;
 	space = kw_space_obtain_spare(mm, child);
-	if (!space)
-		return;
-	rcu_read_lock();
-	from = kw_space_find(parent->mm);
-	whole = from && kw_space_inherit(space, from,
-					 atomic_read(&parent->mm->mm_users) == 1);
-	rcu_read_unlock();
-	if (!whole || kw_spares_are_low())
-		kw_work_queue(child, space, 0, 0);
-	kw_space_put(space);
+	from = kw_space_obtain_spare(parent->mm, parent);
+	if (space) {
+		rcu_read_lock();
+		whole = from && kw_space_inherit(space, from,
+						 atomic_read(&parent->mm->mm_users) == 1);
+		rcu_read_unlock();
+		if (!whole)
+			kw_work_queue(child, space, 0, 0);
+		kw_space_put(space);
+	}
+	if (from) {
+		if (kw_spares_are_low() || kw_space_state(from) == KW_EMPTY)
+			kw_work_queue(parent, from, 0, 0);
+		kw_space_put(from);
+	}
 }
 
 /* Without an @optional hook, the module misses a rare way to map code. */

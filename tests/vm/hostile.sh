@@ -34,6 +34,19 @@ read -r executed _ ran _ looked_at _ < <(grep executed "$SCRATCH/damage")
 sed 's/^/# /' "$SCRATCH/damage"
 ok "100 were executed, and some ran" [ "$executed" = 100 -a "$ran" -ge 20 ]
 ok "kunwind looked at most of those that ran" [ $((4 * looked_at)) -ge $((3 * ran)) ]
+# fork_many: before any of the children has run.
+fork_many() {
+	chrt -f 1 taskset -c 0 python3 -S -c '
+import os
+for _ in range(400):
+    if not os.fork():
+        os._exit(0)
+for _ in range(400):
+    os.wait()'
+}
+missed=$(figure spaces_missed)
+ok "a program forks, and its children have to wait" fork_many
+ok "each child is covered" [ "$(figure spaces_missed)" = "$missed" ]
 ok "kunwind-test can be removed" rmmod kunwind-test
 ok "nothing is left" nothing_left
 ok "no allocation failed, no builder was refused" [ "$(wants)" = "$wants_before" ]
