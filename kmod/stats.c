@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * /sys/kernel/kunwind: one figure per file. Only root can read them, as the figures would
- * tell other users when programs run or files are mapped.
+ * /sys/kernel/kunwind: one figure per file, and the name of a missing hook. Only root can read
+ * the figures, as they would tell other users when programs run or files are mapped.
  */
 #include <linux/cpumask.h>
 #include <linux/export.h>

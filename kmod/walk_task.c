@@ -148,8 +148,10 @@ static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cach
 }
 
 /*
- * Whether current will soon be back in user mode. In a system call it may sleep for ever.
- * The entry of a system call sets ax to -ENOSYS, and its exit sets ax to the result.
+ * Whether current will soon be back in user mode. In a system call it may sleep for ever. The
+ * entry of a system call sets ax to -ENOSYS, and its exit sets ax to the result. A page fault,
+ * too, may sleep for ever, on a file server or on userfaultfd; but nothing in the registers tells
+ * it from an interrupt.
  */
 static bool is_returning(const struct pt_regs *regs)
 {
@@ -213,6 +215,8 @@ static u64 walk_user(const struct walk *w)
  * Whether execve() has given @task, which has current->mm, the mm of the new program, but not its
  * registers yet: they are the old program's. Where the code ends is what a new mm gets when
  * nothing is left that can sleep or fault: the arguments and the auxiliary vector are copied.
+ * With the personality MMAP_PAGE_ZERO, one mapping follows, and a walk in it shows where the old
+ * program was.
  */
 static bool is_between_programs(const struct task_struct *task)
 {

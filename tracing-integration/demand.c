@@ -7,7 +7,8 @@
  * there is coverage.
  *
  * If the caller has CAP_PERFMON, the whole system is covered. Otherwise the processes of the
- * caller's user are covered: perf lets that caller trace no others.
+ * caller's user are covered. perf may let that caller trace others, with CAP_SYS_PTRACE or a
+ * low perf_event_paranoid: these get the kernel's own stacks.
  *
  * A put does not say which get it ends. So all coverage stays until no tool wants callchains,
  * and then for some seconds, as one tool often follows another.

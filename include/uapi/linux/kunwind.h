@@ -210,8 +210,9 @@ struct kunwind_registers {
  * @stack: as for KUNWIND_IOC_STACK. Its @size is that of this structure, after which the
  *	frames follow. The innermost frame is the one of @registers
  * @mappings: out: a number that changes when code was mapped in the caller's address space
- *	since the device was opened. If it is that of an earlier request, all code lies where
- *	it lay then, except that some may have been unmapped
+ *	since the device was opened. If it is that of an earlier request, all code of files
+ *	lies where it lay then, except that some may have been unmapped. Anonymous memory that
+ *	becomes executable changes it only where it takes the place of a file
  * @registers: in: those of the innermost frame, as the kernel tells a signal handler in
  *	its ucontext. Left alone
  *
