@@ -175,6 +175,20 @@ static inline void kuw_store_frame(struct kuw_state *w, const struct kuw_frame *
 	w->regs.r[KUW_RBP] = f->bp;
 }
 
+/* Return: whether the code of a mapping has a table, for such a program. */
+static inline bool kuw_has_table(const struct kuw_state *w, const struct kuw_mapping *m)
+{
+	return m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
+}
+
+/* Return: the rule of an address of such a mapping; rule 0 before and after the table's text. */
+static inline struct kuw_rule kuw_rule_at(const struct kuw_mapping *m, u64 pc)
+{
+	u64 off = pc - m->bias - m->table->base;
+
+	return off < m->table->span ? kuw_table_find(m->table, off) : m->table->rules[0];
+}
+
 /* How a rule finds the caller's stack pointer. */
 enum kuw_way {
 	KUW_BY_RSP,	/* at a constant distance from the frame's own */

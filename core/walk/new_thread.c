@@ -65,14 +65,7 @@ static u64 child_path(struct kuw_state *w, u64 ip)
 
 bool kuw_is_new_thread(struct kuw_state *w, const struct kuw_mapping *m, u64 ip)
 {
-	u64 off;
-
 	ip = child_path(w, ip);
-	if (!ip)
-		return false;
-	off = ip - m->bias - m->table->base;
-	if (off < m->table->span &&
-	    kuw_rule_kind(kuw_table_find(m->table, off)) == KUW_KIND_END)
-		return true;
-	return kuw_begins_thread(w, ip + KUW_THREAD_CALL_LEN);
+	return ip && (kuw_rule_kind(kuw_rule_at(m, ip)) == KUW_KIND_END ||
+		      kuw_begins_thread(w, ip + KUW_THREAD_CALL_LEN));
 }

@@ -13,15 +13,9 @@
 static bool plausible_ra(const struct kuw_state *w, u64 ra)
 {
 	const struct kuw_mapping *m = kuw_map_find(w->map, ra - 1);
-	u64 off;
 
-	if (!m)
-		return false;
-	if (m->kind != KUW_MAPPING_TABLE || m->table->word != w->regs.word)
-		return true;
-	off = ra - 1 - m->bias - m->table->base;
-	return off < m->table->span &&
-	       kuw_rule_kind(kuw_table_find(m->table, off)) != KUW_KIND_NONE;
+	return m && (!kuw_has_table(w, m) ||
+		     kuw_rule_kind(kuw_rule_at(m, ra - 1)) != KUW_KIND_NONE);
 }
 
 /* Step to a caller that was found without a rule. All other registers are lost. */
@@ -209,7 +203,7 @@ static u32 guess_near_start(struct kuw_state *w, u32 why)
  */
 static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 {
-	u64 ip = w->regs.r[KUW_RA], insn, off;
+	u64 ip = w->regs.r[KUW_RA], insn;
 	struct kuw_rule rule;
 	u32 ret;
 
@@ -223,10 +217,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 	}
 	if (!w->regs.r[KUW_RAX] && kuw_is_new_thread(w, m, ip))
 		return KUNWIND_STOP_COMPLETE;
-	off = ip - KUW_SYSCALL_LEN - 1 - m->bias - m->table->base;
-	if (off >= m->table->span)
-		return why;
-	rule = kuw_table_find(m->table, off);
+	rule = kuw_rule_at(m, ip - KUW_SYSCALL_LEN - 1);
 	if (!kuw_rule_is_plain(rule))
 		return why;
 	ret = kuw_apply_full(w, m->table, rule);
@@ -305,7 +296,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 	if (begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]) ||
 	    (!w->inner && kuw_begins_fiber(w, w->regs.r[KUW_RA])))
 		return KUNWIND_STOP_COMPLETE;
-	known_code = m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
+	known_code = kuw_has_table(w, m);
 	if (!w->inner && known_code && !kuw_is_called(w->regs.r[KUW_RA] - 1))
 		return step_uncalled(w);
 	ret = w->inner && known_code ? step_clone(w, m, why) : why;

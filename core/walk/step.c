@@ -47,11 +47,10 @@ static bool restore_ra(struct kuw_state *w)
 
 u32 kuw_step(struct kuw_state *w)
 {
-	u64 pc = w->regs.r[KUW_RA] - !w->inner, off;
+	u64 pc = w->regs.r[KUW_RA] - !w->inner;
 	const struct kuw_mapping *m = kuw_map_find(w->map, pc);
 	struct kuw_rule rule;
 	int called;
-	u32 ret;
 
 	w->replaced = false;
 	w->regs.unknown = false;
@@ -64,42 +63,28 @@ u32 kuw_step(struct kuw_state *w)
 	if (restore_ra(w))
 		return KUW_STEPPED;
 	if (!m) {
-		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN &&
-		    w->regs.word == KUW_WORD)
-			ret = step_vsyscall(w);
-		else
-			ret = kuw_step_without_rule(w, NULL, w->map->incomplete ?
-						KUNWIND_STOP_INCOMPLETE_MAP :
-						KUNWIND_STOP_NO_MAPPING);
-	} else if (m->kind != KUW_MAPPING_TABLE ||
-		   m->table->word != w->regs.word) {
-		ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
-	} else {
-		off = pc - m->bias - m->table->base;
-		rule = off < m->table->span ? kuw_table_find(m->table, off) :
-					      m->table->rules[0];
-		switch (kuw_rule_kind(rule)) {
-		case KUW_KIND_RSP:
-		case KUW_KIND_RBP:
-			called = w->inner ? 1 : kuw_is_called(pc);
-			w->faults += called < 0;
-			/* If the code cannot be read, believe the table. */
-			if (called)
-				ret = kuw_apply_full(w, m->table, rule);
-			else
-				ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
-			break;
-		case KUW_KIND_END:
-			ret = KUNWIND_STOP_COMPLETE;
-			break;
-		case KUW_KIND_EXT:
-			ret = kuw_apply_ext(w, m->table,
-					    kuw_table_ext(m->table, kuw_rule_ext(rule)));
-			break;
-		default:
-			ret = kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
-			break;
-		}
+		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN && w->regs.word == KUW_WORD)
+			return step_vsyscall(w);
+		return kuw_step_without_rule(w, NULL, w->map->incomplete ?
+					     KUNWIND_STOP_INCOMPLETE_MAP :
+					     KUNWIND_STOP_NO_MAPPING);
 	}
-	return ret;
+	if (!kuw_has_table(w, m))
+		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
+	rule = kuw_rule_at(m, pc);
+	switch (kuw_rule_kind(rule)) {
+	case KUW_KIND_RSP:
+	case KUW_KIND_RBP:
+		called = w->inner ? 1 : kuw_is_called(pc);
+		w->faults += called < 0;
+		/* If the code cannot be read, believe the table. */
+		if (called)
+			return kuw_apply_full(w, m->table, rule);
+		break;
+	case KUW_KIND_END:
+		return KUNWIND_STOP_COMPLETE;
+	case KUW_KIND_EXT:
+		return kuw_apply_ext(w, m->table, kuw_table_ext(m->table, kuw_rule_ext(rule)));
+	}
+	return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
 }
