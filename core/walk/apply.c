@@ -37,16 +37,13 @@ int kuw_is_called(u64 pc)
 
 /*
  * Return: whether the stack starts with the current frame: unwind information has led to the
- * frame, a call left it, and the return address at @slot is null. No call pushes null, but
- * runtimes with fibers start stacks so (Ruby, D). libgcc, libunwind and gdb end there, too.
- * Behind a function that can return to a handler, the frame may be another one.
+ * frame, a call left it, and its return address is null. No call pushes null, but runtimes with
+ * fibers start stacks so (Ruby, D). libgcc, libunwind and gdb end there, too. Behind a function
+ * that can return to a handler, the frame may be another one.
  */
-static bool begins_with_null(const struct kuw_state *w, u64 slot)
+static bool begins_with_null(const struct kuw_state *w, u64 ra)
 {
-	u64 ra;
-
-	return !w->inner && !w->guessed && !w->eh_return &&
-	       !kuw_read_word(slot, w->regs.word, &ra) && !ra;
+	return !ra && !w->inner && !w->guessed && !w->eh_return;
 }
 
 /* Apply a frequent rule, and follow the callee-saved registers as well. */
@@ -55,39 +52,37 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 {
 	static const u8 regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
 	const struct kuw_saves *saves = kuw_table_at(table, table->saves_off);
-	struct kuw_frame f;
 	u32 i, ret, known = w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST);
 	u32 word = w->regs.word;
 	bool by_rsp = kuw_rule_kind(rule) == KUW_KIND_RSP;
-	u64 cfa;
+	u64 cfa, ra, bp = w->regs.r[KUW_RBP];
+	s64 saved = kuw_rule_rbp(rule, word);
 
 	if (!by_rsp && !(known & 1u << KUW_RBP)) {
 		w->regs.unknown = true;
 		return KUNWIND_STOP_REG_UNKNOWN;
 	}
-	kuw_load_frame(w, &f);
-	cfa = narrow(w, (by_rsp ? f.sp : f.bp) + kuw_rule_cfa(rule, word));
+	cfa = narrow(w, (by_rsp ? w->regs.r[KUW_RSP] : bp) + kuw_rule_cfa(rule, word));
 	if (cfa & (word - 1))
 		return KUNWIND_STOP_CFA_BAD;
 	if (!kuw_may_move(w, cfa, by_rsp ? KUW_BY_RSP : KUW_BY_OTHER))
 		return KUNWIND_STOP_CFA_BACK;
-	ret = kuw_apply(cfa, kuw_rule_rbp(rule, word), word, &f);
-	if (ret == KUNWIND_STOP_RA_BAD && begins_with_null(w, cfa - word))
-		return KUNWIND_STOP_COMPLETE;
-	if (ret != KUW_STEPPED)
-		return ret;
-	kuw_store_frame(w, &f);
+	if (kuw_read_word(cfa - word, word, &ra) ||
+	    (saved && kuw_read_word(cfa + saved, word, &bp)))
+		return KUNWIND_STOP_STACK_FAULT;
+	ret = kuw_step_to(w, ra, cfa, bp, known);
+	if (unlikely(ret != KUW_STEPPED))
+		return begins_with_null(w, ra) ? KUNWIND_STOP_COMPLETE : ret;
 	saves += kuw_rule_saves(rule);
 	for (i = 0; i < KUW_NR_SAVES; i++) {
 		if (!saves->word[i])
 			continue;
 		known |= 1u << regs[i];
-		if (!kuw_try_word(w, f.sp + saves->word[i] * (s32)word,
+		if (!kuw_try_word(w, cfa + saves->word[i] * (s32)word,
 				  &w->regs.r[regs[i]]))
 			known &= ~(1u << regs[i]);
 	}
 	w->regs.known = known;
-	w->inner = false;
 	return KUW_STEPPED;
 }
 
@@ -158,7 +153,6 @@ u32 kuw_apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	u64 r[KUW_NR_REGS], cfa;
 	bool has_ra = false, has_sp = false;
 	enum kuw_way way;
-	struct kuw_frame f;
 
 	for (i = 1; i <= ext->nr_locs; i++) {
 		loc = &ext->locs[i];
@@ -207,8 +201,7 @@ u32 kuw_apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	if ((ext->signal || has_sp) && !kuw_may_move(w, r[KUW_RSP], way))
 		return KUNWIND_STOP_CFA_BACK;
 	if (!ext->signal || !kuw_can_be_interrupted(r[KUW_RA])) {
-		stop = kuw_commit(&f, r[KUW_RA], r[KUW_RSP], r[KUW_RBP],
-				  KUW_PORT_USER_END);
+		stop = kuw_check_ra(r[KUW_RA], KUW_PORT_USER_END);
 		if (stop != KUW_STEPPED)
 			return stop;
 	}

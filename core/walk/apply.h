@@ -11,13 +11,6 @@
 /* A step returns this, or a stop reason. */
 #define KUW_STEPPED		(~0u)
 
-/* The part of the state that every walk follows. */
-struct kuw_frame {
-	u64 ip;
-	u64 sp;
-	u64 bp;
-};
-
 /**
  * struct kuw_state - the full state of a walk, on the stack of its caller
  * @map: the address map
@@ -69,20 +62,6 @@ static __always_inline u32 kuw_check_ra(u64 ra, u64 user_end)
 	return unlikely(ra - 1 >= user_end - 1) ? KUNWIND_STOP_RA_BAD : KUW_STEPPED;
 }
 
-/* Make the caller the current frame. Return: KUW_STEPPED, or the stop reason. */
-static __always_inline u32 kuw_commit(struct kuw_frame *f, u64 ip, u64 sp, u64 bp,
-				      u64 user_end)
-{
-	u32 ret = kuw_check_ra(ip, user_end);
-
-	if (unlikely(ret != KUW_STEPPED))
-		return ret;
-	f->ip = ip;
-	f->sp = sp;
-	f->bp = bp;
-	return KUW_STEPPED;
-}
-
 /* Return: whether a signal can have interrupted @ip, which is null after a call of null. */
 static inline bool kuw_can_be_interrupted(u64 ip)
 {
@@ -115,64 +94,21 @@ static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *va
 }
 
 /*
- * As kuw_read_word(). If @open, it is called between kuw_port_open() and kuw_port_close(),
- * and the program is one for x86-64.
+ * Make the caller, which a call has left, the current frame, of which @known is known. Return:
+ * KUW_STEPPED, or the stop reason.
  */
-static __always_inline bool kuw_read_saved(u64 addr, u32 word, u64 user_end,
-					   bool open, u64 *value)
+static inline u32 kuw_step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known)
 {
-	return open ? kuw_port_read_open(addr, user_end, value) :
-		      kuw_read_word(addr, word, value);
-}
+	u32 ret = kuw_check_ra(ip, KUW_PORT_USER_END);
 
-/*
- * Read the caller of @f, by a rule of KUW_KIND_RSP or KUW_KIND_RBP. @cfa is the CFA, which the
- * caller of this function has checked. @saved is bytes from the CFA to the saved rbp, 0 if rbp
- * is unchanged. @user_end is KUW_PORT_USER_END, which the kernel must compute each time.
- * @open: kuw_port_open() was called.
- * Return: KUW_STEPPED, or the stop reason; the return address is not checked.
- */
-static __always_inline u32 kuw_read_caller(u64 cfa, s64 saved, u32 word, u64 user_end,
-					   bool open, const struct kuw_frame *f,
-					   struct kuw_frame *caller)
-{
-	caller->sp = cfa;
-	caller->bp = f->bp;
-	if (unlikely(kuw_read_saved(cfa - word, word, user_end, open, &caller->ip)))
-		return KUNWIND_STOP_STACK_FAULT;
-	if (saved && unlikely(kuw_read_saved(cfa + saved, word, user_end,
-					     open, &caller->bp)))
-		return KUNWIND_STOP_STACK_FAULT;
-	return KUW_STEPPED;
-}
-
-/*
- * Apply such a rule: make the caller the current frame. Return: KUW_STEPPED, or the stop
- * reason.
- */
-static __always_inline u32 kuw_apply(u64 cfa, s64 saved, u32 word, struct kuw_frame *f)
-{
-	struct kuw_frame caller;
-	u32 ret;
-
-	ret = kuw_read_caller(cfa, saved, word, KUW_PORT_USER_END, false, f, &caller);
-	if (unlikely(ret != KUW_STEPPED))
+	if (ret != KUW_STEPPED)
 		return ret;
-	return kuw_commit(f, caller.ip, caller.sp, caller.bp, KUW_PORT_USER_END);
-}
-
-static inline void kuw_load_frame(const struct kuw_state *w, struct kuw_frame *f)
-{
-	f->ip = w->regs.r[KUW_RA];
-	f->sp = w->regs.r[KUW_RSP];
-	f->bp = w->regs.r[KUW_RBP];
-}
-
-static inline void kuw_store_frame(struct kuw_state *w, const struct kuw_frame *f)
-{
-	w->regs.r[KUW_RA] = f->ip;
-	w->regs.r[KUW_RSP] = f->sp;
-	w->regs.r[KUW_RBP] = f->bp;
+	w->regs.r[KUW_RA] = ip;
+	w->regs.r[KUW_RSP] = sp;
+	w->regs.r[KUW_RBP] = bp;
+	w->regs.known = known;
+	w->inner = false;
+	return KUW_STEPPED;
 }
 
 /* Return: whether the code of a mapping has a table, for such a program. */

@@ -21,16 +21,11 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 /* Step to a caller that was found without a rule. All other registers are lost. */
 static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known)
 {
-	struct kuw_frame f;
-	u32 ret = kuw_commit(&f, ip, sp, bp, KUW_PORT_USER_END);
+	u32 ret = kuw_step_to(w, ip, sp, bp,
+			      1u << KUW_RSP | 1u << KUW_RA | (u32)bp_known << KUW_RBP);
 
-	if (ret != KUW_STEPPED)
-		return ret;
-	kuw_store_frame(w, &f);
-	w->regs.known = 1u << KUW_RSP | 1u << KUW_RA | (u32)bp_known << KUW_RBP;
-	w->guessed = true;
-	w->inner = false;
-	return KUW_STEPPED;
+	w->guessed |= ret == KUW_STEPPED;
+	return ret;
 }
 
 /*
@@ -229,19 +224,14 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 static u32 step_trampoline(struct kuw_state *w, u32 why)
 {
 	u64 slot = w->regs.r[KUW_RSP] - w->regs.word, ra;
-	struct kuw_frame f;
-	u32 i;
+	u32 i, ret;
 
 	for (i = 0; i <= KUW_TRAMPOLINE_WORDS; i++, slot += w->regs.word) {
 		if (!kuw_port_uretprobe(slot, &ra))
 			continue;
-		if (kuw_commit(&f, ra, slot + w->regs.word, w->regs.r[KUW_RBP],
-			       KUW_PORT_USER_END) != KUW_STEPPED)
-			return why;
-		kuw_store_frame(w, &f);
-		w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
-		w->inner = false;
-		return KUW_STEPPED;
+		ret = kuw_step_to(w, ra, slot + w->regs.word, w->regs.r[KUW_RBP],
+				  w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST));
+		return ret == KUW_STEPPED ? ret : why;
 	}
 	return why;
 }

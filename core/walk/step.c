@@ -7,18 +7,15 @@
 /* Step from the vsyscall page, which has no file. Its entries are called, and push nothing. */
 static u32 step_vsyscall(struct kuw_state *w)
 {
-	struct kuw_frame f;
-	u32 ret;
+	u64 sp = w->regs.r[KUW_RSP], ra;
+	u32 ret = kuw_check_cfa(sp + KUW_WORD, sp, KUW_WORD);
 
-	kuw_load_frame(w, &f);
-	ret = kuw_check_cfa(f.sp + KUW_WORD, f.sp, KUW_WORD);
 	if (ret)
 		return ret;
-	ret = kuw_apply(f.sp + KUW_WORD, 0, KUW_WORD, &f);
-	kuw_store_frame(w, &f);
-	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
-	w->inner = false;
-	return ret;
+	if (kuw_read_word(sp, KUW_WORD, &ra))
+		return KUNWIND_STOP_STACK_FAULT;
+	return kuw_step_to(w, ra, sp + KUW_WORD, w->regs.r[KUW_RBP],
+			   w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST));
 }
 
 /*
@@ -38,7 +35,7 @@ static bool restore_ra(struct kuw_state *w)
 	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		return false;
 	/* A return address in the trampoline itself would make an endless loop. */
-	if (ra - 1 >= KUW_PORT_USER_END - 1 || ra - m->start < m->end - m->start)
+	if (kuw_check_ra(ra, KUW_PORT_USER_END) != KUW_STEPPED || ra - m->start < m->end - m->start)
 		return false;
 	w->regs.r[KUW_RA] = ra;
 	w->replaced = true;

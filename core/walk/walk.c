@@ -100,7 +100,7 @@ struct cover {
 
 /*
  * The state of the loop, on the stack of kuw_walk().
- * @f: the current frame, which is written
+ * @sp, @bp: of the current frame, whose ip is the last one written
  * @pc: where to look up the frame's rule: its ip, or one less if a call left the frame
  * @out: where to write the next frame
  * @last: the end of the room for frames
@@ -110,7 +110,8 @@ struct cover {
 struct fast {
 	const struct kuw_map *map;
 	struct kuw_rule_cache *cache;
-	struct kuw_frame f;
+	u64 sp;
+	u64 bp;
 	u64 pc;
 	u64 *out;
 	u64 *last;
@@ -182,17 +183,18 @@ static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
 static noinline u32 walk_fast(struct fast *w)
 {
 	struct kuw_cache_entry *entries = w->cache->entries, *entry;
-	u64 pc = w->pc, *out = w->out, *last = w->last, cfa;
+	u64 pc = w->pc, sp = w->sp, bp = w->bp, *out = w->out, *last = w->last;
+	u64 cfa, ip, caller_bp;
 	const u64 user_end = KUW_PORT_USER_END;
 	const u32 epoch = w->cache->epoch;
-	struct kuw_frame f = w->f, caller;
 	u32 ret = KUW_STEPPED;
 	struct kuw_rule rule;
+	s64 saved;
 
 	/* While user memory is open, no function may be called. */
 	kuw_port_open();
 	for (;;) {
-		entry = kuw_cache_at(entries, f.sp);
+		entry = kuw_cache_at(entries, sp);
 		rule = entry->rule;
 		if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
 			kuw_port_close();
@@ -206,29 +208,31 @@ static noinline u32 walk_fast(struct fast *w)
 				ret = KUNWIND_STOP_COMPLETE;
 			break;
 		}
-		cfa = (kuw_rule_by_rbp(rule) ? f.bp : f.sp) +
+		cfa = (kuw_rule_by_rbp(rule) ? bp : sp) +
 		      kuw_rule_cfa(rule, KUW_WORD);
+		saved = kuw_rule_rbp(rule, KUW_WORD);
+		caller_bp = bp;
 		/* kuw_step() finds out why: another stack, or the start of this one. */
-		if (unlikely(kuw_check_cfa(cfa, f.sp, KUW_WORD)) ||
-		    unlikely(kuw_read_caller(cfa, kuw_rule_rbp(rule, KUW_WORD), KUW_WORD,
-					     user_end, true, &f, &caller) != KUW_STEPPED) ||
-		    unlikely(kuw_check_ra(caller.ip, user_end) != KUW_STEPPED))
+		if (unlikely(kuw_check_cfa(cfa, sp, KUW_WORD)) ||
+		    unlikely(kuw_port_read_open(cfa - KUW_WORD, user_end, &ip)) ||
+		    (saved && unlikely(kuw_port_read_open(cfa + saved, user_end, &caller_bp))) ||
+		    unlikely(kuw_check_ra(ip, user_end) != KUW_STEPPED))
 			break;
 		if (unlikely(out == last)) {
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
 		}
-		*out++ = caller.ip;
-		f.sp = caller.sp;
-		f.bp = caller.bp;
+		*out++ = ip;
+		sp = cfa;
+		bp = caller_bp;
 		/* A return address can be the first byte of the next function
 		 * after a call that does not return.
 		 */
-		pc = caller.ip - 1;
+		pc = ip - 1;
 	}
 	kuw_port_close();
-	f.ip = out[-1];
-	w->f = f;
+	w->sp = sp;
+	w->bp = bp;
 	w->pc = pc;
 	w->out = out;
 	return ret;
@@ -245,9 +249,11 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 	w.map = fast->map;
 	for (;;) {
 		if (fast->out > frames + 1) {
-			kuw_store_frame(&w, &fast->f);
+			w.regs.r[KUW_RA] = fast->out[-1];
+			w.regs.r[KUW_RSP] = fast->sp;
+			w.regs.r[KUW_RBP] = fast->bp;
 			w.regs.known = KUW_KNOWN_FAST;
-			w.inner = fast->pc == fast->f.ip;
+			w.inner = fast->pc == fast->out[-1];
 		}
 		w.faults += fast->faults;
 		fast->faults = 0;
@@ -277,9 +283,10 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			if (ret != KUW_STEPPED)
 				return ret;
 		}
-		kuw_load_frame(&w, &fast->f);
-		*fast->out++ = fast->f.ip;
-		fast->pc = fast->f.ip - !w.inner;
+		fast->sp = w.regs.r[KUW_RSP];
+		fast->bp = w.regs.r[KUW_RBP];
+		*fast->out++ = w.regs.r[KUW_RA];
+		fast->pc = w.regs.r[KUW_RA] - !w.inner;
 		ret = walk_fast(fast);
 		if (ret != KUW_STEPPED)
 			return ret;
@@ -302,14 +309,15 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	kuw_cache_use(cache, map);
 	w.map = map;
 	w.cache = cache;
-	w.f = (struct kuw_frame){ kuw_port_ip(regs), kuw_port_sp(regs), kuw_port_bp(regs) };
-	w.pc = w.f.ip;
+	w.sp = kuw_port_sp(regs);
+	w.bp = kuw_port_bp(regs);
+	w.pc = kuw_port_ip(regs);
 	w.out = frames;
 	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	w.faults = 0;
 	w.in.lo = 0;
 	w.in.len = 0;
-	*w.out++ = w.f.ip;
+	*w.out++ = w.pc;
 	ret = walk_fast(&w);
 	if (unlikely(ret == KUW_STEPPED))
 		ret = walk_mixed(&w, regs, frames, result);
