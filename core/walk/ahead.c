@@ -158,9 +158,8 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 			kuw_run_set(r, KUW_RSP, 0, false);
 		return KUW_RUN_AT_WORK;
 	case 0x89:
-		return kuw_run_move(r, i);
 	case 0x8b:
-		return kuw_run_load(r, i);
+		return kuw_run_move(r, i, i->op == 0x8b);
 	case 0x8d:
 		return kuw_run_lea(r, i);
 	case 0x87:

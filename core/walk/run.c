@@ -132,29 +132,16 @@ enum kuw_run_state kuw_run_compute(struct kuw_run *r, const struct kuw_insn *i)
 	return KUW_RUN_STUCK;
 }
 
-enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i)
-{
-	if (!i->wide)
-		return KUW_RUN_AT_WORK;
-	if (i->memory) {
-		if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base))
-			store(r, r->regs->r[i->base] + i->disp, i->reg);
-	} else {
-		return copy(r, i->base, i->reg);
-	}
-	return KUW_RUN_AT_WORK;
-}
-
-enum kuw_run_state kuw_run_load(struct kuw_run *r, const struct kuw_insn *i)
+enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i, bool loads)
 {
 	if (!i->wide)
 		return KUW_RUN_AT_WORK;
 	if (!i->memory)
-		return copy(r, i->reg, i->base);
-	if (i->reg == KUW_RSP)
+		return loads ? copy(r, i->reg, i->base) : copy(r, i->base, i->reg);
+	if (loads && i->reg == KUW_RSP)
 		return come_back(r, i->base, true, i->disp);
 	if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base))
-		load(r, r->regs->r[i->base] + i->disp, i->reg);
+		(loads ? load : store)(r, r->regs->r[i->base] + i->disp, i->reg);
 	return KUW_RUN_AT_WORK;
 }
 

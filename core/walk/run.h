@@ -76,10 +76,9 @@ static inline void kuw_run_set(struct kuw_run *r, u32 reg, u64 value, bool known
 void kuw_run_push(struct kuw_run *r, u32 reg);
 void kuw_run_pop(struct kuw_run *r, u32 reg);
 
-/* add, sub or and, of a constant; mov from and to a register; lea; leave. */
+/* add, sub, and of a constant; mov, which @loads its register or stores it; lea; leave. */
 enum kuw_run_state kuw_run_compute(struct kuw_run *r, const struct kuw_insn *i);
-enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i);
-enum kuw_run_state kuw_run_load(struct kuw_run *r, const struct kuw_insn *i);
+enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i, bool loads);
 enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i);
 enum kuw_run_state kuw_run_leave(struct kuw_run *r);
 
