@@ -206,11 +206,11 @@ int kuw_gopclntab_entry(struct kuw_gopclntab *g)
 	return 0;
 }
 
-/* Find or add the rule of a frame of @size bytes. Return: 0, -ENOSPC, -E2BIG. */
-static int rule_of(struct kuw_scan *s, enum special special, s64 size, bool saved, u32 *rule)
+/* Add a row at @off, of a frame of @size bytes. Return: 0, -ENOSPC, -E2BIG. */
+static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, bool saved)
 {
 	u64 cfa = kuw_loc_pack(KUW_REG, KUW_RSP, 0, size + KUW_WORD);
-	u32 regs = 0;
+	u32 regs = 0, rule = 0;
 	int err = 0;
 
 	if (special == OUTERMOST)
@@ -218,15 +218,8 @@ static int rule_of(struct kuw_scan *s, enum special special, s64 size, bool save
 	else if (saved)
 		err = kuw_intern_set(s->intern, &regs,
 				     kuw_loc_pack(KUW_AT_CFA, 0, KUW_RBP, -2 * KUW_WORD));
-	return err ? err : kuw_intern_rule(s->intern, cfa, regs, special == INTERRUPTED, rule);
-}
-
-/* Add a row at @off. Return: 0, -ENOSPC, -E2BIG. */
-static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, bool saved)
-{
-	u32 rule = 0;
-	int err = rule_of(s, special, size, saved, &rule);
-
+	if (!err)
+		err = kuw_intern_rule(s->intern, cfa, regs, special == INTERRUPTED, &rule);
 	return err ? err : kuw_found_add(&s->found, off, rule);
 }
 
