@@ -60,87 +60,63 @@ static bool in_file(const struct kuw_elf *elf, u64 off, u64 len)
 	return off <= elf->file_size && len <= elf->file_size - off;
 }
 
-int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len)
-{
-	switch (elf->state) {
-	case STATE_HEAD:
-		*off = 0;
-		*len = min_t(u64, EHDR_LEN, elf->file_size);
-		return 1;
-	case STATE_PHDRS:
-		*off = elf->phoff;
-		*len = elf->phnum * phdr_len(elf);
-		return 1;
-	case STATE_NOTES:
-		*off = elf->notes[elf->note].off;
-		*len = elf->notes[elf->note].len;
-		return 1;
-	case STATE_EH_HDR:
-		*off = elf->eh_frame_hdr.off;
-		*len = min_t(u32, EH_HDR_LEN, elf->eh_frame_hdr.len);
-		return 1;
-	case STATE_NAME_SHDR:
-		*off = elf->shoff + (u64)elf->shstrndx * shdr_len(elf);
-		*len = shdr_len(elf);
-		return 1;
-	case STATE_NAMES:
-		*off = elf->names.off;
-		*len = elf->names.len;
-		return 1;
-	case STATE_SHDRS:
-		*off = elf->shoff;
-		*len = elf->shnum * shdr_len(elf);
-		return 1;
-	}
-	return 0;
-}
-
 /* Return: whether .eh_frame has been found. */
 static bool known(const struct kuw_elf *elf)
 {
 	return elf->eh_frame.len;
 }
 
+int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len)
+{
+	*len = 0;
+	switch (elf->state) {
+	case STATE_HEAD:
+		*off = 0;
+		*len = min_t(u64, EHDR_LEN, elf->file_size);
+		break;
+	case STATE_PHDRS:
+		*off = elf->phoff;
+		*len = elf->phnum * phdr_len(elf);
+		break;
+	case STATE_NOTES:
+		*off = elf->notes[elf->note].off;
+		*len = elf->notes[elf->note].len;
+		break;
+	case STATE_EH_HDR:
+		*off = elf->eh_frame_hdr.off;
+		*len = min_t(u32, EH_HDR_LEN, elf->eh_frame_hdr.len);
+		break;
+	case STATE_NAME_SHDR:
+		*off = elf->shoff + (u64)elf->shstrndx * shdr_len(elf);
+		*len = elf->shnum ? shdr_len(elf) : 0;
+		break;
+	case STATE_NAMES:
+		*off = elf->names.off;
+		*len = elf->names.len;
+		break;
+	case STATE_SHDRS:
+		*off = elf->shoff;
+		if (known(elf) || elf->nr_names || elf->nr_go_names)
+			*len = elf->shnum * shdr_len(elf);
+		break;
+	}
+	return elf->state < STATE_DONE;
+}
+
 /* Go to the next state that has something to read. */
 static int next_state(struct kuw_elf *elf)
 {
-	switch (elf->state) {
-	case STATE_HEAD:
-		elf->state = STATE_PHDRS;
+	u64 off;
+	u32 len;
+
+	if (elf->state == STATE_NOTES && !elf->build_id_len && elf->note + 1 < elf->nr_notes) {
+		elf->note++;
 		return 0;
-	case STATE_PHDRS:
-		elf->state = STATE_NOTES;
-		if (elf->nr_notes)
-			return 0;
-		fallthrough;
-	case STATE_NOTES:
-		if (!elf->build_id_len && elf->note + 1 < elf->nr_notes) {
-			elf->note++;
-			return 0;
-		}
-		elf->state = STATE_EH_HDR;
-		if (elf->eh_frame_hdr.len)
-			return 0;
-		fallthrough;
-	case STATE_EH_HDR:
-		elf->state = STATE_NAME_SHDR;
-		if (elf->shnum)
-			return 0;
-		fallthrough;
-	case STATE_NAME_SHDR:
-		elf->state = STATE_NAMES;
-		if (elf->names.len)
-			return 0;
-		fallthrough;
-	case STATE_NAMES:
-		elf->state = STATE_SHDRS;
-		if (elf->shnum && (known(elf) || elf->nr_names || elf->nr_go_names))
-			return 0;
-		fallthrough;
-	default:
-		elf->state = STATE_DONE;
-		return elf->eh_frame.len || elf->gopclntab.len ? 0 : -ENODATA;
 	}
+	do {
+		elf->state++;
+	} while (kuw_elf_want(elf, &off, &len) && !len);
+	return elf->state < STATE_DONE || known(elf) || elf->gopclntab.len ? 0 : -ENODATA;
 }
 
 static int feed_head(struct kuw_elf *elf, struct kuw_cur *c)
