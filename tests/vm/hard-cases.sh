@@ -5,16 +5,31 @@ set -uo pipefail
 
 sources=$TOP/tests/subjects/hard
 
+traced=$(lttng list --kernel --syscall)
+lacking=$(</sys/kernel/kunwind/missing)
+
+# left_out NAME SOURCE: why the stacks that the source names cannot be had here; nothing if they can.
+left_out() {
+	local call
+	while read -r call; do
+		grep -qw "$call" <<<"$traced" || echo "this LTTng knows no $call()"
+	done < <(sed -nE 's/^ \* (entry|exit) (\w+):.*/\2/p' "$2" | sort -u)
+	[[ ! $lacking || $1 != grown ]] || echo "this kernel has no $lacking()"
+}
+
 # run NAME: as the program that it was built as; one that deletes itself does so with a copy.
 run() {
-	local name=$1 folder=$SCRATCH/out/$1 source=${1%-static}
+	local name=$1 folder=$SCRATCH/out/$1 source=${1%-static} without
+	source=$sources/${source%-i386}.c
 	mkdir -p "$folder" "$SCRATCH/copy"
-	if [[ ! -e $BUILT/hard/$name ]]; then
-		echo missing >"$folder/status"
+	without=$(left_out "$name" "$source")
+	[[ -e $BUILT/hard/$name ]] || without="it was not built: its compiler is missing"
+	if [[ $without ]]; then
+		echo "without: $without" >"$folder/status"
 		return
 	fi
 	cp -- "$BUILT/hard/$name" "$SCRATCH/copy/$name"
-	if grep -Eq '^ \* (entry|exit) ' "$sources/${source%-i386}.c"; then
+	if grep -Eq '^ \* (entry|exit) ' "$source"; then
 		"$TOP/vm/record" "$folder/trace" -- "$SCRATCH/copy/$name" >"$folder/said" 2>&1 </dev/null
 		echo $? >"$folder/status"
 		babeltrace2 "$folder/trace" >"$folder/text"

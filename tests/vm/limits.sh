@@ -30,9 +30,8 @@ ok "another user maps many files, too" begin_mapping more "${another[@]}" python
 echo "# $(figure tables) tables, $(figure table_bytes) bytes, $(figure table_refusals) refused"
 ok "he has a quarter" [ "$(figure table_bytes)" -gt $((700 << 10)) ]
 ok "together they leave some of the budget" [ "$(figure table_bytes)" -lt $((900 << 10)) ]
-end_mapping
 
-# Each mapping that is replaced is an event; hooks allocate nothing, however many there are.
+# Each mapping that is replaced is an event; hooks allocate nothing, however many there are. The two users leave no room for their tables.
 replaced() {
 	local said
 	said=$("${nobody[@]}" python3 -S "$SCRATCH/replace-files.py" "$@" 2000 "$SCRATCH"/{1,2}.so 8<"$figures/maps" 9<"$figures/pending") &&
@@ -50,6 +49,8 @@ ok "no map is copied for that either" [ "$most" -lt 8 ]
 echo "# $(($(figure table_refusals) - refused)) refused, $(($(figure table_failures) - compiled)) compiled"
 ok "their tables were refused" [ "$(figure table_refusals)" -gt $((refused + 2000)) ]
 ok "after a compilation each" [ "$(figure table_failures)" -lt $((compiled + 8)) ]
+
+end_mapping
 
 # What nobody maps any more goes first, when memory is wanted.
 before=$(figure table_bytes)

@@ -21,6 +21,10 @@ for name in demo demo32; do
 	fi
 	[[ $name == demo ]] || header=$header32
 	ok "$name is recorded" calls "$SCRATCH/demo" "$BUILT/$name" "$SCRATCH/map"
+	if [[ $(perf script -h 2>&1) != *dsoff* ]]; then
+		skip "$name: its functions are on its stacks, in order" "perf before 6.3 prints offsets in files, not addresses"
+		continue
+	fi
 	ok "$name: its functions are on its stacks, in order" compare_demo "$BUILT/$name" "$SCRATCH/demo" "$SCRATCH/map" "$header"
 done
 

@@ -171,7 +171,7 @@ modprobe -r kunwind-test
 # cut_short: the user's time is over in the middle of a compilation, and not between two of them. How long the others take nobody knows before.
 cut_short() {
 	local ms
-	for ms in 1 2 4 8 16 32 64 128; do
+	for ms in 1 2 4 8 16 32 64 128 256 512 1024; do
 		reload attach_work_ms="$ms" && modprobe kunwind-test && attach_once || return 1
 		echo "# $ms ms: $(<"$figures/mappings_left") mappings were left, $(<"$figures/table_failures") tables failed, $usual before"
 		(($(<"$figures/table_failures") <= usual)) || return 0
