@@ -9,6 +9,9 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/mappers
 . "$TOP/tests/vm/lib/mappers"
 
+modprobe --quiet loop
+[[ -e /dev/loop-control ]] || skip_all "this kernel has no loop devices"
+
 # map_one FILE: a process maps it; $builds grows by the tables that are compiled for that.
 builds=0
 map_one() {
