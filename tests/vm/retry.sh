@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Want of memory passes, and of time: a library that got no table has one soon after there is room, or after who attached has left it to its
-# process, though that maps nothing more.
+# Want of memory passes, and of time, and a file that changes stays the same some day: a library that got no table has one soon after there
+# is room, or after who attached has left it to its process, though that maps nothing more.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -63,6 +63,28 @@ echo >&"${input[starved]}"
 ok "it asks for a stack, which is guessed" said starved guessed
 end filler
 ok "its stacks are proven when there is room" said starved COMPLETE
+ok "none was wrong" fails grep -q wrong "$SCRATCH/starved.said"
+end starved
+wait
+ok "nothing is left" nothing_left
+
+# A file that changes in the middle of each compilation: its identity, and not its bytes.
+changes() {
+	exec chrt -f 1 python3 -S -c 'import os, sys, time
+while True:
+    os.utime(sys.argv[1])
+    time.sleep(0.002)' "$SCRATCH/0.so"
+}
+ok "kunwind takes its own budget" reload
+changes &
+changer=$!
+changed=$(figure file_changes)
+ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so" --device
+echo >&"${input[starved]}"
+ok "its library changes all the time: its stacks are guessed" said starved guessed
+echo "# changed in $(($(figure file_changes) - changed)) compilations"
+kill "$changer"
+ok "its stacks are proven when the library changes no more" said starved COMPLETE
 ok "none was wrong" fails grep -q wrong "$SCRATCH/starved.said"
 end starved
 wait
