@@ -71,6 +71,19 @@
 #define KUW_SYSCALL_INSN	0x050f
 #define KUW_SYSCALL_LEN		2
 
+/* Return: whether the 8 bytes may end with a call of this first byte, a direct one or not. */
+static inline bool kuw_may_be_call(u64 before, u32 direct, u32 indirect)
+{
+	u32 n;
+
+	if ((before >> 24 & 0xff) == direct)
+		return true;
+	for (n = 2; n <= 7; n++)
+		if ((before >> (64 - 8 * n) & 0x38ff) == (0x1000 | indirect))
+			return true;
+	return false;
+}
+
 /*
  * Return: false if the 8 bytes before an address certainly do not end with a call; true
  * if they may: e8 and a 32-bit displacement, or ff /2 with any operand. The first byte of a
@@ -78,19 +91,8 @@
  */
 static inline bool kuw_may_end_with_call(u64 before)
 {
-	u32 n;
-
-	for (n = 2; n <= 7; n++) {
-		u32 first = before >> (64 - 8 * n) & 0xff;
-		bool int3 = first == 0xcc && before >> 56 != 0xcc;
-		bool is_2 = (before >> (72 - 8 * n) & 0x38) == 0x10;
-
-		if (n == 5 && (first == 0xe8 || int3))
-			return true;
-		if (is_2 && (first == 0xff || int3))
-			return true;
-	}
-	return false;
+	return kuw_may_be_call(before, 0xe8, 0xff) ||
+	       (before >> 56 != 0xcc && kuw_may_be_call(before, 0xcc, 0xcc));
 }
 
 /*
