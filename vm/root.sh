@@ -12,7 +12,7 @@ VM_PACKAGES=(
 	bpfcc-tools libdevel-nytprof-perl
 	autoconf automake libtool pkgconf libdebuginfod-dev libdw-dev libelf-dev libglib2.0-dev libiberty-dev libjansson-dev libprotobuf-c-dev
 	protobuf-c-compiler musl-tools openssl
-	kmod udev procps e2fsprogs btrfs-progs uidmap zstd cpio xz-utils git iproute2
+	kmod udev procps e2fsprogs btrfs-progs zstd cpio xz-utils git iproute2
 	libc6-dbg man-db less
 )
 
