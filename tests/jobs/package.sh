@@ -74,7 +74,7 @@ package_boot() {
 	vm_round "$folder" "$folder/results.1" "${@:2}"
 	cat "$folder/results.1"
 	for test in "${@:2}"; do
-		grep -qx "end $test" "$folder/results.1"
+		grep -q "^end $test " "$folder/results.1"
 	done
 	! grep -E '^(fail|skip)' "$folder/results.1"
 }

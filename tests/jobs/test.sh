@@ -173,16 +173,20 @@ vm_left() {
 
 # vm_round FOLDER RESULTS TEST...: a guest that runs those of them that no other one has taken; fails if it has run none.
 vm_round() {
-	local folder=$1 results=$2 kind test status=0 begun=''
+	local folder=$1 results=$2 kind test count seen=0 status=0 begun=''
 	shift 2
 	: >"$results.round"
 	guest_run batch "$TOP_DIR" "$TOP_DIR/tests/jobs/run-tests" "$TOP_DIR" "$(built_folder)" "$folder" "$results.round" \
 		"$TEST_LIMIT" "$TEST_LAST" "$@" || status=$?
 	cat "$results.round" >>"$results"
-	while read -r kind test; do
+	while read -r kind test count; do
 		case $kind in
-		begin) begun=$test ;;
-		end) begun= ;;
+		begin) begun=$test seen=0 ;;
+		end)
+			begun=
+			((seen == count)) || echo "fail $test: $seen of $count results came out of the guest" >>"$results"
+			;;
+		*) seen=$((seen + 1)) ;;
 		esac
 	done <"$results.round"
 	if [[ $begun ]]; then
