@@ -144,24 +144,38 @@ static void say_unknown(const struct kc_names *names, const char *asked)
 	g_free(hint);
 }
 
+/*
+ * From Linux 6.16 on, LTTng 2.16 has no page faults: it looks for their tracepoints in a header of
+ * arch/x86, and they are in another one now.
+ */
+static void say_lacking(const char *ours)
+{
+	kc_error(strstr(ours, "page_fault") ?
+			 "with kunwind-tracing loaded, 'perf record -e page-faults -g' records them" : NULL,
+		 "LTTng has no event '%s' on this kernel", ours);
+}
+
 enum lttng_event_type kc_names_find(const struct kc_names *names, const char *asked,
 				    char **name)
 {
 	enum lttng_event_type type;
+	const char *ours = NULL;
 	size_t i;
 
-	*name = NULL;
-	for (i = 0; i < G_N_ELEMENTS(others) && !*name; i++)
-		if (!strcmp(asked, others[i].theirs))
-			*name = g_strdup(others[i].ours);
-	if (!*name)
-		*name = g_strdup(asked);
+	for (i = 0; i < G_N_ELEMENTS(others) && !ours; i++)
+		if (!strcmp(asked, others[i].theirs) || !strcmp(asked, others[i].ours))
+			ours = others[i].ours;
+	*name = g_strdup(ours ?: asked);
 	type = type_of(names, *name);
 	if (type != LTTNG_EVENT_ALL)
 		return type;
 	g_clear_pointer(name, g_free);
 	type = find_with_group(names, asked, name);
-	if (type == LTTNG_EVENT_ALL)
+	if (type != LTTNG_EVENT_ALL)
+		return type;
+	if (ours)
+		say_lacking(ours);
+	else
 		say_unknown(names, asked);
 	return type;
 }
