@@ -36,6 +36,11 @@
 
 /* How long coverage stays when no tool wants callchains any more. */
 #define LINGER	(5 * HZ)
+/*
+ * How many users are covered at a time: hooks look through them at each new mapping, and one who has
+ * many user IDs could add each.
+ */
+#define MAX_COVERS	64
 
 /*
  * A user whose processes are covered, or INVALID_UID for all. Made by the first get of that
@@ -50,6 +55,8 @@ struct cover {
 
 static DEFINE_MUTEX(covers_lock);
 static LIST_HEAD(covers);
+/* How many are on the list; under covers_lock. */
+static unsigned int nr_covers;
 /* Running calls of get_callchain_buffers(), which will want their coverage soon. */
 static atomic_t nr_getting = ATOMIC_INIT(0);
 
@@ -89,6 +96,13 @@ static bool is_covered(kuid_t uid)
 	return false;
 }
 
+/* Whether one user more would be too many. */
+static bool is_full(kuid_t uid)
+{
+	lockdep_assert_held(&covers_lock);
+	return uid_valid(uid) && nr_covers >= MAX_COVERS;
+}
+
 static void end_walks(void)
 {
 	deferred_end();
@@ -115,10 +129,14 @@ static int add(struct cover *cover)
 
 	if (mutex_lock_killable(&covers_lock))
 		return -EINTR;
-	if (list_empty(&covers))
+	if (!nr_covers)
 		ret = begin_walks();
-	if (!ret)
+	else if (is_full(cover->uid))
+		ret = -EUSERS;
+	if (!ret) {
 		list_add(&cover->node, &covers);
+		nr_covers++;
+	}
 	mutex_unlock(&covers_lock);
 	return ret;
 }
@@ -160,10 +178,11 @@ static void uncover(bool always)
 
 	mutex_lock(&covers_lock);
 	/* Pairs with get(): what it has made wanted shows. */
-	if (always || (!atomic_read_acquire(&nr_getting) && !is_wanted()))
+	if (nr_covers && (always || (!atomic_read_acquire(&nr_getting) && !is_wanted()))) {
 		list_splice_init(&covers, &old);
-	if (!list_empty(&old))
+		nr_covers = 0;
 		end_walks();
+	}
 	mutex_unlock(&covers_lock);
 	list_for_each_entry_safe(cover, next, &old, node) {
 		kunwind_detach(cover->consumer);
@@ -190,7 +209,7 @@ static void warn_uncovered(int error)
 static int get(int max_stack)
 {
 	kuid_t uid = perfmon_capable() ? INVALID_UID : current_uid();
-	bool covered;
+	bool covered, full;
 	int ret;
 
 	atomic_inc(&nr_getting);
@@ -198,9 +217,10 @@ static int get(int max_stack)
 	ret = mutex_lock_killable(&covers_lock);
 	if (!ret) {
 		covered = is_covered(uid);
+		full = is_full(uid);
 		mutex_unlock(&covers_lock);
 		if (!covered)
-			warn_uncovered(cover(uid));
+			warn_uncovered(full ? -EUSERS : cover(uid));
 	}
 	ret = static_call(stock_get)(max_stack);
 	(void)atomic_dec_return_release(&nr_getting);

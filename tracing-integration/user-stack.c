@@ -7,12 +7,14 @@
  * ftrace does not tell a module that the option is set. So the function is replaced while the
  * event is enabled, or while the module's parameter userstacktrace is set.
  */
+#include <linux/capability.h>
 #include <linux/compiler.h>
 #include <linux/err.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/stacktrace.h>
@@ -223,6 +225,16 @@ static void event_end_if_off(void)
 }
 
 /*
+ * The event has all processes covered, while it is open. perf asks only who wants the
+ * event's bytes; to count events, any user that perf knows could open it.
+ */
+static int event_perf_perm(struct trace_event_call *call, struct perf_event *event)
+{
+	/* A child inherits the event of its parent, which was allowed. */
+	return event->parent || perfmon_capable() ? 0 : -EACCES;
+}
+
+/*
  * Replaces trace_event_reg(), which registers the event's probe. The tracepoint's own
  * callbacks cannot attach: they run under a lock that attaching takes.
  */
@@ -293,6 +305,7 @@ int user_stack_init(void)
 		return ret;
 	mutex_lock(&users_lock);
 	event_class_user_stack.reg = event_reg;
+	event_user_stack.perf_perm = event_perf_perm;
 	if (is_option_on)
 		ret = begin();
 	if (!ret && trace_user_stack_enabled()) {

@@ -109,6 +109,30 @@ ok "soon after nothing is left" soon idle
 ok "level 2: he may not record the whole system" fails as nobody-else perf record -a -e cpu-clock -g -o "$SCRATCH/files/no" -- true
 ok "nor a process of root" fails as nobody-else perf record -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/no" -p 1 -- true
 ok "soon after nothing is left" soon idle
+# No file tells him the event's number, but there are few.
+event=$(cat /sys/kernel/tracing/events/kunwind/user_stack/id)
+# counted UID: what the event says to that user; all processes would be covered for it.
+counted() {
+	python3 "$TOP/tests/subjects/open-event.py" count "$event" "$1" </dev/null
+}
+ok "level 2: he may not count kunwind:user_stack" [ "$(counted 65534)" = EACCES ]
+ok "and nothing was done for him" idle
+ok "root may" [ "$(counted 0)" = opened ]
+
+# many_users: each wants stacks of his own programs; one has so many IDs.
+many_users() {
+	mapfile -t uids < <(seq 20000 20069)
+	coproc many { python3 "$TOP/tests/subjects/open-event.py" callchain "${uids[@]}"; }
+	mapfile -t -n 70 said <&"${many[0]}"
+	consumers=$(figure consumers)
+	eval "exec ${many[1]}>&-"
+	# shellcheck disable=SC2154
+	wait "$many_PID"
+	echo "70 users have opened: ${#said[@]} answers; consumers: $consumers"
+	[[ ${#said[@]} == 70 && ${said[*]} != *E* && $consumers == 64 ]]
+}
+ok "level 2: 70 users want stacks, and 64 are covered" many_users
+ok "soon after nothing is left" soon idle
 ok "level 3: he may not record at all" fails eval 'level 3; record no -e cpu-clock:u --user-callchains'
 ok "and nothing was done for him" idle
 sysctl -q kernel.perf_event_paranoid="$paranoid"
