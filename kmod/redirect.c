@@ -77,8 +77,8 @@ static int hook(struct kunwind_redirect *r)
 	int ret;
 
 	if (!addr) {
-		pr_err("%s: this kernel has no function %s()\n", module_name(r->owner),
-		       r->from);
+		pr_err_ratelimited("%s: this kernel has no function %s()\n",
+				   module_name(r->owner), r->from);
 		return -ENOENT;
 	}
 	r->text = kw_module_text(r->owner);
@@ -99,9 +99,10 @@ static int hook(struct kunwind_redirect *r)
 		return 0;
 	ftrace_free_filter(&r->ops);
 	r->ops.func = NULL;
-	pr_err("%s: %s() cannot be replaced: %s\n", module_name(r->owner), r->from,
-	       ret == -EBUSY ? "a livepatch or another module replaces it already" :
-			       "ftrace refused");
+	/* Each tool that wants callchains can bring it here. */
+	pr_err_ratelimited("%s: %s() cannot be replaced: %s\n", module_name(r->owner), r->from,
+			   ret == -EBUSY ? "a livepatch or another module replaces it already" :
+					   "ftrace refused");
 	return ret;
 }
 
