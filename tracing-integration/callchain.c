@@ -12,6 +12,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
+#include <xen/xen.h>
 #include <kunwind/kunwind.h>
 #include <kunwind/redirect.h>
 #include <uapi/linux/kunwind.h>
@@ -52,13 +53,14 @@ static u32 walk(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs, u32 
 /*
  * Whether the sample hit a KVM guest, whose stack is not the process's. The kernel does not
  * export the function that tells, but its own walk calls it, and adds no frame for a guest.
+ * In Xen's dom0 nothing marks the task that was current.
  */
 static bool is_in_guest(struct perf_callchain_entry_ctx *ctx, struct pt_regs *regs)
 {
 	u32 before = ctx->nr, max_stack = ctx->max_stack;
 	bool in_guest;
 
-	if (likely(!(current->flags & PF_VCPU)))
+	if (likely(!(current->flags & PF_VCPU) && !xen_pv_domain()))
 		return false;
 	ctx->max_stack = before + 1;
 	walk_stock(ctx, regs);
