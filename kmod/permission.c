@@ -22,7 +22,10 @@ DEFINE_STATIC_CALL_RET0(may_access, ptrace_may_access);
  * kw_may_see() - whether the caller may see the stack of a thread
  * @task: the thread; the caller holds a reference
  *
- * Under the lock, the thread's credentials do not change by an execve(). /proc/PID/maps takes
+ * A stack says where a process is and what it has called, as /proc/PID/syscall does, so the right
+ * to attach is needed. Yama lets more processes read each other than attach.
+ *
+ * Under the lock, the thread's credentials do not change by an execve(). /proc/PID/syscall takes
  * the same lock. A thread in execve() can hold it for as long as a file server likes, so this
  * function does not wait.
  *
@@ -35,7 +38,7 @@ int kw_may_see(struct task_struct *task)
 
 	if (!down_read_trylock(&task->signal->exec_update_lock))
 		return -EAGAIN;
-	may = static_call(may_access)(task, PTRACE_MODE_READ_FSCREDS);
+	may = static_call(may_access)(task, PTRACE_MODE_ATTACH_FSCREDS);
 	up_read(&task->signal->exec_update_lock);
 	return may ? 0 : -EACCES;
 }

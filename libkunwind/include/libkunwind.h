@@ -90,7 +90,7 @@ int kunwind_backtrace(struct kunwind_handle *handle,
  *
  * The thread is not stopped and gets no signal, and its system calls are not interrupted.
  * Frame 0 is where the thread entered the kernel or was interrupted. Another process must be
- * one that this one may trace: ptrace(2), PTRACE_MODE_READ_FSCREDS. The function is
+ * one that this one may trace: ptrace(2), PTRACE_MODE_ATTACH_FSCREDS. The function is
  * thread-safe, but not async-signal-safe.
  *
  * Return: the number of frames; -ESRCH if there is no such thread, if it is the kernel's, or

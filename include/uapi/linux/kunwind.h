@@ -257,7 +257,7 @@ enum kunwind_thread_state {
  * the file is closed. What cannot be covered without waiting is missing from the first
  * stacks: KUNWIND_STOP_NOT_COVERED, KUNWIND_STOP_INCOMPLETE_MAP.
  *
- * Permission is that of /proc/PID/maps: ptrace(2), PTRACE_MODE_READ_FSCREDS.
+ * Permission is that of /proc/PID/syscall: ptrace(2), PTRACE_MODE_ATTACH_FSCREDS.
  *
  * Since version 2. Errors in addition to the general ones:
  *   -EINVAL      capacity is 0 or more than 2^20

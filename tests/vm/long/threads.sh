@@ -126,6 +126,12 @@ ok "root sees them all" eval '"$kunwind" stack -a >all && grep -q "^process $our
 hidden=$!
 sleep 5
 ok "nor a process that is not dumpable" says 'may not trace' 1 as tracer "$kunwind" stack "$hidden"
+# Yama decides who may attach, not who may read.
+scope=$(cat /proc/sys/kernel/yama/ptrace_scope)
+echo 1 >/proc/sys/kernel/yama/ptrace_scope
+ok "where Yama allows to trace children only, a user does not see others of his own" says 'may not trace' 1 as tracer "$kunwind" stack "$theirs"
+ok "root does" eval '"$kunwind" stack "$theirs" >all && grep -q _start all'
+echo "$scope" >/proc/sys/kernel/yama/ptrace_scope
 kill "$theirs" "$ours" "$hidden" "$busy"
 
 ok "a process that is not there is an error" says 'no process or thread 999999' 1 "$kunwind" stack 999999
