@@ -39,6 +39,8 @@
 
 /* Functions start at multiples of this; the bytes between them are padding. */
 #define KUW_FDE_ALIGN		16
+/* Fewer bytes between them are never taken for code: musl's restorer has so many, with a nop. */
+#define KUW_LEAST_CODE		10
 
 /*
  * The restorer of a signal handler that has no CFI (musl): the bytes of

@@ -18,8 +18,8 @@
  *	if (!ret)
  *		c.areas.area[KUW_AREA_TABLE].mem is the table, of c.encode.bytes
  *
- * Padding between two FDEs has the rule of the row before it: up to KUW_FDE_ALIGN - 1 bytes
- * before aligned code. All other gaps have no rule.
+ * Padding between two FDEs has the rule of the row before it: fewer than KUW_LEAST_CODE
+ * bytes before aligned code, unless that rule ends stacks. All other gaps have no rule.
  *
  * A damaged record is left out. After a damaged length, all records are lost, except those
  * that .eh_frame_hdr names. The table counts damaged records.

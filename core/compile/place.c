@@ -30,6 +30,8 @@ int kuw_place_init(struct kuw_place *p)
  * The state from one FDE to the next, on the stack of kuw_place_rows().
  * @pairs: the pairs
  * @codes: KUW_AREA_CODES
+ * @rules: KUW_AREA_RULES
+ * @sets: KUW_AREA_REGS
  * @to: the end of the entries that have been put
  * @last: the last of them; at first entry 0, whose rule is in no pair
  * @nr_places: how many places they take
@@ -41,6 +43,8 @@ int kuw_place_init(struct kuw_place *p)
 struct state {
 	const struct kuw_pairs *pairs;
 	const u32 *codes;
+	const struct kuw_ruleset *rules;
+	const struct kuw_regset *sets;
 	u64 *to;
 	u64 last;
 	u32 nr_places;
@@ -82,9 +86,24 @@ static u32 row_len(const u32 **row, u32 left)
 	return len == KUW_FOUND_LONG ? *++*row : len;
 }
 
+/*
+ * Padding before an aligned function never runs. Count it to the function before, which saves a
+ * row for most functions. Return: whether the @len bytes before the FDE at @off may be code.
+ *
+ * Aligned code without an FDE has 16 bytes at least. Assembly need not be aligned: a restorer of
+ * signals has 10 bytes with its nop. A rule that ends stacks must end none of other code. (The FDE
+ * of a signal frame starts a byte before its code.)
+ */
+static bool may_be_code(const struct state *p, u32 len, u32 off, u32 signal)
+{
+	const struct kuw_regset *regs = &p->sets[p->rules[p->rule].regs];
+
+	return len >= KUW_LEAST_CODE || (off + signal) % KUW_FDE_ALIGN ||
+	       kuw_loc_how(regs->reg[KUW_RA]) == KUW_UNDEF;
+}
+
 /* Put the rows of an FDE after the others. */
-static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head,
-		    const struct kuw_ruleset *rules)
+static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head)
 {
 	const u32 *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
@@ -92,13 +111,8 @@ static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head
 
 	if (stop == off)
 		return;
-	/* Padding before an aligned function never runs. Count it to the function before, which
-	 * saves a row for each function. Aligned code without an FDE has at least 16 bytes, so it
-	 * is a gap. (The FDE of a signal frame starts a byte before its code.)
-	 */
 	if (p->covered < off && p->rule &&
-	    (off - p->covered >= KUW_FDE_ALIGN ||
-	     (off + rules[kuw_found_rule(row)].signal) % KUW_FDE_ALIGN)) {
+	    may_be_code(p, off - p->covered, off, p->rules[kuw_found_rule(row)].signal)) {
 		put(p, p->covered, 0, off - p->covered);
 		p->rule = 0;
 	}
@@ -116,12 +130,13 @@ static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head
 
 int kuw_place_rows(struct kuw_place *p)
 {
-	const struct kuw_ruleset *rules = kuw_area(p->areas, KUW_AREA_RULES);
 	const u32 *found = kuw_area(p->areas, KUW_AREA_FOUND);
 	u64 *entries = kuw_area(p->areas, KUW_AREA_ENTRIES);
 	struct state s = {
 		.pairs = p->pairs,
 		.codes = kuw_area(p->areas, KUW_AREA_CODES),
+		.rules = kuw_area(p->areas, KUW_AREA_RULES),
+		.sets = kuw_area(p->areas, KUW_AREA_REGS),
 		.to = entries + p->nr_entries,
 		.last = p->last,
 		.nr_places = p->nr_places,
@@ -140,7 +155,7 @@ int kuw_place_rows(struct kuw_place *p)
 	/* Before here, there is room for one more FDE. */
 	last = entries + p->areas->area[KUW_AREA_ENTRIES].bytes / sizeof(u64) - p->found->longest;
 	for (; fde < end && s.to < last && s.nr_rows < enough; fde++)
-		put_fde(&s, fde, found + fde->value, rules);
+		put_fde(&s, fde, found + fde->value);
 	p->pos = fde - p->fdes;
 	p->nr_entries = s.to - entries;
 	p->last = s.last;

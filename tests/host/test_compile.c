@@ -90,6 +90,25 @@ static void test_gaps(void **state)
 	assert_int_equal(cfa_at(0x70), -1);
 }
 
+/* Some of what is too short for aligned code may be assembly; and none of it ends a stack. */
+static void test_code_in_gaps(void **state)
+{
+	u32 cie = build_cie(&eh, &usual);
+
+	put_fde(cie, 0x00, 0x06, 16);
+	put_fde(cie, 0x10, 0x07, 24);
+	build_fde(&eh, &usual, cie, BUILD_TEXT + 0x20, 0x0f, PROG(DW_CFA_undefined, 16));
+	put_fde(cie, 0x30, 0x10, 32);
+	compile();
+	assert_int_equal(cfa_at(0x05), 16);
+	assert_int_equal(cfa_at(0x06), -1);
+	assert_int_equal(cfa_at(0x0f), -1);
+	assert_int_equal(cfa_at(0x17), 24);
+	assert_int_equal(cfa_at(0x1f), 24);
+	assert_int_equal(cfa_at(0x2f), -1);
+	assert_int_equal(cfa_at(0x30), 32);
+}
+
 /* As in i386's vDSO: a system call comes from the byte behind the first one. */
 static void test_signal_gap(void **state)
 {
@@ -645,6 +664,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_order),
 	TEST(test_descending),
 	TEST(test_gaps),
+	TEST(test_code_in_gaps),
 	TEST(test_signal_gap),
 	TEST(test_blocks),
 	TEST(test_dense),
