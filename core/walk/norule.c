@@ -155,8 +155,10 @@ static bool is_near_start(const struct kuw_state *w)
 
 /*
  * Return: whether the process's stack starts with this frame: from its stack pointer to the
- * first word that the kernel put there (argc), no word can be a return address. That is so in
- * the start code of ld.so, and of programs whose start file has no FDE.
+ * first word that the kernel put there (argc), and behind it as far as start code pops, no word
+ * can be a return address. What start code calls after it has popped argc has its return
+ * address there. That is so in the start code of ld.so, and of programs whose start file has no
+ * FDE.
  */
 static bool begins_stack(struct kuw_state *w)
 {
@@ -169,7 +171,7 @@ static bool begins_stack(struct kuw_state *w)
 		    kuw_map_find(w->map, word - 1))
 			return false;
 		at += w->regs.word;
-	} while (at <= first);
+	} while (at < first + KUW_START_BYTES);
 	return true;
 }
 
