@@ -46,6 +46,7 @@ u32 kuw_step(struct kuw_state *w)
 {
 	u64 pc = w->regs.r[KUW_RA] - !w->inner;
 	const struct kuw_mapping *m = kuw_map_find(w->map, pc);
+	const struct kuw_ext *ext = NULL;
 	struct kuw_rule rule;
 	int called;
 
@@ -69,19 +70,22 @@ u32 kuw_step(struct kuw_state *w)
 	if (!kuw_has_table(w, m))
 		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
 	rule = kuw_rule_at(m, pc);
+	if (kuw_rule_kind(rule) == KUW_KIND_EXT)
+		ext = kuw_table_ext(m->table, kuw_rule_ext(rule));
+	/* The FDE of a signal frame starts a byte before its code, which nothing has called. */
+	called = w->inner || (ext && ext->signal) ? 1 : kuw_is_called(pc);
+	w->faults += called < 0;
+	if (!called)
+		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
+	/* If the code cannot be read, believe the table. */
 	switch (kuw_rule_kind(rule)) {
 	case KUW_KIND_RSP:
 	case KUW_KIND_RBP:
-		called = w->inner ? 1 : kuw_is_called(pc);
-		w->faults += called < 0;
-		/* If the code cannot be read, believe the table. */
-		if (called)
-			return kuw_apply_full(w, m->table, rule);
-		break;
+		return kuw_apply_full(w, m->table, rule);
 	case KUW_KIND_END:
 		return KUNWIND_STOP_COMPLETE;
 	case KUW_KIND_EXT:
-		return kuw_apply_ext(w, m->table, kuw_table_ext(m->table, kuw_rule_ext(rule)));
+		return kuw_apply_ext(w, m->table, ext);
 	}
 	return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
 }

@@ -149,8 +149,8 @@ static noinline struct kuw_rule look_closer(struct fast *w, u64 pc)
 	if (pc - in->lo >= in->len && !find_cover(w->map, pc, in))
 		return none;
 	rule = kuw_table_find(in->look.table, pc - in->text);
-	if (!kuw_rule_is_plain(rule))
-		return kuw_rule_kind(rule) == KUW_KIND_END ? rule : none;
+	if (!kuw_rule_is_plain(rule) && kuw_rule_kind(rule) != KUW_KIND_END)
+		return none;
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
 	called = kuw_is_called(pc);
 	w->faults += called < 0;
@@ -243,7 +243,7 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			       u64 *frames, struct kuw_result *result)
 {
 	struct kuw_state w;
-	u32 ret, faults;
+	u32 ret, faults, insns, steps;
 
 	kuw_walk_begin(&w, regs, KUW_WORD);
 	w.map = fast->map;
@@ -261,11 +261,17 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 		if (w.regs.unknown ||
 		    (ret == KUW_STEPPED && ~w.regs.known & KUW_KNOWN_FAST)) {
 			/* The rule needs a register that the loop did not follow, or one
-			 * of the loop's own is lost: start again, with all registers.
+			 * of the loop's own is lost: start again, with all registers, and
+			 * with what is left of the walk's budgets. Half of the operators are
+			 * for what else the frames take a second time.
 			 */
 			faults = w.faults;
+			insns = w.insns;
+			steps = w.regs.steps;
 			kuw_walk_begin(&w, regs, KUW_WORD);
 			w.faults = faults;
+			w.insns = insns;
+			w.regs.steps = steps / 2;
 			ret = walk_full(&w, frames, fast->last - frames, result);
 			fast->out = frames + result->count;
 			return ret;

@@ -1075,6 +1075,10 @@ static void test_near_first_word(void **state)
 	s->regs.r[7] = SYNTH_SP(4);
 	s->stack[4] = outer;
 	program_check(s, NO_RULE, TEXT_IP(TEXT_LEN + 0x40));
+	/* What start code calls when it has popped argc. */
+	kuw_port_stack_first = SYNTH_SP(3);
+	s->stack[4] = 0;
+	program_check(s, NO_RULE, TEXT_IP(TEXT_LEN + 0x40));
 	kuw_port_stack_first = 0;
 }
 
@@ -1139,6 +1143,22 @@ static void test_no_call(void **state)
 		program_push(s, 0, end);
 		program_check(s, UNPROVEN, TEXT_IP(63), end);
 	}
+}
+
+static int read_nops(u64 addr, u64 *word)
+{
+	*word = 0x9090909090909090;
+	return 0;
+}
+
+/* The same for a rule that is not plain. */
+static void test_no_call_of_expression(void **state)
+{
+	begin(P_RSP);
+	kuw_port_elsewhere = read_nops;
+	program_push(s, 0, P_BEGIN(P_EXPR + 1), P_RA(P_START));
+	program_check(s, UNPROVEN, P_RA(P_RSP), P_BEGIN(P_EXPR + 1));
+	kuw_port_elsewhere = NULL;
 }
 
 /* What could not be verified, as the page before it was not there, is verified next time. */
@@ -1415,6 +1435,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_registers),
 	TEST(test_ahead_stacks),
 	TEST(test_no_call),
+	TEST(test_no_call_of_expression),
 	TEST(test_unverified),
 	TEST(test_clone),
 	TEST(test_clone_child),

@@ -107,6 +107,7 @@ static const struct shape {
 	{ "saves", shape_saves, "15 registers saved, none aligned" },
 	{ "faults", shape_faults, "15 registers saved where nothing can be read" },
 	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
+	{ "restart", shape_expressions, "the same, and the last frame needs another register" },
 	{ "loop", shape_loop, "an expression that reads for ever" },
 	{ "ahead", shape_usual, "code without a rule that branches, and does not return" },
 	{ "ahead-faults", shape_usual, "code without a rule that loads what cannot be read" },
@@ -136,12 +137,18 @@ static void walk(const struct shape *shape)
 {
 	const struct cie_spec spec = { .data_align = 1 };
 	struct buf b = { 0 }, p = { 0 };
+	/* The outermost frames are in the rest. */
+	u32 len = strcmp(shape->name, "restart") ? BUILD_TEXT_LEN : 0x7f00;
 	struct synth *s;
-	u32 word;
+	u32 word, cie;
 
 	shape->put(&p);
-	build_fde(&b, &spec, build_cie(&b, &spec), BUILD_TEXT, BUILD_TEXT_LEN,
-		  (struct prog){ p.bytes, p.len });
+	cie = build_cie(&b, &spec);
+	build_fde(&b, &spec, cie, BUILD_TEXT, len, (struct prog){ p.bytes, p.len });
+	/* The walk has not followed rbx, and starts again. */
+	if (len < BUILD_TEXT_LEN)
+		build_fde(&b, &spec, cie, BUILD_TEXT + len, BUILD_TEXT_LEN - len,
+			  PROG(DW_CFA_def_cfa, KUW_RBX, 16));
 	s = synth_new(&b);
 	/* Return addresses all differ: nothing is known of them. Each is 16-aligned,
 	 * which costs a look at the text.
