@@ -6,10 +6,18 @@
  *
  * ftrace does not tell a module that the option is set. So the function is replaced while the
  * event is enabled, or while the module's parameter userstacktrace is set.
+ *
+ * The kernel enables an event under a lock that loading a module needs, too. Covering all
+ * processes can take ten seconds. So a worker does it, and the task that enables the event waits
+ * for a second at most. Until all are covered, stacks are the kernel's own.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/capability.h>
 #include <linux/compiler.h>
+#include <linux/completion.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -20,6 +28,7 @@
 #include <linux/stacktrace.h>
 #include <linux/static_call.h>
 #include <linux/trace_events.h>
+#include <linux/workqueue.h>
 #include <kunwind/kunwind.h>
 #include <kunwind/redirect.h>
 #include "user-stack.h"
@@ -33,6 +42,8 @@
 #define FIRST_FRAMES	16
 /* Softirqs, interrupts and NMIs can interrupt a walk, and walk themselves. */
 #define MAX_NESTING	4
+/* How long to wait for coverage: in most systems it is there after some milliseconds. */
+#define COVER_PATIENCE	HZ
 
 /* One for each CPU. Each walk has the next buffer from enter() to leave(), preemption off. */
 struct buffers {
@@ -46,7 +57,13 @@ static unsigned int nr_users;
 static bool is_up;
 static bool is_option_on;
 static bool is_event_on;
+/* Written by cover() alone; read with preemption off. */
 static struct kunwind_consumer *consumer;
+/* Whether cover() should attach or detach; under users_lock. */
+static bool is_coverage_wanted;
+/* How the last attempt to attach ended, when @covered is complete. */
+static int cover_error;
+static DECLARE_COMPLETION(covered);
 /* Made by bring_up() for the first user; freed by take_down(), when no walk is running. */
 static struct buffers __percpu *buffers;
 
@@ -60,14 +77,17 @@ static void walk_stock(stack_trace_consume_fn consume, void *cookie,
 	barrier();
 }
 
-/* Return: room for MAX_FRAMES; NULL if all buffers of this CPU are in use. */
+/*
+ * Return: room for MAX_FRAMES; NULL if all buffers of this CPU are in use, or if no process is
+ * covered yet.
+ */
 static u64 *enter(void)
 {
 	struct buffers *own;
 
 	preempt_disable();
 	own = this_cpu_ptr(buffers);
-	if (own->nesting < MAX_NESTING)
+	if (READ_ONCE(consumer) && own->nesting < MAX_NESTING)
 		return own->frames[own->nesting++];
 	preempt_enable();
 	return NULL;
@@ -153,12 +173,57 @@ static struct kunwind_redirect redirect = {
 	.owner = THIS_MODULE,
 };
 
+static void attach(void)
+{
+	struct kunwind_consumer *fresh = kunwind_attach();
+
+	cover_error = PTR_ERR_OR_ZERO(fresh);
+	if (!cover_error)
+		WRITE_ONCE(consumer, fresh);
+	else
+		pr_warn("no coverage for kunwind:user_stack (error %d)\n", cover_error);
+}
+
+static void detach(void)
+{
+	struct kunwind_consumer *old = consumer;
+
+	WRITE_ONCE(consumer, NULL);
+	/* For walks with it. */
+	synchronize_rcu();
+	kunwind_detach(old);
+}
+
+/* Attach or detach, as the last user wanted. */
+static void cover(struct work_struct *work)
+{
+	if (READ_ONCE(is_coverage_wanted)) {
+		if (!consumer)
+			attach();
+		complete_all(&covered);
+	} else if (consumer) {
+		detach();
+	}
+}
+
+static DECLARE_WORK(covering, cover);
+
+static void want_coverage(bool wanted)
+{
+	lockdep_assert_held(&users_lock);
+	WRITE_ONCE(is_coverage_wanted, wanted);
+	queue_work(system_long_wq, &covering);
+}
+
 static void take_down(void)
 {
 	kunwind_redirect_end(&redirect, 1);
 	synchronize_rcu_tasks();
-	kunwind_detach(consumer);
 	free_percpu(buffers);
+	want_coverage(false);
+	/* The kernel disables an event after the module's exit: then nothing may be left to do. */
+	if (!is_up)
+		flush_work(&covering);
 }
 
 static int bring_up(void)
@@ -168,15 +233,17 @@ static int bring_up(void)
 	buffers = alloc_percpu(struct buffers);
 	if (!buffers)
 		return -ENOMEM;
-	consumer = kunwind_attach();
-	ret = PTR_ERR_OR_ZERO(consumer);
-	if (!ret)
-		ret = kunwind_redirect_begin(&redirect, 1);
-	if (!ret)
+	ret = kunwind_redirect_begin(&redirect, 1);
+	if (ret) {
+		free_percpu(buffers);
+		return ret;
+	}
+	reinit_completion(&covered);
+	want_coverage(true);
+	if (!wait_for_completion_timeout(&covered, COVER_PATIENCE) || !cover_error)
 		return 0;
-	if (!IS_ERR(consumer))
-		kunwind_detach(consumer);
-	free_percpu(buffers);
+	ret = cover_error;
+	take_down();
 	return ret;
 }
 
@@ -330,4 +397,5 @@ void user_stack_exit(void)
 	event_end_if_off();
 	is_up = false;
 	mutex_unlock(&users_lock);
+	flush_work(&covering);
 }
