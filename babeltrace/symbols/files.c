@@ -38,6 +38,27 @@ static int find_below(const char *root, const char *path)
 	return fd;
 }
 
+int kr_file_find_nofollow(const char *path)
+{
+	char **names = g_strsplit(path, "/", -1);
+	int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int next, err = errno;
+	size_t i;
+
+	for (i = 0; fd >= 0 && names[i]; i++) {
+		if (!*names[i])
+			continue;
+		/* It finds a link itself, in which there is nothing to find. */
+		next = openat(fd, names[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		err = errno;
+		close(fd);
+		fd = next;
+	}
+	g_strfreev(names);
+	errno = err;
+	return fd;
+}
+
 /* File systems of the kernel have regular files that are endless, or act when read. */
 static bool is_of_disk(int fd)
 {
@@ -57,9 +78,10 @@ static bool is_of_disk(int fd)
 	return true;
 }
 
-int kr_file_open(const char *root, const char *path)
+/* Open what was found. */
+static int open_found(int found)
 {
-	int found = find_below(root, path), fd = -1, err = EINVAL;
+	int fd = -1, err = EINVAL;
 	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
 	struct stat st;
 
@@ -74,6 +96,16 @@ int kr_file_open(const char *root, const char *path)
 	close(found);
 	errno = err;
 	return fd;
+}
+
+int kr_file_open(const char *root, const char *path)
+{
+	return open_found(find_below(root, path));
+}
+
+int kr_file_open_nofollow(const char *path)
+{
+	return open_found(kr_file_find_nofollow(path));
 }
 
 char *kr_file_read_open(int fd, uint64_t most, size_t *length)

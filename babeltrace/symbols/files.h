@@ -20,6 +20,19 @@
 int kr_file_open(const char *root, const char *path);
 
 /**
+ * kr_file_find_nofollow() - find a file or folder, without opening it
+ * @path: its path, of which no part is followed that is a symbolic link
+ *
+ * For what belongs to a trace: its owner would choose where a link leads.
+ *
+ * Return: a descriptor (O_PATH), of the link if the last part is one; -1 and errno.
+ */
+int kr_file_find_nofollow(const char *path);
+
+/* As kr_file_open(), and follow no symbolic link; a link is no regular file. */
+int kr_file_open_nofollow(const char *path);
+
+/**
  * kr_file_read() - read a regular file
  * @root: as above
  * @path: likewise

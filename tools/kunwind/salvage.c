@@ -85,13 +85,16 @@ static char *read_index(const struct kc_salvage *how, const char *folder,
 			struct file *file, gsize *len, gsize *record_len)
 {
 	char *path = g_strdup_printf("%s/index/%s.idx", folder, file->name);
-	char *index = kr_file_read(NULL, path, KR_INDEX_BYTES, len);
+	int fd = kr_file_open_nofollow(path);
+	char *index = fd < 0 ? NULL : kr_file_read_open(fd, KR_INDEX_BYTES, len);
 	struct index_header header = { 0 };
 
 	if (!index && errno != ENOENT && errno != ENOTDIR) {
 		warn(how, path, "%s: it is left out", reason(errno));
 		file->hidden = true;
 	}
+	if (fd >= 0)
+		close(fd);
 	if (index && *len >= sizeof(header))
 		memcpy(&header, index, sizeof(header));
 	g_free(path);
@@ -176,7 +179,7 @@ static void note_size(struct kc_salvage *how, const char *path, int fd, uint64_t
 static void look_at(struct kc_salvage *how, const char *folder, const char *path,
 		    struct file *file)
 {
-	int fd = kr_file_open(NULL, path);
+	int fd = kr_file_open_nofollow(path);
 	uint64_t lost = 0;
 	struct stat st;
 
@@ -222,7 +225,7 @@ static bool copy_part(int in, int out, off_t at, off_t behind, const volatile si
  */
 static bool copy(const char *from, const char *to, off_t bytes, const volatile sig_atomic_t *stop)
 {
-	int in = kr_file_open(NULL, from);
+	int in = kr_file_open_nofollow(from);
 	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	off_t at = 0, behind = 0;
 	bool done = in >= 0 && out >= 0 && !ftruncate(out, bytes);
