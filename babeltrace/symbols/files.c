@@ -13,6 +13,27 @@
 #include <unistd.h>
 #include "files.h"
 
+int kr_file_find_nofollow(const char *path)
+{
+	char **names = g_strsplit(path, "/", -1);
+	int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int next, err = errno;
+	size_t i;
+
+	for (i = 0; fd >= 0 && names[i]; i++) {
+		if (!*names[i])
+			continue;
+		/* It finds a link itself, in which there is nothing to find. */
+		next = openat(fd, names[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		err = errno;
+		close(fd);
+		fd = next;
+	}
+	g_strfreev(names);
+	errno = err;
+	return fd;
+}
+
 /*
  * Without opening it. An absolute link below a root leads into it. The links of /proc lead
  * past all names, to what a process has open.
@@ -35,28 +56,8 @@ static int find_below(const char *root, const char *path)
 	if (root)
 		close(top);
 	errno = err;
-	return fd;
-}
-
-int kr_file_find_nofollow(const char *path)
-{
-	char **names = g_strsplit(path, "/", -1);
-	int fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int next, err = errno;
-	size_t i;
-
-	for (i = 0; fd >= 0 && names[i]; i++) {
-		if (!*names[i])
-			continue;
-		/* It finds a link itself, in which there is nothing to find. */
-		next = openat(fd, names[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		err = errno;
-		close(fd);
-		fd = next;
-	}
-	g_strfreev(names);
-	errno = err;
-	return fd;
+	/* The sandbox has no openat2(). To follow no link is stricter. */
+	return fd < 0 && err == ENOSYS && !root ? kr_file_find_nofollow(path) : fd;
 }
 
 /* File systems of the kernel have regular files that are endless, or act when read. */

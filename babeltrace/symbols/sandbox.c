@@ -20,20 +20,44 @@
 
 #define NOBODY	65534
 
-/* The first version of Landlock has these rights. */
-#define LANDLOCK_ALL	((1ULL << 13) - 1)
+/* Landlock numbers what it can refuse from 0 on. */
+#define FIRST(count)	((1ULL << (count)) - 1)
+
+/* struct landlock_ruleset_attr of Landlock 6; old headers have less of it. */
+struct refused {
+	uint64_t deeds;
+	uint64_t ports;
+	uint64_t scopes;
+};
+
+/* All that each version can refuse. An older kernel takes what it does not know if it is 0. */
+static const struct refused by_version[] = {
+	[1] = { .deeds = FIRST(13) },
+	/* To link or move to another folder. */
+	[2] = { .deeds = FIRST(14) },
+	/* To truncate. */
+	[3] = { .deeds = FIRST(15) },
+	/* To bind or connect TCP sockets. */
+	[4] = { .deeds = FIRST(15), .ports = FIRST(2) },
+	/* ioctl() of devices. */
+	[5] = { .deeds = FIRST(16), .ports = FIRST(2) },
+	/* Abstract sockets and signals that reach other processes. */
+	[6] = { .deeds = FIRST(16), .ports = FIRST(2), .scopes = FIRST(2) },
+};
 
 #define BIT(capability)	(1U << (capability))
 
-/* Return: what lets root read files of others, as a bit; 0: it may not. */
+/*
+ * Return: what lets root read files of others, as a bit; 0: it may not, or only together
+ * with writing them (CAP_DAC_OVERRIDE).
+ */
 static unsigned int right_to_read(struct __user_cap_header_struct *header)
 {
 	struct __user_cap_data_struct has[2] = { 0 };
 
 	if (syscall(SYS_capget, header, has))
 		return 0;
-	return has[0].permitted & BIT(CAP_DAC_READ_SEARCH) ?:
-	       has[0].permitted & BIT(CAP_DAC_OVERRIDE);
+	return has[0].permitted & BIT(CAP_DAC_READ_SEARCH);
 }
 
 /*
@@ -78,9 +102,16 @@ static void allow_file(int rules, const char *path)
 
 static void restrict_files(const char *const *readable)
 {
-	struct landlock_ruleset_attr attr = { .handled_access_fs = LANDLOCK_ALL };
-	int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	const long newest = sizeof(by_version) / sizeof(by_version[0]) - 1;
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			       LANDLOCK_CREATE_RULESET_VERSION);
+	const struct refused *refused;
+	int rules;
 
+	if (version < 1)
+		return;
+	refused = &by_version[version < newest ? version : newest];
+	rules = (int)syscall(SYS_landlock_create_ruleset, refused, sizeof(*refused), 0);
 	if (rules < 0)
 		return;
 	while (readable && *readable)
@@ -102,12 +133,24 @@ static void restrict_files(const char *const *readable)
 #define REFUSE	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
 #define ALLOW_CALL(number)	\
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), ALLOW
+#define REFUSE_CALL(number, err)	\
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), \
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (err))
 /* Only if an argument is @value: its lower half is the first, and holds an int. */
 #define ALLOW_IF(number, argument, value)	\
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), \
 	LOAD(args[argument]), \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1), ALLOW, \
 	LOAD(nr)
+/* Only if an argument has none of these bits. */
+#define ALLOW_WITHOUT(number, argument, bits)	\
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), \
+	LOAD(args[argument]), \
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0), ALLOW, \
+	LOAD(nr)
+
+/* What opens a file to change it, or makes one. O_TMPFILE has the bit of O_DIRECTORY, too. */
+#define O_CHANGES	(O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
 
 static bool has_filters(void)
 {
@@ -147,7 +190,9 @@ static const struct sock_filter usual_calls[] = {
 
 /* What finding and opening files below folders takes; Landlock says which. */
 static const struct sock_filter calls_for_files[] = {
-	ALLOW_CALL(SYS_openat), ALLOW_CALL(SYS_openat2), ALLOW_CALL(SYS_getdents64),
+	ALLOW_WITHOUT(SYS_openat, 2, O_CHANGES), ALLOW_CALL(SYS_getdents64),
+	/* Its flags are in memory, where no filter sees them. */
+	REFUSE_CALL(SYS_openat2, ENOSYS),
 	ALLOW_CALL(SYS_fstatfs), ALLOW_CALL(SYS_faccessat), ALLOW_CALL(SYS_getcwd),
 #ifdef SYS_open
 	ALLOW_CALL(SYS_stat), ALLOW_CALL(SYS_lstat), ALLOW_CALL(SYS_access),

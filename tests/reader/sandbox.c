@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -42,9 +43,29 @@ static bool opens(void)
 	return open(file, O_RDONLY) >= 0 || openat(AT_FDCWD, file, O_RDONLY) >= 0;
 }
 
+/* open() truncates a file that is opened to be read, too. */
 static bool truncates(void)
 {
-	return !truncate(file, 0);
+	const struct open_how how = { .flags = O_RDONLY | O_TRUNC };
+
+	return !truncate(file, 0) || open(readable, O_RDONLY | O_TRUNC) >= 0 ||
+	       syscall(SYS_openat2, AT_FDCWD, readable, &how, sizeof(how)) >= 0;
+}
+
+/* Without Landlock, too: what is refused before the kernel looks for the file. */
+static bool asks_for_more(void)
+{
+	static const int more[] = {
+		O_WRONLY, O_RDWR, O_ACCMODE, O_CREAT, O_TRUNC, O_TMPFILE | O_WRONLY, O_TMPFILE,
+	};
+	const struct open_how how = { .flags = O_TRUNC };
+	size_t i;
+
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		if (open("/nowhere/x", more[i], 0600) >= 0 || errno != EACCES)
+			return true;
+	return syscall(SYS_openat2, AT_FDCWD, "/nowhere/x", &how, sizeof(how)) >= 0 ||
+	       errno == ENOENT;
 }
 
 static bool changes_mode(void)
@@ -110,6 +131,7 @@ static const struct {
 	{ "type into the terminal", types },
 	{ "open a file", opens },
 	{ "truncate a file", truncates },
+	{ "open a file to change it", asks_for_more },
 	{ "change a mode", changes_mode },
 	{ "rename, link or remove", renames },
 	{ "make a socket", makes_sockets },
@@ -305,7 +327,8 @@ int main(void)
 	snprintf(below, sizeof(below), "%s/below", folder);
 	snprintf(readable, sizeof(readable), "%s/file", below);
 	mkdir(below, 0700);
-	make(readable, 0600);
+	/* The user nobody may write it, too. */
+	make(readable, 0666);
 	opened = open(file, O_RDONLY);
 	test_deeds("a symbolizer", NULL);
 	test_deeds("a reader", folders);

@@ -46,6 +46,14 @@ static gint compare_paths(gconstpointer a, gconstpointer b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+char *kc_real_path(const char *path)
+{
+	char *real = realpath(path, NULL), *copy = g_strdup(real ?: path);
+
+	free(real);
+	return copy;
+}
+
 GPtrArray *kc_find_traces(const char *folder)
 {
 	int err = 0;

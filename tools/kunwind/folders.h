@@ -5,6 +5,9 @@
 
 #include <glib.h>
 
+/* Return: a path without links, for g_free(); itself if there is nothing. */
+char *kc_real_path(const char *path);
+
 /* Return: their folders, sorted; NULL if there is none, and that was said. */
 GPtrArray *kc_find_traces(const char *folder);
 

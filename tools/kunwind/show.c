@@ -99,7 +99,8 @@ static GPtrArray *lanes_of(const char *top, GPtrArray *folders, const struct kc_
 
 	for (i = 0; i < folders->len; i++) {
 		char *folder = g_ptr_array_index(folders, i);
-		char *kallsyms = view->kallsyms ? g_strdup(view->kallsyms) :
+		/* The user may name a link. The reader follows none. */
+		char *kallsyms = view->kallsyms ? kc_real_path(view->kallsyms) :
 						  kc_find_beside(top, folder, "kallsyms");
 		char *jit = kc_find_beside(top, folder, KC_JIT_NAMES);
 
