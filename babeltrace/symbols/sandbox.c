@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "files.h"
 #include "sandbox.h"
 
 #define NOBODY	65534
@@ -83,12 +84,15 @@ static bool drop_privileges(bool reads)
 	return !syscall(SYS_capset, &header, kept);
 }
 
-/* A file, or what is below a folder. What is not there need not be read. */
+/*
+ * A file, or what is below a folder. What is not there need not be read. The owner of a
+ * trace can replace parts of a path by links at any time. A rule for a link allows nothing.
+ */
 static void allow_file(int rules, const char *path)
 {
 	struct landlock_path_beneath_attr attr = {
 		.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
-		.parent_fd = open(path, O_PATH | O_CLOEXEC),
+		.parent_fd = kr_file_find_nofollow(path),
 	};
 	struct stat st;
 

@@ -8,8 +8,9 @@
 
 /**
  * kr_sandbox_enter() - keep what is open, for ever
- * @readable: files, and folders, what is below which can be read, too; NULL ends them, and
- *	is none, of which nothing that is open is written but sockets
+ * @readable: files, and folders, what is below which can be read, too, if no part of the
+ *	path is a symbolic link; NULL ends them, and is none, of which nothing that is open
+ *	is written but sockets
  *
  * No privileges are left, and no other files, processes or machines. Landlock and seccomp
  * are left out where the kernel does not have them.

@@ -43,6 +43,11 @@ static bool opens(void)
 	return open(file, O_RDONLY) >= 0 || openat(AT_FDCWD, file, O_RDONLY) >= 0;
 }
 
+static bool follows(void)
+{
+	return open(link_to_hidden, O_RDONLY) >= 0 || open(hidden, O_RDONLY) >= 0;
+}
+
 /* open() truncates a file that is opened to be read, too. */
 static bool truncates(void)
 {
@@ -130,6 +135,7 @@ static const struct {
 } deeds[] = {
 	{ "type into the terminal", types },
 	{ "open a file", opens },
+	{ "open what a link leads to", follows },
 	{ "truncate a file", truncates },
 	{ "open a file to change it", asks_for_more },
 	{ "change a mode", changes_mode },
@@ -208,7 +214,8 @@ static void test_deeds(const char *who, const char *const *folders)
 	wait(NULL);
 	close(ends[0]);
 	for (i = 0; i < NR_DEEDS; i++)
-		if (folders && deeds[i].can == opens && !has_landlock())
+		if (folders && (deeds[i].can == opens || deeds[i].can == follows) &&
+		    !has_landlock())
 			tap_skip(deeds[i].name, "this kernel has no Landlock");
 		else
 			tap_ok(done[i] == 'n', "%s cannot %s", who, deeds[i].name);
@@ -312,7 +319,8 @@ static void make(const char *path, mode_t mode)
 
 int main(void)
 {
-	const char *const folders[] = { below, NULL };
+	/* The owner of a trace may have made the link. */
+	const char *const folders[] = { below, link_to_hidden, NULL };
 
 	if (!mkdtemp(folder))
 		tap_bail("mkdtemp: %s", strerror(errno));

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "command.h"
+#include "files.h"
 #include "folders.h"
 #include "reader_budgets.h"
 #include "safe.h"
@@ -85,22 +87,44 @@ GPtrArray *kc_find_traces(const char *folder)
 	return found;
 }
 
-char *kc_find_beside(const char *top, const char *trace, const char *name)
+/* Of the traces' owner: a link would lead the reader to a file of its user. */
+static bool is_usable(const char *path, mode_t type)
+{
+	int fd = kr_file_find_nofollow(path);
+	struct stat st = { 0 };
+
+	if (fd < 0)
+		return false;
+	(void)fstat(fd, &st);
+	close(fd);
+	if ((st.st_mode & S_IFMT) == type)
+		return !access(path, R_OK);
+	/* Once, as many traces can be next to it. */
+	if (!g_quark_try_string(path))
+		warn(path, S_ISLNK(st.st_mode) ? "it is a link: it is not used" :
+			   type == S_IFDIR ? "it is no folder: it is not used" :
+			   "it is no regular file: it is not used");
+	(void)g_quark_from_string(path);
+	return false;
+}
+
+char *kc_find_beside(const char *top, const char *trace, const char *name, mode_t type)
 {
 	char *real = realpath(top, NULL), *folder = g_strdup(trace), *path, *parent;
-	bool last;
+	bool last, usable;
 
 	for (;;) {
 		path = g_build_filename(folder, name, NULL);
 		last = !real || !strcmp(folder, real) || !g_str_has_prefix(folder, real);
-		if (last || !access(path, R_OK))
+		usable = is_usable(path, type);
+		if (last || usable)
 			break;
 		g_free(path);
 		parent = g_path_get_dirname(folder);
 		g_free(folder);
 		folder = parent;
 	}
-	if (access(path, R_OK))
+	if (!usable)
 		g_clear_pointer(&path, g_free);
 	g_free(folder);
 	free(real);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "files.h"
+#include "folders.h"
 #include "reader_budgets.h"
 #include "safe.h"
 #include "salvage.h"
@@ -297,10 +298,26 @@ static GPtrArray *look(struct kc_salvage *how, const char *folder)
 	return files;
 }
 
+/* Return: a folder without a link in its path, into which the reader is let; or NULL. */
+static char *make_copies(const char *folder)
+{
+	GError *err = NULL;
+	char *made = g_dir_make_tmp("kunwind-XXXXXX", &err), *real;
+
+	if (!made) {
+		kc_error(TMPDIR_HINT, "what is whole of %s cannot be copied: %s", folder,
+			 err->message);
+		g_error_free(err);
+		return NULL;
+	}
+	real = kc_real_path(made);
+	g_free(made);
+	return real;
+}
+
 char *kc_salvage(const char *folder, struct kc_salvage *how)
 {
 	GPtrArray *files = look(how, folder);
-	GError *err = NULL;
 	char *copies = NULL;
 	bool good = true;
 	guint i;
@@ -311,12 +328,7 @@ char *kc_salvage(const char *folder, struct kc_salvage *how)
 		good = good && file->usable == file->size && !file->hidden;
 	}
 	if (!good)
-		copies = g_dir_make_tmp("kunwind-XXXXXX", &err);
-	if (err) {
-		kc_error(TMPDIR_HINT, "what is whole of %s cannot be copied: %s", folder,
-			 err->message);
-		g_error_free(err);
-	}
+		copies = make_copies(folder);
 	for (i = 0; copies && i < files->len; i++) {
 		const struct file *file = g_ptr_array_index(files, i);
 

@@ -101,8 +101,8 @@ static GPtrArray *lanes_of(const char *top, GPtrArray *folders, const struct kc_
 		char *folder = g_ptr_array_index(folders, i);
 		/* The user may name a link. The reader follows none. */
 		char *kallsyms = view->kallsyms ? kc_real_path(view->kallsyms) :
-						  kc_find_beside(top, folder, "kallsyms");
-		char *jit = kc_find_beside(top, folder, KC_JIT_NAMES);
+						  kc_find_beside(top, folder, "kallsyms", S_IFREG);
+		char *jit = kc_find_beside(top, folder, KC_JIT_NAMES, S_IFDIR);
 
 		for (j = 0, lane = NULL; j < lanes->len && !lane; j++) {
 			lane = g_ptr_array_index(lanes, j);
