@@ -26,14 +26,16 @@ static void free_filter(struct kr_filter *filter)
 static bool read_params(struct kr_filter *filter, const bt_value *params,
 			bt_self_component *self)
 {
-	static const char *const names[] = { "sysroot", "kallsyms", "jit", NULL };
-	const bt_value *kallsyms, *sysroot, *jit;
+	static const char *const names[] = { "sysroot", "kallsyms", "kallsyms-found",
+					     "jit", NULL };
+	const bt_value *kallsyms, *found, *sysroot, *jit;
 	const char *path;
 
 	if (!kr_params_are_known(params, names, self))
 		return false;
 	sysroot = bt_value_map_borrow_entry_value_const(params, "sysroot");
 	kallsyms = bt_value_map_borrow_entry_value_const(params, "kallsyms");
+	found = bt_value_map_borrow_entry_value_const(params, "kallsyms-found");
 	jit = bt_value_map_borrow_entry_value_const(params, "jit");
 	if (jit)
 		filter->jit = kr_jit_new(bt_value_string_get(jit));
@@ -45,6 +47,13 @@ static bool read_params(struct kr_filter *filter, const bt_value *params,
 			return false;
 		}
 		filter->sysroot = g_canonicalize_filename(path, NULL);
+	}
+	/* The command found it next to the trace: the user did not ask for it. */
+	if (found) {
+		path = bt_value_string_get(found);
+		filter->kernel = kr_kernel_read(path);
+		if (!filter->kernel)
+			kr_note(filter->notes, KR_NO_KALLSYMS, path);
 	}
 	if (kallsyms) {
 		path = bt_value_string_get(kallsyms);

@@ -102,6 +102,11 @@ static const struct {
 		"files have no symbols for some of their addresses",
 		"these functions are called by where they begin, as in ls!0x6100" DEBIAN_SERVER,
 	},
+	[KR_NO_KALLSYMS] = {
+		"kallsyms is not used",
+		"kallsyms are not used",
+		"it cannot be read or has no addresses, so the kernel's are shown as numbers; have root copy /proc/kallsyms, and name the copy by kunwind report --kallsyms=FILE",
+	},
 };
 
 G_STATIC_ASSERT(G_N_ELEMENTS(kinds) == KR_NR_NOTES);

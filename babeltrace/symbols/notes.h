@@ -25,6 +25,7 @@ enum kr_note {
 	KR_STOPPED,
 	KR_FORGOTTEN,
 	KR_NO_SYMBOLS,
+	KR_NO_KALLSYMS,
 	KR_NR_NOTES
 };
 

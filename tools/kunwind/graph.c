@@ -170,7 +170,7 @@ static const bt_component_filter *add_names(bt_graph *graph, const bt_plugin *pl
 	bt_value *params = bt_value_map_create();
 
 	set_string(params, "sysroot", view->sysroot);
-	set_string(params, "kallsyms", lane->kallsyms);
+	set_string(params, view->kallsyms ? "kallsyms" : "kallsyms-found", lane->kallsyms);
 	set_string(params, "jit", lane->jit);
 	(void)bt_graph_add_filter_component_with_initialize_method_data(graph,
 		bt_plugin_borrow_filter_component_class_by_name_const(plugin,
