@@ -4,6 +4,11 @@
 #include "context.h"
 #include "resolved_stack.h"
 
+static bool has_member(const bt_field_class *class, const char *name)
+{
+	return bt_field_class_structure_borrow_member_by_name_const(class, name);
+}
+
 static int member(const bt_field_class *class, const char *name,
 		  bt_field_class_type type)
 {
@@ -41,8 +46,8 @@ void kr_context_find(struct kr_context *context, const bt_field_class *class)
 	*context = (struct kr_context) { -1, -1, -1, -1, -1, -1, -1, -1 };
 	if (!class)
 		return;
-	/* What has a stack already was here before. */
-	if (member(class, KR_STACK_FIELD, BT_FIELD_CLASS_TYPE_ARRAY) >= 0)
+	/* What has a stack was here before; two members of one name abort libbabeltrace2. */
+	if (has_member(class, KR_STACK_FIELD) || has_member(class, KR_STOP_FIELD))
 		return;
 	context->user = addresses(class, "callstack_user_unwind");
 	context->kernel = addresses(class, "callstack_kernel");
