@@ -137,10 +137,16 @@ static void count_other(struct kr_tally *tally, const struct kr_event *event)
 static void count_wait(void *data, const struct kr_wait *wait, int64_t end)
 {
 	struct kr_tally *tally = data;
-	uint64_t ns = end > wait->begin ? (uint64_t)end - (uint64_t)wait->begin : 0;
 	uint32_t kind, sample;
+	uint64_t ns;
 	char *name;
 
+	/* The thread may have run meanwhile. */
+	if (end != KR_NO_END && kr_losses_since(&tally->losses, wait->mark)) {
+		tally->unsure++;
+		end = KR_NO_END;
+	}
+	ns = end > wait->begin ? (uint64_t)end - (uint64_t)wait->begin : 0;
 	if (end == KR_NO_END)
 		name = g_strdup("sched_switch");
 	else if (wait->waker[0])
@@ -175,7 +181,8 @@ static bool take_switch(struct kr_tally *tally, const struct kr_event *event)
 	if (has_stack && kr_sink_wants(tally->sink, event) && event->task.tid > 0) {
 		note_event(tally, event);
 		kr_waits_begin(tally->waits, event,
-			       kr_profile_node(tally->profile, &stack));
+			       kr_profile_node(tally->profile, &stack),
+			       kr_losses_mark(&tally->losses, event->time));
 		return true;
 	}
 	/* A CPU that is idle does not wait. */

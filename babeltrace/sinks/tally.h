@@ -33,7 +33,7 @@ struct kr_sink;
  * @bare: those without a stack
  * @nobodys: system calls without a thread
  * @endless: those whose exit is not in the trace
- * @unsure: those during which events were lost
+ * @unsure: those during which events were lost, and such waits
  */
 struct kr_tally {
 	const struct kr_sink *sink;

@@ -58,7 +58,8 @@ static void end(struct kr_waits *waits, const struct kr_thread *thread, int64_t 
 	g_hash_table_remove(waits->waits, thread);
 }
 
-void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32_t node)
+void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32_t node,
+		    uint64_t mark)
 {
 	struct kr_wait *wait = g_new0(struct kr_wait, 1);
 
@@ -68,6 +69,7 @@ void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32
 	wait->task.procname = g_strdup(event->task.procname);
 	wait->node = node;
 	wait->begin = event->time;
+	wait->mark = mark;
 	wait->runnable = !number(event, "prev_state");
 	wait->waker = g_strdup("");
 	g_hash_table_insert(waits->waits, &wait->thread, wait);

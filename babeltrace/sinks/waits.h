@@ -16,6 +16,7 @@
  * @task: what the event says of it
  * @node: its stack in the profile
  * @begin: since when, in nanoseconds
+ * @mark: of struct kr_losses, at that time
  * @runnable: it did not want to leave
  * @waker: the process that woke it; "" if nobody is known to have
  */
@@ -24,6 +25,7 @@ struct kr_wait {
 	struct kr_task task;
 	uint32_t node;
 	int64_t begin;
+	uint64_t mark;
 	bool runnable;
 	char *waker;
 };
@@ -35,8 +37,9 @@ struct kr_waits *kr_waits_new(void (*over)(void *data, const struct kr_wait *wai
 					   int64_t end), void *data);
 void kr_waits_free(struct kr_waits *waits);
 
-/* A sched_switch whose own thread waits from now on. */
-void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32_t node);
+/* A sched_switch whose own thread waits from now on. @mark: of struct kr_losses */
+void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32_t node,
+		    uint64_t mark);
 
 /* Any sched_switch: the thread that it goes to waits no longer. */
 void kr_waits_end(struct kr_waits *waits, const struct kr_event *event);
