@@ -93,10 +93,11 @@ int kunwind_backtrace(struct kunwind_handle *handle,
  * one that this one may trace: ptrace(2), PTRACE_MODE_ATTACH_FSCREDS. The function is
  * thread-safe, but not async-signal-safe.
  *
- * Return: the number of frames; -ESRCH if there is no such thread, if it is the kernel's, or
- * if it exits; -EACCES if this process may not trace it; -EAGAIN if it kept moving between
- * CPUs, or is in execve(); -EBADF if @pidfd is not one; -ENOTTY if the module is older than this
- * function; -ENOMEM; -EINVAL. After an error @bt is empty.
+ * Return: the number of frames; -ESRCH if there is no such thread, if it is the kernel's, if
+ * it exits, or if @pidfd is given and /proc is another PID namespace's; -EACCES if this process
+ * may not trace it; -EAGAIN if it kept moving between CPUs, or is in execve(); -EBADF if @pidfd
+ * is not one; -ENOTTY if the module is older than this function; -ENOMEM; -EINVAL. After an
+ * error @bt is empty.
  */
 int kunwind_backtrace_thread(struct kunwind_handle *handle, int pidfd, pid_t tid,
 			     struct kunwind_bt *bt);

@@ -10,13 +10,37 @@
 #include "internal.h"
 #include "libkunwind.h"
 
+/*
+ * Numbers in /proc must be of the caller's PID namespace, where the module looks them up.
+ * NSpid has a number for each namespace from that of /proc to that of the process.
+ * Return: 0 or a negative errno.
+ */
+static int check_namespace(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	int outer, inner, ret = 0;
+	char line[128];
+
+	if (!status)
+		return -errno;
+	while (!ret && fgets(line, sizeof(line), status))
+		if (sscanf(line, "NSpid: %d %d", &outer, &inner) == 2)
+			ret = -ESRCH;
+	fclose(status);
+	return ret;
+}
+
 /* Return: the process of @pidfd; 0 if it has ended; a negative errno. */
 static pid_t process_of(int pidfd)
 {
 	char path[64], line[128];
 	pid_t pid = -EBADF;
 	FILE *info;
+	int err;
 
+	err = check_namespace();
+	if (err)
+		return err;
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
 	info = fopen(path, "re");
 	if (!info)

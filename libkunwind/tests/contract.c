@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -244,6 +246,54 @@ static void test_one_call(void)
 	kunwind_backtrace_free(bt);
 }
 
+/* Return: what the library says of a child; ENOTTY if it asked this device, which has no answer. */
+static int ask_of_child(struct kunwind_handle *handle, struct kunwind_bt *bt)
+{
+	pid_t child = fork();
+	int pidfd, ret;
+
+	if (!child)
+		for (;;)
+			pause();
+	pidfd = syscall(SYS_pidfd_open, child, 0);
+	ret = kunwind_backtrace_thread(handle, pidfd, 0, bt);
+	close(pidfd);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return -ret;
+}
+
+/* The kernel has the numbers of the caller's PID namespace, and /proc may have another's. */
+static void test_namespace(void)
+{
+	struct kunwind_bt *bt = kunwind_backtrace_new(FRAMES);
+	struct kunwind_handle *handle;
+	int status = 0;
+	pid_t child;
+
+	if (!bt || kunwind_open(&handle))
+		tap_bail("no handle");
+	tap_ok(ask_of_child(handle, bt) == ENOTTY, "thread: of this PID namespace");
+	child = fork();
+	if (!child) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWPID))
+			_exit(0);
+		child = fork();
+		if (!child)
+			_exit(ask_of_child(handle, bt));
+		waitpid(child, &status, 0);
+		_exit(WEXITSTATUS(status));
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		tap_bail("fork: %s", strerror(errno));
+	if (!WEXITSTATUS(status))
+		tap_skip("thread: of another one", "this system has no user namespaces");
+	else
+		tap_ok(WEXITSTATUS(status) == ESRCH, "thread: of another one than /proc: ESRCH");
+	kunwind_close(handle);
+	kunwind_backtrace_free(bt);
+}
+
 static void test_stops(void)
 {
 	tap_ok(!strcmp(kunwind_stop_name(0), "NONE"),
@@ -279,5 +329,6 @@ int main(void)
 	test_backtrace();
 	test_deep();
 	test_one_call();
+	test_namespace();
 	return tap_done();
 }
