@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include "packets.h"
 #include "switches.h"
-
-/* Bits of prev_state: EXIT_DEAD, EXIT_ZOMBIE. */
-#define STATE_EXIT	0x30
+#include "waits.h"
 
 static const bt_field *payload_member(const bt_event *event, const char *name,
 				      bt_field_class_type type)
@@ -57,7 +55,7 @@ static void switch_out(struct kr_tracks *tracks, const struct kr_event *event,
 		return;
 	kr_activity_cut(tracks, track, &track->state, "not in the trace");
 	/* It does not run again. */
-	if (state >= 0 && state & STATE_EXIT)
+	if (state >= 0 && state & KR_STATE_EXIT)
 		return;
 	kr_activity_begin(tracks, &track->state, "off CPU", "sched", event->time);
 	if (event->task.tid == tid)

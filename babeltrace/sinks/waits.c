@@ -62,6 +62,7 @@ void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32
 		    uint64_t mark)
 {
 	struct kr_wait *wait = g_new0(struct kr_wait, 1);
+	int64_t state = number(event, "prev_state");
 
 	end(waits, &event->thread, KR_NO_END);
 	wait->thread = event->thread;
@@ -70,9 +71,11 @@ void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32
 	wait->node = node;
 	wait->begin = event->time;
 	wait->mark = mark;
-	wait->runnable = !number(event, "prev_state");
+	wait->runnable = !state;
 	wait->waker = g_strdup("");
 	g_hash_table_insert(waits->waits, &wait->thread, wait);
+	if (state >= 0 && state & KR_STATE_EXIT)
+		end(waits, &event->thread, KR_NO_END);
 }
 
 /* The same switch can be in the trace twice, with a stack and without. */

@@ -10,6 +10,9 @@
 
 #define KR_NO_END	INT64_MIN
 
+/* Bits of prev_state, EXIT_DEAD and EXIT_ZOMBIE: the thread does not run again. */
+#define KR_STATE_EXIT	0x30
+
 /**
  * struct kr_wait - a thread that is off the CPU
  * @thread: which
@@ -37,7 +40,10 @@ struct kr_waits *kr_waits_new(void (*over)(void *data, const struct kr_wait *wai
 					   int64_t end), void *data);
 void kr_waits_free(struct kr_waits *waits);
 
-/* A sched_switch whose own thread waits from now on. @mark: of struct kr_losses */
+/*
+ * A sched_switch whose own thread waits from now on. @mark: of struct kr_losses.
+ * Of a thread that exits, this is the end of all waits: others get its number.
+ */
 void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32_t node,
 		    uint64_t mark);
 
