@@ -274,13 +274,24 @@ static void check_perf(struct machine *m)
 	    g_strdup("sudo sysctl kernel.perf_event_paranoid=2") : NULL);
 }
 
+/* It becomes part of commands that are to be pasted: those of another machine are others'. */
+static char *read_release(const char *root)
+{
+	char *release = kc_read(root, "/proc/sys/kernel/osrelease");
+
+	if (release && g_regex_match_simple("^[A-Za-z0-9.+_~-]+\\z", release, 0, 0))
+		return release;
+	g_free(release);
+	return g_strdup("unknown");
+}
+
 GPtrArray *kc_checks(const char *root)
 {
 	struct machine m = { .root = root };
 	g_autofree char *index = NULL;
 
 	m.checks = g_ptr_array_new_with_free_func(free_check);
-	m.kernel = kc_read(root, "/proc/sys/kernel/osrelease") ?: g_strdup("unknown");
+	m.kernel = read_release(root);
 	index = g_strdup_printf("/lib/modules/%s/modules.dep", m.kernel);
 	m.modules = kc_read(root, index);
 	m.lockdown = kc_read(root, "/sys/kernel/security/lockdown");

@@ -71,8 +71,11 @@ static void print_check(const struct kc_check *check)
 	printf("%-24s ", check->what);
 	kc_put(check->found);
 	putchar('\n');
-	if (check->todo)
-		printf("%24s %s\n", "->", check->todo);
+	if (!check->todo)
+		return;
+	printf("%24s ", "->");
+	kc_put(check->todo);
+	putchar('\n');
 }
 
 static void print_figure(const char *file, const char *what, bool bytes, uint64_t value)
