@@ -12,7 +12,11 @@
 #include <unistd.h>
 #include "checks.h"
 #include "command.h"
+#include "files.h"
 #include "session.h"
+
+/* modules.dep of a distribution has 1 MB, and enabled_functions one line for each function. */
+#define MOST_BYTES	(UINT64_C(64) << 20)
 
 #define MOK	"/var/lib/dkms/mok.pub"
 #define EFI	"/sys/firmware/efi/"
@@ -35,14 +39,22 @@ static bool exists(const char *root, const char *path)
 	return !access(full, F_OK);
 }
 
+/* What is at a path of another machine can be a FIFO, which nobody ever writes to. */
+static char *read_bytes(const char *root, const char *path, size_t *length)
+{
+	char *bytes = NULL;
+
+	if (*root)
+		return kr_file_read(root, path, MOST_BYTES, length);
+	g_file_get_contents(path, &bytes, length, NULL);
+	return bytes;
+}
+
 char *kc_read(const char *root, const char *path)
 {
-	g_autofree char *full = g_strconcat(root, path, NULL);
-	char *text;
+	char *text = read_bytes(root, path, NULL);
 
-	if (!g_file_get_contents(full, &text, NULL, NULL))
-		return NULL;
-	return g_strchomp(text);
+	return text ? g_strchomp(text) : NULL;
 }
 
 bool kc_is_loaded(const char *root, const char *module)
@@ -98,14 +110,12 @@ static bool wants_signatures(const struct machine *m)
 /* Return: whether this list of the firmware or of shim has the key with which DKMS signs. */
 static bool has_key(const struct machine *m, const char *list)
 {
-	g_autofree char *key_path = g_strconcat(m->root, MOK, NULL);
-	g_autofree char *path = g_strconcat(m->root, EFI, list, NULL);
-	g_autofree char *key = NULL, *keys = NULL;
-	size_t size, length;
+	g_autofree char *path = g_strconcat(EFI, list, NULL);
+	size_t size = 0, length = 0;
+	g_autofree char *key = read_bytes(m->root, MOK, &size);
+	g_autofree char *keys = read_bytes(m->root, path, &length);
 
-	return g_file_get_contents(key_path, &key, &size, NULL) && size &&
-	       g_file_get_contents(path, &keys, &length, NULL) &&
-	       memmem(keys, length, key, size);
+	return key && size && keys && memmem(keys, length, key, size);
 }
 
 /* Only root reads what is in mok-variables. */
