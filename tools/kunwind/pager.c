@@ -5,11 +5,13 @@
 #include <glib.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "pager.h"
+#include "safe.h"
 
 /* Return: a command of the shell; NULL if there is none. */
 static const char *command(void)
@@ -24,6 +26,25 @@ static const char *command(void)
 	return less ? "less" : NULL;
 }
 
+/* In place of a pager: all lines at once, and what a terminal would act on is escaped. */
+static void show_safely(int text)
+{
+	FILE *from = fdopen(text, "r");
+	GString *safe = g_string_new(NULL);
+	char *line = NULL;
+	size_t room = 0;
+
+	while (from && getline(&line, &room, from) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		g_string_truncate(safe, 0);
+		kr_safe_append(safe, line);
+		puts(safe->str);
+	}
+	fflush(stdout);
+	_exit(0);
+}
+
+/* @pager: NULL: this process is one */
 static void become(const char *pager, int text)
 {
 	sigset_t none;
@@ -33,6 +54,8 @@ static void become(const char *pager, int text)
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (!pager)
+		show_safely(text);
 	dup2(text, STDIN_FILENO);
 	/* Colours are shown, and what fits on the screen needs no key. */
 	setenv("LESS", "FRX", 0);
@@ -40,20 +63,26 @@ static void become(const char *pager, int text)
 	_exit(127);
 }
 
-void kc_pager_begin(struct kc_pager *pager, const char **color)
+bool kc_pager_begin(struct kc_pager *pager, const char **color, bool raw)
 {
 	const char *term = getenv("TERM");
 	bool plain = getenv("NO_COLOR") || !term || !strcmp(term, "dumb");
-	const char *name = isatty(STDOUT_FILENO) ? command() : NULL;
+	const char *name = command();
 	int text[2];
 
-	if (!name || pipe2(text, O_CLOEXEC))
-		return;
-	if (!*color || !strcmp(*color, "auto"))
+	if (!isatty(STDOUT_FILENO) || (!name && !raw))
+		return true;
+	if (pipe2(text, O_CLOEXEC))
+		return !raw;
+	if (!name)
+		*color = "never";
+	else if (!*color || !strcmp(*color, "auto"))
 		*color = plain ? "never" : "always";
 	pager->pid = fork();
-	if (!pager->pid)
+	if (!pager->pid) {
+		close(text[1]);
 		become(name, text[0]);
+	}
 	close(text[0]);
 	if (pager->pid > 0) {
 		pager->terminal = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -62,6 +91,7 @@ void kc_pager_begin(struct kc_pager *pager, const char **color)
 		pager->pid = 0;
 	}
 	close(text[1]);
+	return pager->pid || !raw;
 }
 
 void kc_pager_end(struct kc_pager *pager)

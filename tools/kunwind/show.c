@@ -510,9 +510,11 @@ static int show_sides(struct showing *showing)
 	struct kc_pager pager = { 0 };
 	int status;
 
-	/* A pager also keeps the escape sequences of a raw trace from the terminal. */
-	if (is_printed(view))
-		kc_pager_begin(&pager, &view->color);
+	if (is_printed(view) &&
+	    !kc_pager_begin(&pager, &view->color, view->form == KC_RAW)) {
+		kc_error(NULL, "%s", strerror(errno));
+		return KC_FAILED;
+	}
 	catch_signals(before);
 	status = show(showing);
 	kc_pager_end(&pager);
