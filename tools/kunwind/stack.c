@@ -393,8 +393,16 @@ static void show_many(struct round *r)
 		r->failed = true;
 }
 
+/* Without a build ID, their inodes say that these are the files that are mapped. */
+static void say_notes(struct kr_notes *notes)
+{
+	kr_notes_forget(notes, KR_UNCHECKED);
+	kr_notes_say(notes, NULL, -1);
+}
+
 static int run_round(struct round *r)
 {
+	int status;
 	size_t i;
 
 	r->shown = 0;
@@ -405,9 +413,11 @@ static int run_round(struct round *r)
 		show_many(r);
 	for (i = 0; i < r->options->nr_ids; i++)
 		show_id(r, number_of(r->options->ids[i]));
-	if (r->processes && kc_print_json(r->processes))
-		return KC_FAILED;
-	return r->failed ? KC_FAILED : 0;
+	status = r->failed ? KC_FAILED : 0;
+	if (r->processes)
+		status = kc_print_json(r->processes) ?: status;
+	say_notes(r->notes);
+	return status;
 }
 
 /* Ctrl-C ends --watch when the round is shown. */
@@ -474,6 +484,7 @@ static int show_own(struct kunwind_handle *handle, struct kunwind_bt *bt, bool a
 		       kunwind_backtrace_count(bt), kunwind_backtrace_proven(bt),
 		       kunwind_stop_name(stop), kunwind_stop_text(stop));
 	}
+	say_notes(notes);
 	kc_maps_free(maps);
 	kr_modules_free(modules);
 	kr_notes_free(notes);

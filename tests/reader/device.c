@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A library to preload into kunwind stack where the module is not loaded: it plays
+ * /dev/kunwind. Each thread has one frame, at the address FRAME. What a process maps at a
+ * path with "slow" in it is from a server that takes SLOW_MS to answer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/kunwind.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static unsigned long frame;
+static unsigned int slow_us;
+
+int access(const char *path, int mode)
+{
+	return strcmp(path, "/sys/kernel/kunwind") ? syscall(SYS_access, path, mode) : 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list rest;
+	int mode;
+
+	va_start(rest, flags);
+	mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, int) : 0;
+	va_end(rest);
+	if (!strcmp(path, "/dev/kunwind"))
+		path = "/dev/null";
+	return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int stat(const char *restrict path, struct stat *restrict st)
+{
+	if (strstr(path, "slow"))
+		usleep(slow_us);
+	return syscall(SYS_newfstatat, AT_FDCWD, path, st, 0);
+}
+
+static long answer(unsigned long request, void *arg)
+{
+	struct kunwind_version *version = arg;
+	struct kunwind_thread *thread = arg;
+	struct kunwind_frame *frames = (void *)(thread + 1);
+
+	if (request == KUNWIND_IOC_VERSION) {
+		version->abi = KUNWIND_ABI_VERSION;
+		version->max_frames = KUNWIND_MAX_FRAMES;
+		version->max_skip = KUNWIND_MAX_SKIP;
+		return 0;
+	}
+	if (request != KUNWIND_IOC_THREAD)
+		return -ENOTTY;
+	thread->count = 1;
+	thread->proven = 1;
+	thread->stop = KUNWIND_STOP_COMPLETE;
+	thread->state = KUNWIND_THREAD_OFF_CPU;
+	frames[0] = (struct kunwind_frame) {
+		.address = frame, .flags = KUNWIND_FRAME_INTERRUPTED,
+	};
+	return 0;
+}
+
+static void on_request(int signal, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)signal;
+	(void)info;
+	regs[REG_RAX] = answer(regs[REG_RSI], (void *)regs[REG_RDX]);
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, KUNWIND_IOC_VERSION, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, KUNWIND_IOC_THREAD, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+	struct sigaction action = {
+		.sa_sigaction = on_request, .sa_flags = SA_SIGINFO | SA_NODEFER,
+	};
+
+	frame = strtoul(getenv("FRAME") ?: "0", NULL, 0);
+	slow_us = 1000 * atoi(getenv("SLOW_MS") ?: "0");
+	sigaction(SIGSYS, &action, NULL);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
