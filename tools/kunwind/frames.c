@@ -19,7 +19,7 @@
 #include "module.h"
 
 /*
- * How long maps of all processes together may take, in ms, and then those of each: the process
+ * How long maps of all processes of a round may take, in ms, and then those of each: the process
  * can hold the lock of its memory, or map files of a server that never answers.
  */
 #define PATIENCE_MS	5000
@@ -44,6 +44,11 @@ struct kc_maps {
 };
 
 static unsigned int patience_ms = PATIENCE_MS;
+
+void kc_maps_begin(void)
+{
+	patience_ms = PATIENCE_MS;
+}
 
 /* Return: whether the line is an executable mapping. Its path is in the line. */
 static bool take_apart(char *line, struct mapping *m)

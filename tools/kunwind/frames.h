@@ -10,6 +10,9 @@ struct kc_maps;
 struct kr_modules;
 struct kunwind_bt;
 
+/* A new round: what maps of all processes may take counts from here. */
+void kc_maps_begin(void);
+
 /*
  * Where frames find names: the executable mappings of a process, as they are when this is
  * made, and the files that it sees. What cannot be read in time is missing, which is said.

@@ -405,6 +405,7 @@ static int run_round(struct round *r)
 	int status;
 	size_t i;
 
+	kc_maps_begin();
 	r->shown = 0;
 	r->refused = 0;
 	r->failed = false;
