@@ -25,7 +25,7 @@
 #define PATIENCE_MS	5000
 #define MINIMUM_MS	50
 
-/* One executable line of /proc/PID/maps. @dev, @inode: of the file that the process sees, or 0. */
+/* One executable line of /proc/PID/maps. @dev, @inode: of its file; 0 if another is at the path. */
 struct mapping {
 	uint64_t start;
 	uint64_t end;
@@ -56,8 +56,8 @@ static bool take_apart(char *line, struct mapping *m)
 	char rights[8] = "";
 	int path = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m->start,
-		   &m->end, rights, &m->offset, &path) < 4 || !strchr(rights, 'x'))
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %" SCNu64 " %n", &m->start,
+		   &m->end, rights, &m->offset, &m->inode, &path) < 5 || !strchr(rights, 'x'))
 		return false;
 	m->path = line + path;
 	m->path[strcspn(m->path, "\n")] = '\0';
@@ -65,7 +65,7 @@ static bool take_apart(char *line, struct mapping *m)
 }
 
 /* In the child: write each mapping, and its path with a 0. Return: an exit status, of errno. */
-static int send_maps(pid_t pid, int to)
+static int send_maps(pid_t pid, const char *root, int to)
 {
 	char name[64], path[5000], *line = NULL;
 	struct mapping m = { 0 };
@@ -80,9 +80,9 @@ static int send_maps(pid_t pid, int to)
 	while (getline(&line, &room, file) > 0) {
 		if (!take_apart(line, &m))
 			continue;
-		/* As the process sees it. */
-		snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m.path);
-		if (m.path[0] != '/' || stat(path, &st))
+		/* The kernel gives paths from this process's root, if they are below it. */
+		snprintf(path, sizeof(path), "%s%s", root, m.path);
+		if (m.path[0] != '/' || stat(path, &st) || st.st_ino != m.inode)
 			st = (struct stat) { 0 };
 		m.dev = st.st_dev;
 		m.inode = st.st_ino;
@@ -114,7 +114,7 @@ static bool receive(int from, GByteArray *bytes)
 }
 
 /* A child reads them, as no process can end its own wait. Return: 0 or a negative errno. */
-static int read_maps(pid_t pid, GByteArray *bytes)
+static int read_maps(pid_t pid, const char *root, GByteArray *bytes)
 {
 	int ends[2], status = 0;
 	pid_t child;
@@ -123,7 +123,7 @@ static int read_maps(pid_t pid, GByteArray *bytes)
 		return -errno;
 	child = fork();
 	if (!child)
-		_exit(send_maps(pid, ends[1]));
+		_exit(send_maps(pid, root, ends[1]));
 	close(ends[1]);
 	if (child < 0) {
 		close(ends[0]);
@@ -163,14 +163,14 @@ static void list_maps(struct kc_maps *maps)
 	}
 }
 
-struct kc_maps *kc_maps_new(pid_t pid, struct kr_modules *modules)
+struct kc_maps *kc_maps_new(pid_t pid, const char *root, struct kr_modules *modules)
 {
 	struct kc_maps *maps = g_new0(struct kc_maps, 1);
 	int err;
 
 	maps->modules = modules;
 	maps->bytes = g_byte_array_new();
-	err = read_maps(pid, maps->bytes);
+	err = read_maps(pid, root, maps->bytes);
 	if (err) {
 		kc_maps_free(maps);
 		errno = -err;

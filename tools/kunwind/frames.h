@@ -15,10 +15,11 @@ void kc_maps_begin(void);
 
 /*
  * Where frames find names: the executable mappings of a process, as they are when this is
- * made, and the files that it sees. What cannot be read in time is missing, which is said.
+ * made, and the files that it sees, below @root; "" if it sees the same as this process.
+ * What cannot be read in time is missing, which is said.
  * Return: NULL, with errno, if there is no such process, or if it may not be read.
  */
-struct kc_maps *kc_maps_new(pid_t pid, struct kr_modules *modules);
+struct kc_maps *kc_maps_new(pid_t pid, const char *root, struct kr_modules *modules);
 void kc_maps_free(struct kc_maps *maps);
 
 void kc_frames_print(const struct kunwind_bt *bt, struct kc_maps *maps);

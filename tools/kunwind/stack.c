@@ -278,17 +278,18 @@ static int show_process(struct round *r, pid_t pid, pid_t only)
 	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret = -ESRCH, each;
 	struct kc_maps *maps;
 	json_t *threads = NULL;
-	char path[64];
+	char path[64], root[64] = "";
 	struct dirent *entry;
 	bool begun = false;
 	DIR *dir;
 
 	if (pidfd < 0)
 		return -errno;
-	snprintf(path, sizeof(path), "/proc/%d/root", pid);
-	if (is_elsewhere(pid))
-		modules = kr_modules_new(path, false, -1, r->notes);
-	maps = kc_maps_new(pid, modules);
+	if (is_elsewhere(pid)) {
+		snprintf(root, sizeof(root), "/proc/%d/root", pid);
+		modules = kr_modules_new(root, false, -1, r->notes);
+	}
+	maps = kc_maps_new(pid, root, modules);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!maps || !dir)
@@ -464,7 +465,7 @@ static int show_own(struct kunwind_handle *handle, struct kunwind_bt *bt, bool a
 {
 	struct kr_notes *notes = kr_notes_new();
 	struct kr_modules *modules = kr_modules_new(NULL, false, -1, notes);
-	struct kc_maps *maps = kc_maps_new(getpid(), modules);
+	struct kc_maps *maps = kc_maps_new(getpid(), "", modules);
 	int ret = maps ? kunwind_backtrace(handle, bt) : -ENOMEM, status;
 	uint32_t stop = kunwind_backtrace_stop(bt);
 	json_t *json;
