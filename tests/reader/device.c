@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A library to preload into kunwind stack where the module is not loaded: it plays
+ * A library to preload into kunwind where the module is not loaded: it plays
  * /dev/kunwind. Each thread has one frame, at the address FRAME. What a process maps at a
- * path with "slow" in it is from a server that takes SLOW_MS to answer.
+ * path with "slow" in it is from a server that takes SLOW_MS to answer. LTTng's daemon runs,
+ * and does nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,13 @@ static unsigned int slow_us;
 
 int access(const char *path, int mode)
 {
-	return strcmp(path, "/sys/kernel/kunwind") ? syscall(SYS_access, path, mode) : 0;
+	return strcmp(path, "/sys/kernel/kunwind") && strcmp(path, "/sys/module/kunwind_lttng") ?
+	       syscall(SYS_access, path, mode) : 0;
+}
+
+int lttng_session_daemon_alive(void)
+{
+	return 1;
 }
 
 int open(const char *path, int flags, ...)

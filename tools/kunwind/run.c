@@ -138,23 +138,39 @@ static void copy_kallsyms(const char *folder)
 	g_free(to);
 }
 
-static char *default_folder(void)
+/*
+ * The trace has stacks of other users, and /tmp is anybody's: nobody else may read the folder,
+ * or have made it. Return: a new one, named by the time; NULL if that was said.
+ */
+static char *make_dated_folder(void)
 {
-	char name[64];
+	g_autofree char *first = NULL;
+	unsigned int number = 1;
 	time_t now = time(NULL);
+	char name[64], *folder;
 	struct tm tm;
 
 	localtime_r(&now, &tm);
 	strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
 	/* As in the guest of ./run.sh shell, whose repository is read-only. */
-	return access(".", W_OK) ? g_build_filename(g_get_tmp_dir(), name, NULL) :
-				   g_strdup(name);
+	first = access(".", W_OK) ? g_build_filename(g_get_tmp_dir(), name, NULL) :
+				    g_strdup(name);
+	folder = g_strdup(first);
+	/* There can be several recordings in a second. */
+	while (mkdir(folder, 0700)) {
+		if (errno != EEXIST) {
+			kc_error("-o DIR puts the trace elsewhere", "%s: %s", folder,
+				 strerror(errno));
+			g_free(folder);
+			return NULL;
+		}
+		g_free(folder);
+		folder = g_strdup_printf("%s-%u", first, ++number);
+	}
+	return folder;
 }
 
-/*
- * LTTng would do it, and say less when it cannot. The trace has stacks of other users, and
- * /tmp is anybody's: nobody else may read the folder, or have made it.
- */
+/* LTTng would do it, and say less when it cannot. Nobody else may read it, either. */
 static bool make_folder(const char *folder)
 {
 	char *parent = g_path_get_dirname(folder);
@@ -196,15 +212,19 @@ int kc_run(struct kc_run *run)
 	int status = KC_FAILED, shown;
 	time_t begin = time(NULL);
 
-	if (!recording->folder)
-		recording->folder = own = default_folder();
+	if (!recording->folder) {
+		own = make_dated_folder();
+		if (!own)
+			return KC_FAILED;
+		recording->folder = own;
+	}
 	absolute = g_canonicalize_filename(recording->folder, NULL);
 	recording->folder = absolute;
 	recording->gives_way = !run->no_view && is_printed(&run->view) &&
 			       !isatty(STDOUT_FILENO);
-	if (g_file_test(absolute, G_FILE_TEST_EXISTS)) {
+	if (!own && g_file_test(absolute, G_FILE_TEST_EXISTS)) {
 		kc_error("choose another folder", "%s exists", absolute);
-	} else if (make_folder(absolute)) {
+	} else if (own || make_folder(absolute)) {
 		(void)kc_session_leftovers(false);
 		status = kc_record(recording);
 		/* It is empty if there was no session, or none that began. */
