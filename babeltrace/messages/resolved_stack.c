@@ -18,13 +18,50 @@ static const bt_field *context_member(const bt_event *event, const char *name,
 	return member;
 }
 
+/*
+ * Whether it is an array of what append_frame() of context.c makes, and not one of that name that
+ * the trace has itself.
+ */
+static bool are_frames(const bt_field *array)
+{
+	static const bt_field_class_type types[KR_NR_MEMBERS] = {
+		[KR_ADDRESS] = BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER,
+		[KR_KIND] = BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION,
+		[KR_FUNCTION] = BT_FIELD_CLASS_TYPE_STRING,
+		[KR_OFFSET] = BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER,
+		[KR_MODULE] = BT_FIELD_CLASS_TYPE_STRING,
+		[KR_FILE] = BT_FIELD_CLASS_TYPE_STRING,
+		[KR_LINE] = BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER,
+		[KR_GUESSED] = BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER,
+		[KR_POSITION] = BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER,
+		[KR_BUILD_ID] = BT_FIELD_CLASS_TYPE_STRING,
+	};
+	const bt_field_class *frame = bt_field_class_array_borrow_element_field_class_const(
+		bt_field_borrow_class_const(array));
+	uint64_t i;
+
+	if (bt_field_class_get_type(frame) != BT_FIELD_CLASS_TYPE_STRUCTURE ||
+	    bt_field_class_structure_get_member_count(frame) != KR_NR_MEMBERS)
+		return false;
+	for (i = 0; i < KR_NR_MEMBERS; i++) {
+		const bt_field_class_structure_member *member =
+			bt_field_class_structure_borrow_member_by_index_const(frame, i);
+
+		if (bt_field_class_get_type(
+			    bt_field_class_structure_member_borrow_field_class_const(member)) !=
+		    types[i])
+			return false;
+	}
+	return true;
+}
+
 bool kr_stack_of_event(const bt_event *event, struct kr_stack *stack)
 {
 	const bt_field *stop;
 
 	stack->frames = context_member(event, KR_STACK_FIELD,
 				       BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY);
-	if (!stack->frames)
+	if (!stack->frames || !are_frames(stack->frames))
 		return false;
 	stop = context_member(event, KR_STOP_FIELD, BT_FIELD_CLASS_TYPE_STRING);
 	stack->count = bt_field_array_get_length(stack->frames);
