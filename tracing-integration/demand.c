@@ -55,8 +55,6 @@ struct cover {
 
 static DEFINE_MUTEX(covers_lock);
 static LIST_HEAD(covers);
-/* How many are on the list; under covers_lock. */
-static unsigned int nr_covers;
 /* Running calls of get_callchain_buffers(), which will want their coverage soon. */
 static atomic_t nr_getting = ATOMIC_INIT(0);
 
@@ -99,8 +97,13 @@ static bool is_covered(kuid_t uid)
 /* Whether one user more would be too many. */
 static bool is_full(kuid_t uid)
 {
+	const struct cover *cover;
+	unsigned int count = 0;
+
 	lockdep_assert_held(&covers_lock);
-	return uid_valid(uid) && nr_covers >= MAX_COVERS;
+	list_for_each_entry(cover, &covers, node)
+		count++;
+	return uid_valid(uid) && count >= MAX_COVERS;
 }
 
 static void end_walks(void)
@@ -129,14 +132,12 @@ static int add(struct cover *cover)
 
 	if (mutex_lock_killable(&covers_lock))
 		return -EINTR;
-	if (!nr_covers)
+	if (list_empty(&covers))
 		ret = begin_walks();
 	else if (is_full(cover->uid))
 		ret = -EUSERS;
-	if (!ret) {
+	if (!ret)
 		list_add(&cover->node, &covers);
-		nr_covers++;
-	}
 	mutex_unlock(&covers_lock);
 	return ret;
 }
@@ -178,11 +179,10 @@ static void uncover(bool always)
 
 	mutex_lock(&covers_lock);
 	/* Pairs with get(): what it has made wanted shows. */
-	if (nr_covers && (always || (!atomic_read_acquire(&nr_getting) && !is_wanted()))) {
+	if (always || (!atomic_read_acquire(&nr_getting) && !is_wanted()))
 		list_splice_init(&covers, &old);
-		nr_covers = 0;
+	if (!list_empty(&old))
 		end_walks();
-	}
 	mutex_unlock(&covers_lock);
 	list_for_each_entry_safe(cover, next, &old, node) {
 		kunwind_detach(cover->consumer);

@@ -37,9 +37,12 @@
 /* Bytes below rsp that signals leave alone (psABI x86-64 3.2.2). */
 #define KUW_RED_ZONE		128
 
-/* Functions start at multiples of this; the bytes between them are padding. */
+/* Functions start at multiples of this. */
 #define KUW_FDE_ALIGN		16
-/* Fewer bytes between them are never taken for code: musl's restorer has so many, with a nop. */
+/*
+ * Fewer bytes before such a function are taken for padding. musl's restorer of signals, which
+ * need not be aligned, has so many with its nop.
+ */
 #define KUW_LEAST_CODE		10
 
 /*

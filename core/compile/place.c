@@ -87,12 +87,11 @@ static u32 row_len(const u32 **row, u32 left)
 }
 
 /*
- * Padding before an aligned function never runs. Count it to the function before, which saves a
- * row for most functions. Return: whether the @len bytes before the FDE at @off may be code.
+ * Padding before an aligned function never runs. To count it to the function before saves a row
+ * for most functions. Return: whether the @len bytes before the FDE at @off may be code instead.
  *
- * Aligned code without an FDE has 16 bytes at least. Assembly need not be aligned: a restorer of
- * signals has 10 bytes with its nop. A rule that ends stacks must end none of other code. (The FDE
- * of a signal frame starts a byte before its code.)
+ * Code without an FDE may be shorter than KUW_LEAST_CODE, but a rule that ends stacks must not end
+ * those of other code. (The FDE of a signal frame starts a byte before its code.)
  */
 static bool may_be_code(const struct state *p, u32 len, u32 off, u32 signal)
 {

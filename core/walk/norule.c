@@ -154,11 +154,10 @@ static bool is_near_start(const struct kuw_state *w)
 }
 
 /*
- * Return: whether the process's stack starts with this frame: from its stack pointer to the
- * first word that the kernel put there (argc), and behind it as far as start code pops, no word
- * can be a return address. What start code calls after it has popped argc has its return
- * address there. That is so in the start code of ld.so, and of programs whose start file has no
- * FDE.
+ * Return: whether the process's stack starts with this frame, as it does in the start code of
+ * ld.so, and of programs whose start file has no FDE. No word can be a return address, from the
+ * stack pointer to the first word that the kernel put there (argc), and behind that as far as
+ * start code may have popped before it called a function.
  */
 static bool begins_stack(struct kuw_state *w)
 {

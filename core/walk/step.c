@@ -75,10 +75,8 @@ u32 kuw_step(struct kuw_state *w)
 	/* The FDE of a signal frame starts a byte before its code, which nothing has called. */
 	called = w->inner || (ext && ext->signal) ? 1 : kuw_is_called(pc);
 	w->faults += called < 0;
-	if (!called)
-		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
 	/* If the code cannot be read, believe the table. */
-	switch (kuw_rule_kind(rule)) {
+	switch (called ? kuw_rule_kind(rule) : KUW_KIND_NONE) {
 	case KUW_KIND_RSP:
 	case KUW_KIND_RBP:
 		return kuw_apply_full(w, m->table, rule);

@@ -10,7 +10,8 @@
 #include "rule_cache.h"
 #include "step.h"
 
-void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
+/* Make the innermost frame the current one. */
+static void start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
 {
 	u32 i;
 
@@ -24,15 +25,26 @@ void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 w
 	}
 	w->regs.known = KUW_KNOWN_ALL;
 	w->regs.unknown = false;
-	w->regs.steps = KUW_MAX_EXPR_STEPS;
 	w->regs.word = word;
 	w->switches = KUW_MAX_STACK_SWITCHES;
-	w->faults = 0;
-	w->insns = KUW_MAX_INSNS;
 	w->inner = true;
 	w->moved = false;
 	w->guessed = false;
 	w->eh_return = false;
+}
+
+/* The budgets of time: for each piece of a walk. */
+static void fill_budgets(struct kuw_state *w)
+{
+	w->regs.steps = KUW_MAX_EXPR_STEPS;
+	w->faults = 0;
+	w->insns = KUW_MAX_INSNS;
+}
+
+void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
+{
+	start(w, regs, word);
+	fill_budgets(w);
 }
 
 /* List frame @index as interrupted. Return: KUW_STEPPED, or the stop reason. */
@@ -243,7 +255,7 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			       u64 *frames, struct kuw_result *result)
 {
 	struct kuw_state w;
-	u32 ret, faults, insns, steps;
+	u32 ret;
 
 	kuw_walk_begin(&w, regs, KUW_WORD);
 	w.map = fast->map;
@@ -261,17 +273,12 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 		if (w.regs.unknown ||
 		    (ret == KUW_STEPPED && ~w.regs.known & KUW_KNOWN_FAST)) {
 			/* The rule needs a register that the loop did not follow, or one
-			 * of the loop's own is lost: start again, with all registers, and
-			 * with what is left of the walk's budgets. Half of the operators are
-			 * for what else the frames take a second time.
+			 * of the loop's own is lost: start again, with all registers. The
+			 * budgets are not filled again. As each frame costs time twice, only
+			 * half of the operators that are left may be used.
 			 */
-			faults = w.faults;
-			insns = w.insns;
-			steps = w.regs.steps;
-			kuw_walk_begin(&w, regs, KUW_WORD);
-			w.faults = faults;
-			w.insns = insns;
-			w.regs.steps = steps / 2;
+			start(&w, regs, KUW_WORD);
+			w.regs.steps /= 2;
 			ret = walk_full(&w, frames, fast->last - frames, result);
 			fast->out = frames + result->count;
 			return ret;
@@ -338,10 +345,7 @@ void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
 		   u32 capacity, struct kuw_result *result)
 {
 	w->map = map;
-	/* The budgets of time are for each piece. */
-	w->regs.steps = KUW_MAX_EXPR_STEPS;
-	w->faults = 0;
-	w->insns = KUW_MAX_INSNS;
+	fill_budgets(w);
 	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
 	       result);
 }
