@@ -38,6 +38,12 @@ struct kuw_state {
 	u32 insns;
 };
 
+/* Make the frame of @regs the current one, the innermost. @word: see kuw_walk_begin(). */
+void kuw_state_start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word);
+
+/* Set the budgets of time, which are for a walk, or for a piece of one. */
+void kuw_state_fill_budgets(struct kuw_state *w);
+
 #define KUW_KNOWN_FAST	(1u << KUW_RBP | 1u << KUW_RSP | 1u << KUW_RA)
 #define KUW_KNOWN_ALL	((1u << KUW_NR_REGS) - 1)
 

@@ -10,41 +10,10 @@
 #include "rule_cache.h"
 #include "step.h"
 
-/* Make the innermost frame the current one. */
-static void start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
-{
-	u32 i;
-
-	kuw_port_fill_regs(regs, w->regs.r);
-	w->regs.r[KUW_RA] = kuw_port_ip(regs);
-	if (word != KUW_WORD) {
-		w->regs.r[KUW_I386_ESI] = w->regs.r[KUW_RSI];
-		w->regs.r[KUW_I386_EDI] = w->regs.r[KUW_RDI];
-		for (i = 0; i < KUW_NR_REGS; i++)
-			w->regs.r[i] = (u32)w->regs.r[i];
-	}
-	w->regs.known = KUW_KNOWN_ALL;
-	w->regs.unknown = false;
-	w->regs.word = word;
-	w->switches = KUW_MAX_STACK_SWITCHES;
-	w->inner = true;
-	w->moved = false;
-	w->guessed = false;
-	w->eh_return = false;
-}
-
-/* The budgets of time: for each piece of a walk. */
-static void fill_budgets(struct kuw_state *w)
-{
-	w->regs.steps = KUW_MAX_EXPR_STEPS;
-	w->faults = 0;
-	w->insns = KUW_MAX_INSNS;
-}
-
 void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
 {
-	start(w, regs, word);
-	fill_budgets(w);
+	kuw_state_start(w, regs, word);
+	kuw_state_fill_budgets(w);
 }
 
 /* List frame @index as interrupted. Return: KUW_STEPPED, or the stop reason. */
@@ -277,7 +246,7 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			 * budgets are not filled again. As each frame costs time twice, only
 			 * half of the operators that are left may be used.
 			 */
-			start(&w, regs, KUW_WORD);
+			kuw_state_start(&w, regs, KUW_WORD);
 			w.regs.steps /= 2;
 			ret = walk_full(&w, frames, fast->last - frames, result);
 			fast->out = frames + result->count;
@@ -345,7 +314,7 @@ void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
 		   u32 capacity, struct kuw_result *result)
 {
 	w->map = map;
-	fill_budgets(w);
+	kuw_state_fill_budgets(w);
 	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
 	       result);
 }
