@@ -18,38 +18,6 @@ bool kuw_expr_check(const u8 *bytes, u32 len, u32 word)
 	return true;
 }
 
-/*
- * The PLT's CFA, as every linker writes it: the second instruction of an entry
- * pushes a word. breg7(8) breg16(0) lit15 and lit11 ge lit3 shl plus; in a file
- * for i386 breg4(4) breg8(0) lit15 and lit11 ge lit2 shl plus.
- */
-static bool is_plt(struct kuw_cur c, u32 word, struct kuw_loc *loc)
-{
-	const u8 want[] = {
-		DW_OP_and, 0, DW_OP_ge, DW_OP_lit0 + (word == KUW_WORD ? 3 : 2),
-		DW_OP_shl, DW_OP_plus,
-	};
-	struct kuw_op op, threshold;
-	u32 i;
-
-	if (!kuw_op_read(&c, &op, word) || op.reg != KUW_RA || op.operand ||
-	    op.code == DW_OP_bregx ||
-	    !kuw_op_read(&c, &op, word) || op.code != DW_OP_lit0 + 15)
-		return false;
-	for (i = 0; i < sizeof(want); i++) {
-		if (!kuw_op_read(&c, i == 1 ? &threshold : &op, word))
-			return false;
-		if (i != 1 && op.code != want[i])
-			return false;
-	}
-	if (kuw_left(&c) || threshold.code < DW_OP_lit0 ||
-	    threshold.code > DW_OP_lit0 + 15)
-		return false;
-	loc->how = KUW_PLT;
-	loc->arg = threshold.operand;
-	return true;
-}
-
 bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
@@ -64,7 +32,7 @@ bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
 	new.off = op.operand;
 	new.arg = 0;
 	new.how = KUW_REG;
-	if (kuw_left(&c) && !is_plt(c, word, &new)) {
+	if (kuw_left(&c)) {
 		if (!kuw_op_read(&c, &op, word) || op.code != DW_OP_deref)
 			return false;
 		new.how = KUW_MEM;

@@ -27,7 +27,7 @@ struct kuw_expr_regs {
  * @bytes: the expression
  * @len: its bytes
  * @word: bytes of a word
- * @loc: out: how the value is found: KUW_REG (reg + off), KUW_MEM or KUW_PLT
+ * @loc: out: how the value is found: KUW_REG (reg + off) or KUW_MEM
  *
  * Return: whether the expression has one of these forms; if not, @loc is unchanged.
  */

@@ -19,7 +19,6 @@ enum kuw_how {
 	KUW_CFA_PLUS,	/* CFA + off */
 	KUW_REG,	/* reg + off */
 	KUW_MEM,	/* mem[reg + off] + arg */
-	KUW_PLT,	/* reg + off + 8 * ((ip & 15) >= arg) */
 	KUW_EXPR_MEM,	/* mem[expression]; the CFA is pushed first */
 	KUW_EXPR,	/* expression; the CFA is pushed first, unless it is the CFA's */
 	KUW_NR_HOWS
@@ -78,7 +77,7 @@ enum kuw_rules_kind {
 /**
  * struct kuw_rules - everything that a row says
  * @kind: enum kuw_rules_kind
- * @cfa: the CFA: KUW_REG, KUW_MEM, KUW_PLT or KUW_EXPR
+ * @cfa: the CFA: KUW_REG, KUW_MEM or KUW_EXPR
  * @reg: by DWARF number; [KUW_RA] is the return address
  */
 struct kuw_rules {

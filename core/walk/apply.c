@@ -94,7 +94,7 @@ static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 	const u8 *expr;
 	u64 reg = 0;
 
-	if (loc->how == KUW_REG || loc->how == KUW_MEM || loc->how == KUW_PLT) {
+	if (loc->how == KUW_REG || loc->how == KUW_MEM) {
 		if (!(w->regs.known & 1u << loc->reg)) {
 			w->regs.unknown = true;
 			return KUNWIND_STOP_REG_UNKNOWN;
@@ -116,11 +116,6 @@ static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 			return KUNWIND_STOP_STACK_FAULT;
 		*value = narrow(w, *value + loc->arg);
 		return 0;
-	case KUW_PLT:
-		if ((w->regs.r[KUW_RA] & 15) >= loc->arg)
-			reg += word;
-		*value = reg;
-		return 0;
 	case KUW_EXPR:
 	case KUW_EXPR_MEM:
 		expr = kuw_table_expr(table, loc, &len);
@@ -141,8 +136,7 @@ static enum kuw_way way_of(const struct kuw_ext *ext)
 
 	if (ext->signal)
 		return KUW_BY_SIGNAL;
-	return (cfa->how == KUW_REG || cfa->how == KUW_PLT) && cfa->reg == KUW_RSP ?
-		KUW_BY_RSP : KUW_BY_OTHER;
+	return cfa->how == KUW_REG && cfa->reg == KUW_RSP ? KUW_BY_RSP : KUW_BY_OTHER;
 }
 
 u32 kuw_apply_ext(struct kuw_state *w, const struct kuw_table *table,

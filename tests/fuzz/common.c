@@ -43,7 +43,7 @@ static void check_loc(const struct kuw_table *table, const struct kuw_loc *loc)
 	must(loc->how < KUW_NR_HOWS);
 	if (loc->how == KUW_EXPR || loc->how == KUW_EXPR_MEM)
 		must(kuw_table_expr(table, loc, &len));
-	if (loc->how == KUW_REG || loc->how == KUW_MEM || loc->how == KUW_PLT)
+	if (loc->how == KUW_REG || loc->how == KUW_MEM)
 		must(loc->reg < KUW_NR_REGS);
 }
 

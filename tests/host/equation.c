@@ -76,11 +76,6 @@ bool eq_value(const struct eq_state *s, const struct equation *e,
 				   s->word);
 		*value = narrow(s, *value + e->arg);
 		return true;
-	case EQ_PLT:
-		*value = s->regs[e->reg] + (uint64_t)e->n +
-			((s->regs[EQ_RA] & 15) >= e->arg ? s->word : 0);
-		*value = narrow(s, *value);
-		return true;
 	case EQ_EXPR:
 	case EQ_VAL_EXPR:
 		if (!eq_expr(s, e->expr, e->len, reg == EQ_REGS ? NULL : &cfa,
@@ -120,7 +115,6 @@ static bool literally_same(const struct equation *a, const struct equation *b)
 		return a->n == b->n;
 	case EQ_REGISTER:
 	case EQ_MEM:
-	case EQ_PLT:
 	case EQ_OTHER:
 		return a->reg == b->reg && a->n == b->n && a->arg == b->arg;
 	case EQ_EXPR:
@@ -189,7 +183,7 @@ void eq_print(const struct equation *e, char *text, unsigned int size)
 		[EQ_SAME] = "same", [EQ_OFFSET] = "offset",
 		[EQ_VAL_OFFSET] = "val_offset", [EQ_REGISTER] = "register",
 		[EQ_EXPR] = "expression", [EQ_VAL_EXPR] = "val_expression",
-		[EQ_MEM] = "mem", [EQ_PLT] = "plt",
+		[EQ_MEM] = "mem",
 		[EQ_OTHER] = "register beyond 16:",
 	};
 	unsigned int used;
@@ -204,7 +198,7 @@ void eq_print(const struct equation *e, char *text, unsigned int size)
 	else if (e->kind == EQ_REGISTER)
 		snprintf(text + used, size - used, " %s%+lld",
 			 eq_reg_name(e->reg), (long long)e->n);
-	else if (e->kind == EQ_MEM || e->kind == EQ_PLT)
+	else if (e->kind == EQ_MEM)
 		snprintf(text + used, size - used, " %s%+lld, %u",
 			 eq_reg_name(e->reg), (long long)e->n, e->arg);
 	else if (e->kind == EQ_EXPR || e->kind == EQ_VAL_EXPR)

@@ -25,7 +25,6 @@ enum eq_kind {
 	EQ_EXPR,	/* at the value of the expression */
 	EQ_VAL_EXPR,	/* the value of the expression */
 	EQ_MEM,		/* what a table has for some expressions: mem[reg+n]+arg */
-	EQ_PLT,		/* the same: reg+n+8*((rip&15)>=arg) */
 	EQ_OTHER,	/* names a register that is not one of EQ_REGS */
 };
 

@@ -49,7 +49,6 @@ static void from_core(const struct work *w, const struct kuw_loc *loc,
 		[KUW_CFA_PLUS] = EQ_VAL_OFFSET,
 		[KUW_REG] = EQ_REGISTER,
 		[KUW_MEM] = EQ_MEM,
-		[KUW_PLT] = EQ_PLT,
 		[KUW_EXPR_MEM] = EQ_EXPR,
 		[KUW_EXPR] = EQ_VAL_EXPR,
 	};

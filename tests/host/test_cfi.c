@@ -30,7 +30,7 @@ static void compile(struct prog instrs)
 static void check_loc(const struct kuw_loc *loc, u32 how, u32 reg, s32 off)
 {
 	assert_int_equal(loc->how, how);
-	if (how == KUW_REG || how == KUW_MEM || how == KUW_PLT)
+	if (how == KUW_REG || how == KUW_MEM)
 		assert_int_equal(loc->reg, reg);
 	if (how != KUW_SAME && how != KUW_UNDEF)
 		assert_int_equal(loc->off, off);
@@ -330,12 +330,6 @@ static void test_expressions(void **state)
 	rules = synth_rules(&table, 0);
 	check_loc(&rules.cfa, KUW_MEM, RSP, 16);
 	assert_int_equal(rules.cfa.arg, 8);
-	COMPILE(DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0,
-		DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3,
-		DW_OP_shl, DW_OP_plus);
-	rules = synth_rules(&table, 0);
-	check_loc(&rules.cfa, KUW_PLT, RSP, 8);
-	assert_int_equal(rules.cfa.arg, 11);
 	COMPILE(DW_CFA_expression, RBX, 2, DW_OP_breg6, 0x78);
 	check_reg(0, RBX, KUW_MEM, RBP, -8);
 	COMPILE(DW_CFA_val_expression, RBX, 2, DW_OP_breg6, 0x78);

@@ -124,7 +124,7 @@ static void test_numbers(void **state)
 	assert_int_equal(rules.reg[KUW_R12].off, -16);
 	assert_int_equal(rules.reg[KUW_RBX].off, -20);
 	rules = synth_rules(&table, F_PLT * 0x100);
-	assert_int_equal(rules.cfa.how, KUW_PLT);
+	assert_int_equal(rules.cfa.how, KUW_EXPR);
 	rules = synth_rules(&table, F_REALIGNED * 0x100);
 	assert_int_equal(rules.cfa.how, KUW_MEM);
 	assert_int_equal(rules.cfa.reg, KUW_RBP);

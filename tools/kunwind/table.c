@@ -70,10 +70,6 @@ static void describe(const struct kuw_table *table, const struct kuw_loc *loc,
 		snprintf(text, TEXT, "[%s%+d]+%u", name_of(loc->reg), loc->off,
 			 loc->arg);
 		break;
-	case KUW_PLT:
-		snprintf(text, TEXT, "%s%+d+8*((rip&15)>=%u)", name_of(loc->reg),
-			 loc->off, loc->arg);
-		break;
 	default:
 		kuw_table_expr(table, loc, &len);
 		snprintf(text, TEXT, "%s of %u bytes",
