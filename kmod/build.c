@@ -39,7 +39,6 @@ unsigned long kw_build_budget __read_mostly;
 struct build {
 	const struct kw_source *src;
 	u8 *eh_frame;
-	u8 *eh_frame_hdr;
 	u8 *gopclntab;
 	struct kuw_elf elf;
 	struct kuw_image image;
@@ -229,7 +228,6 @@ static int compile(struct build *b)
 
 	b->image.elf = &b->elf;
 	b->image.eh_frame = b->eh_frame;
-	b->image.eh_frame_hdr = b->eh_frame_hdr;
 	b->image.gopclntab = b->gopclntab;
 	kuw_compile_init(c, &b->image);
 	while ((ret = kuw_compile_step(c)) > 0) {
@@ -257,8 +255,6 @@ static int run(struct build *b)
 	}
 	if (b->elf.eh_frame.len)
 		ret = read_range(b, &b->elf.eh_frame, &b->eh_frame);
-	if (!ret && b->elf.eh_frame_hdr.len)
-		ret = read_range(b, &b->elf.eh_frame_hdr, &b->eh_frame_hdr);
 	if (!ret && b->elf.gopclntab.len)
 		ret = read_range(b, &b->elf.gopclntab, &b->gopclntab);
 	return ret ? ret : compile(b);
@@ -318,7 +314,6 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 		area_free(b, b->compile.areas.area[i].mem,
 			  b->compile.areas.area[i].bytes);
 	area_free(b, b->gopclntab, b->elf.gopclntab.len);
-	area_free(b, b->eh_frame_hdr, b->elf.eh_frame_hdr.len);
 	area_free(b, b->eh_frame, b->elf.eh_frame.len);
 	kvfree(b);
 	return ret;

@@ -36,14 +36,8 @@ static int scan_records(struct kuw_compile *c)
 	return kuw_scan_records(&c->scan);
 }
 
-static int scan_header(struct kuw_compile *c)
+static int sort_begin(struct kuw_compile *c)
 {
-	int ret = kuw_scan_header(&c->scan);
-
-	if (ret)
-		return ret;
-	if (!c->scan.nr_fdes)
-		return -ENODATA;
 	kuw_sort_begin(&c->sort, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
 	return 0;
 }
@@ -100,7 +94,7 @@ static int (*const phases[])(struct kuw_compile *c) = {
 	go_entry,
 	go_funcs,
 	scan_records,
-	scan_header,
+	sort_begin,
 	sort_fdes,
 	rank,
 	place_init,
@@ -135,7 +129,6 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
 	c->areas.least[KUW_AREA_FDES] = len / 3;
 	s->elf = elf;
 	s->eh_frame = section(elf, &elf->eh_frame, image->eh_frame);
-	s->eh_frame_hdr = section(elf, &elf->eh_frame_hdr, image->eh_frame_hdr);
 	s->areas = &c->areas;
 	s->intern = &c->intern;
 	s->base = ~0ULL;

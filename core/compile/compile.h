@@ -21,8 +21,9 @@
  * Padding between two FDEs has the rule of the row before it: fewer than KUW_LEAST_CODE
  * bytes before aligned code, unless that rule ends stacks. All other gaps have no rule.
  *
- * A damaged record is left out. After a damaged length, all records are lost, except those
- * that .eh_frame_hdr names. The table counts damaged records.
+ * A damaged record is left out. After a damaged length, all records are lost. The table counts
+ * damaged records. The binary search table of .eh_frame_hdr names the FDEs, too, but none of
+ * 10,000 files needs it to find them all.
  */
 #ifndef KUW_COMPILE_H
 #define KUW_COMPILE_H
@@ -33,7 +34,6 @@
 struct kuw_image {
 	const struct kuw_elf *elf;
 	const u8 *eh_frame;
-	const u8 *eh_frame_hdr;
 	const u8 *gopclntab;
 };
 

@@ -46,7 +46,7 @@ int kuw_encode_layout(struct kuw_encode *en)
 		.nr_places = en->place->nr_places,
 		.nr_fdes = en->scan->nr_fdes,
 		.nr_bad = en->scan->nr_bad,
-		.eh_frame_len = en->scan->scanned,
+		.eh_frame_len = en->scan->pos,
 		.expr_len = en->rank->intern->exprs_len,
 		.nr_segments = en->scan->elf->nr_segments,
 		.word = en->scan->eh_frame.word,

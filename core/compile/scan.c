@@ -155,30 +155,6 @@ static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 	return ret == 1 ? 0 : ret;
 }
 
-/* Return: whether a batch has scanned enough records; @budget more are allowed. */
-static bool batch_done(const struct kuw_scan *s, u32 budget)
-{
-	return !budget || s->batch_bytes >= KUW_BATCH_BYTES;
-}
-
-/*
- * Scan records from *@pos to @end, @budget of them at most. Return: 0; KUW_AGAIN; an error of
- * scan_one(), with *@pos at that record.
- */
-static int scan_records(struct kuw_scan *s, u32 *pos, u32 end, u32 budget)
-{
-	u32 at, next;
-	int ret = 0;
-
-	for (at = *pos; at < end; at = next) {
-		ret = batch_done(s, budget--) ? KUW_AGAIN : scan_one(s, at, &next);
-		if (ret)
-			break;
-	}
-	*pos = at;
-	return ret;
-}
-
 void kuw_scan_begin(struct kuw_scan *s)
 {
 	u32 i;
@@ -191,67 +167,23 @@ void kuw_scan_begin(struct kuw_scan *s)
 
 int kuw_scan_records(struct kuw_scan *s)
 {
+	u32 budget = KUW_BATCH_FDES, next;
 	int ret;
 
 	s->batch_bytes = 0;
-	ret = scan_records(s, &s->pos, s->eh_frame.len, KUW_BATCH_FDES);
-	if (ret == -ENODATA && s->elf->eh_frame_exact) {
-		/* crtend.o ends with a terminator; objects may follow it. */
-		s->pos += KUW_TERMINATOR;
-		return KUW_AGAIN;
-	}
-	if (ret == -EBADMSG)
-		s->nr_bad += s->elf->eh_frame_exact;
-	else if (ret && ret != -ENODATA)
-		return ret;
-	s->scanned = s->pos;
-	s->pos = 0;
-	return 0;
-}
-
-/*
- * The binary search table of .eh_frame_hdr names every FDE (LSB Core 10.6.2). Add those that
- * the scan did not reach. There are some if a record's length is damaged, or if the section's
- * length is unknown and a terminator is in the middle.
- */
-int kuw_scan_header(struct kuw_scan *s)
-{
-	const struct kuw_section *hdr = &s->eh_frame_hdr;
-	struct kuw_cur cur;
-	u32 budget = KUW_BATCH_FDES, pos;
-	u64 count, start, addr;
-	u8 enc, count_enc;
-	int ret;
-
-	if (!hdr->len || s->scanned >= s->eh_frame.len)
-		return 0;
-	s->batch_bytes = 0;
-	cur = kuw_cur(hdr->bytes, hdr->len);
-	if (kuw_u8(&cur) != 1)
-		return 0;
-	enc = kuw_u8(&cur);
-	count_enc = kuw_u8(&cur);
-	/* Every linker writes pairs of 32-bit offsets from the header. */
-	if (kuw_u8(&cur) != (DW_EH_PE_datarel | DW_EH_PE_sdata4) ||
-	    count_enc == DW_EH_PE_omit)
-		return 0;
-	kuw_read_encoded(&cur, enc, hdr, hdr->vaddr);
-	count = kuw_read_encoded(&cur, count_enc, hdr, hdr->vaddr);
-	if (!kuw_good(&cur))
-		return 0;
-	count = min_t(u64, count, kuw_left(&cur) / 8);
-	kuw_bytes(&cur, s->pos * 8ULL);
-	for (; s->pos < count; s->pos++) {
-		if (batch_done(s, budget--))
+	for (; s->pos < s->eh_frame.len; s->pos = next) {
+		if (!budget-- || s->batch_bytes >= KUW_BATCH_BYTES)
 			return KUW_AGAIN;
-		start = hdr->vaddr + (s32)kuw_u32(&cur);
-		addr = hdr->vaddr + (s32)kuw_u32(&cur) - s->eh_frame.vaddr;
-		if (start == 0 || addr < s->scanned || addr >= s->eh_frame.len)
+		ret = scan_one(s, s->pos, &next);
+		/* crtend.o ends with a terminator; objects may follow it. */
+		if (ret == -ENODATA && s->elf->eh_frame_exact)
 			continue;
-		pos = addr;
-		ret = scan_records(s, &pos, pos + 1, 1);
-		if (ret == -ENOSPC || ret == -E2BIG)
+		if (ret == -EBADMSG)
+			s->nr_bad += s->elf->eh_frame_exact;
+		if (ret == -EBADMSG || ret == -ENODATA)
+			break;
+		if (ret)
 			return ret;
 	}
-	return 0;
+	return s->nr_fdes ? 0 : -ENODATA;
 }

@@ -21,7 +21,6 @@ struct kuw_cie_slot {
  * struct kuw_scan - the scan of a file
  * @elf: in: its executable segments
  * @eh_frame: in: the section
- * @eh_frame_hdr: in: the section; its length is 0 if there is none
  * @base: in: the file address of the table's base
  * @areas: in: room for KUW_AREA_FDES
  * @intern: out: the distinct rules
@@ -29,22 +28,21 @@ struct kuw_cie_slot {
  * @nr_fdes: out: how many FDEs are in KUW_AREA_FDES. The key of each is the offset where it
  *	starts, its value the place of its rows in @found. There is as much room again
  * @nr_bad: out: how many records are damaged, or cannot be expressed in a table
- * @scanned: out: how many bytes of .eh_frame were scanned from the start
+ * @pos: out: how many bytes of .eh_frame were scanned, up to its end, a terminator that ends
+ *	it, or a record whose length is damaged, so that the next one cannot be found
  */
 struct kuw_scan {
 	const struct kuw_elf *elf;
 	struct kuw_section eh_frame;
-	struct kuw_section eh_frame_hdr;
 	u64 base;
 	struct kuw_areas *areas;
 	struct kuw_intern *intern;
 	struct kuw_found found;
 	u32 nr_fdes;
 	u32 nr_bad;
-	u32 scanned;
+	u32 pos;
 	/* private: */
 	const struct kuw_segment *segment;
-	u32 pos;
 	u32 batch_bytes;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
 };
@@ -52,11 +50,8 @@ struct kuw_scan {
 /* Start. All fields of @s that are not in: are 0. */
 void kuw_scan_begin(struct kuw_scan *s);
 
-/* Scan a batch, from the start of .eh_frame on. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG. */
+/* Scan a batch. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG, -ENODATA if there is no FDE at all. */
 int kuw_scan_records(struct kuw_scan *s);
-
-/* After that: the same for FDEs that were not reached, by .eh_frame_hdr. */
-int kuw_scan_header(struct kuw_scan *s);
 
 /*
  * For every source of rows, as its functions count as FDEs. Cut a function to its segment.

@@ -38,7 +38,6 @@ struct kuw_segment {
  * @eh_frame: where .eh_frame is
  * @eh_frame_exact: @eh_frame has the section's length; else it reaches to the end of the
  *	segment, and the first terminator ends the section
- * @eh_frame_hdr: where .eh_frame_hdr is
  * @gopclntab: where .gopclntab is, with which Go unwinds
  * @entry: the address of the first instruction
  * @segments: the executable segments
@@ -50,7 +49,6 @@ struct kuw_elf {
 	u64 file_size;
 	u32 word;
 	struct kuw_range eh_frame;
-	struct kuw_range eh_frame_hdr;
 	struct kuw_range gopclntab;
 	u64 entry;
 	struct kuw_segment segments[KUW_MAX_SEGMENTS];
@@ -65,6 +63,7 @@ struct kuw_elf {
 	u64 shoff;
 	u32 shnum;
 	u32 shstrndx;
+	struct kuw_range eh_frame_hdr;
 	struct kuw_range notes[KUW_MAX_NOTE_SEGMENTS];
 	u32 nr_notes;
 	u32 note;

@@ -53,11 +53,6 @@ int host_read_elf(struct host_table *t, const struct host_source *source)
 	t->eh_frame = piece(source, elf->eh_frame.off, elf->eh_frame.len);
 	if (!t->eh_frame)
 		return -EIO;
-	if (elf->eh_frame_hdr.len) {
-		t->eh_frame_hdr = piece(source, elf->eh_frame_hdr.off, elf->eh_frame_hdr.len);
-		if (!t->eh_frame_hdr)
-			return -EIO;
-	}
 	if (elf->gopclntab.len) {
 		t->gopclntab = piece(source, elf->gopclntab.off, elf->gopclntab.len);
 		if (!t->gopclntab)
@@ -87,7 +82,6 @@ int host_compile(struct host_table *t, enum host_growth growth)
 	struct kuw_image image = {
 		.elf = &t->elf,
 		.eh_frame = t->eh_frame,
-		.eh_frame_hdr = t->eh_frame_hdr,
 		.gopclntab = t->gopclntab,
 	};
 	struct kuw_compile *c = calloc(1, sizeof(*c));
@@ -154,7 +148,6 @@ int host_load_file(struct host_table *t, const char *path,
 void host_table_free(struct host_table *t)
 {
 	free(t->eh_frame);
-	free(t->eh_frame_hdr);
 	free(t->gopclntab);
 	free(t->table);
 	memset(t, 0, sizeof(*t));

@@ -23,7 +23,6 @@ enum host_growth {
  * struct host_table - the table of one file
  * @elf: what the reader found
  * @eh_frame: a copy of .eh_frame
- * @eh_frame_hdr: a copy of .eh_frame_hdr, or NULL
  * @gopclntab: a copy of .gopclntab, or NULL
  * @table: the table, alone in its allocation
  * @bytes: its bytes
@@ -33,7 +32,6 @@ enum host_growth {
 struct host_table {
 	struct kuw_elf elf;
 	u8 *eh_frame;
-	u8 *eh_frame_hdr;
 	u8 *gopclntab;
 	struct kuw_table *table;
 	u64 bytes;

@@ -14,8 +14,7 @@ static u8 *copy_of(const u8 *bytes, u32 len)
 	return copy;
 }
 
-int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len,
-		 const u8 *hdr, u32 hdr_len)
+int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len)
 {
 	memset(t, 0, sizeof(*t));
 	t->elf.file_size = 1 << 20;
@@ -27,12 +26,6 @@ int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len,
 	t->elf.eh_frame = (struct kuw_range){ 0x20000, FUZZ_EH, len };
 	t->elf.eh_frame_exact = true;
 	t->eh_frame = copy_of(eh_frame, len);
-	if (hdr_len) {
-		t->elf.eh_frame_hdr = (struct kuw_range){
-			0x40000, FUZZ_EH + 0x20000, hdr_len,
-		};
-		t->eh_frame_hdr = copy_of(hdr, hdr_len);
-	}
 	return host_compile(t, HOST_EXACT);
 }
 

@@ -27,8 +27,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 #define FUZZ_WORDS	256
 
 /* Compile @bytes as the .eh_frame of a file whose text is FUZZ_TEXT; @word: 8 or 4. */
-int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len,
-		 const u8 *hdr, u32 hdr_len);
+int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len);
 
 /* Ask a table for everything, and walk with it; it must hold together. */
 void fuzz_table(const struct host_table *t);

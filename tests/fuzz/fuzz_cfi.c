@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	for (i = 0; i < 16 && data < end; i++)
 		build_fde(&b, &spec, cie, FUZZ_TEXT + i * 0x180, 0x200,
 			  repeat(&program, next(&data, end), times));
-	if (!fuzz_compile(&t, word, b.bytes, b.len, NULL, 0))
+	if (!fuzz_compile(&t, word, b.bytes, b.len))
 		fuzz_table(&t);
 	host_table_free(&t);
 	buf_free(&b);

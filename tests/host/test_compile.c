@@ -390,24 +390,6 @@ static void test_outside(void **state)
 	assert_int_equal(cfa_at(BUILD_TEXT_LEN), -1);
 }
 
-/* Two object files that were each closed by a terminator. */
-static void test_terminator(void **state)
-{
-	struct kuw_rules rules;
-	u32 cie = build_cie(&eh, &usual);
-
-	put_fde(cie, 0x000, 0x80, 16);
-	build_terminator(&eh);
-	cie = build_cie(&eh, &usual);
-	put_fde(cie, 0x100, 0x80, 24);
-	assert_int_equal(synth_compile(&table, &eh), 0);
-	assert_int_equal(cfa_at(0), 16);
-	/* The section's length is known: what follows may count, or not. */
-	rules = synth_rules(&table, 0x100);
-	if (rules.kind != KUW_RULES_NONE)
-		assert_int_equal(cfa_at(0x100), 24);
-}
-
 /* A damaged record costs itself, and is counted. */
 static void test_damage(void **state)
 {
@@ -676,7 +658,6 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_pair_registers),
 	TEST(test_overlap),
 	TEST(test_outside),
-	TEST(test_terminator),
 	TEST(test_damage),
 	TEST(test_damaged_fde),
 	TEST(test_damaged_length),
