@@ -274,7 +274,7 @@ static u64 extended_op(struct machine *m, u8 op)
 	case DW_CFA_MIPS_advance_loc8:
 		return after(m, kuw_u64(in));
 	case DW_CFA_set_loc:
-		return kuw_read_encoded(in, m->cie->enc, m->run->section, 0) - m->run->base;
+		return kuw_read_encoded(in, m->cie->enc, m->run->section) - m->run->base;
 	case DW_CFA_def_cfa:
 		reg = kuw_uleb(in);
 		set_cfa(m, reg, fit(m, kuw_uleb(in)));

@@ -29,7 +29,7 @@ enum state {
 #define PF_X		1
 #define NT_GNU_BUILD_ID	3
 
-/* The fixed part of .eh_frame_hdr with one pointer of any encoding but LEB128. */
+/* The fixed part of .eh_frame_hdr with one pointer, of 8 bytes at most. */
 #define EH_HDR_LEN	12
 
 void kuw_elf_init(struct kuw_elf *elf, u64 file_size)
@@ -288,9 +288,7 @@ static void feed_eh_hdr(struct kuw_elf *elf, struct kuw_cur *c)
 	u64 vaddr;
 
 	kuw_u16(c);
-	vaddr = kuw_read_encoded(c, enc, &section, section.vaddr);
-	if (elf->word != KUW_WORD)
-		vaddr = (u32)vaddr;
+	vaddr = kuw_read_encoded(c, enc, &section);
 	if (kuw_good(c) && version == 1)
 		find_vaddr(elf, vaddr, &elf->eh_frame);
 }

@@ -3,30 +3,17 @@
 #include "frame.h"
 #include "budgets.h"
 
-static u64 read_address(struct kuw_cur *c, const struct kuw_section *section)
-{
-	return section->word == KUW_WORD ? kuw_u64(c) : kuw_u32(c);
-}
-
-static u64 read_format(struct kuw_cur *c, u8 enc,
-		       const struct kuw_section *section)
+/* No compiler writes pointers of 16 bits, or of any number of bytes. */
+static u64 read_format(struct kuw_cur *c, u8 enc, const struct kuw_section *section)
 {
 	switch (enc & 0x0f) {
 	case DW_EH_PE_absptr:
-		return read_address(c, section);
+		return section->word == KUW_WORD ? kuw_u64(c) : kuw_u32(c);
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		return kuw_u64(c);
-	case DW_EH_PE_uleb128:
-		return kuw_uleb(c);
-	case DW_EH_PE_udata2:
-		return kuw_u16(c);
 	case DW_EH_PE_udata4:
 		return kuw_u32(c);
-	case DW_EH_PE_sleb128:
-		return kuw_sleb(c);
-	case DW_EH_PE_sdata2:
-		return (s16)kuw_u16(c);
 	case DW_EH_PE_sdata4:
 		return (s32)kuw_u32(c);
 	}
@@ -34,25 +21,21 @@ static u64 read_format(struct kuw_cur *c, u8 enc,
 	return 0;
 }
 
-u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
-		     const struct kuw_section *section, u64 data)
+/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
+static u64 narrow(const struct kuw_section *section, u64 value)
+{
+	return section->word == KUW_WORD ? value : (u32)value;
+}
+
+u64 kuw_read_encoded(struct kuw_cur *c, u8 enc, const struct kuw_section *section)
 {
 	u64 here = section->vaddr + kuw_pos(c, section->bytes);
 
-	if (enc & DW_EH_PE_indirect) {
-		kuw_fail(c);
-		return 0;
-	}
-	switch (enc & 0x70) {
+	switch (enc & 0xf0) {
 	case DW_EH_PE_absptr:
-		return read_format(c, enc, section);
+		return narrow(section, read_format(c, enc, section));
 	case DW_EH_PE_pcrel:
-		return here + read_format(c, enc, section);
-	case DW_EH_PE_datarel:
-		return data + read_format(c, enc, section);
-	case DW_EH_PE_aligned:
-		kuw_bytes(c, -here & (section->word - 1));
-		return read_address(c, section);
+		return narrow(section, here + read_format(c, enc, section));
 	}
 	kuw_fail(c);
 	return 0;
@@ -111,8 +94,10 @@ static void parse_augmentation(const struct kuw_section *section,
 		case 'P':
 			enc = kuw_u8(&data);
 			/* Skip the address of the personality routine. */
-			if (enc != DW_EH_PE_omit)
-				kuw_read_encoded(&data, enc & 0x7f, section, 0);
+			if (enc == DW_EH_PE_aligned)
+				kuw_fail(&data);
+			else if (enc != DW_EH_PE_omit)
+				read_format(&data, enc, section);
 			break;
 		case 'L':
 			kuw_u8(&data);
@@ -156,13 +141,6 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	if (!kuw_good(c))
 		return -EINVAL;
 	letter = kuw_u8(&aug);
-	if (letter == 'e') {
-		/* g++ 2: a pointer to the exception table comes first. */
-		if (kuw_u8(&aug) != 'h')
-			return -EOPNOTSUPP;
-		read_address(c, section);
-		letter = kuw_u8(&aug);
-	}
 	if (version == 4) {
 		/* Address size, segment selector size. */
 		if (kuw_u8(c) != section->word || kuw_u8(c))
@@ -189,17 +167,9 @@ int kuw_parse_fde(const struct kuw_section *section, const struct kuw_record *re
 {
 	struct kuw_cur c = record->body;
 
-	fde->start = kuw_read_encoded(&c, cie->enc, section, 0);
+	fde->start = kuw_read_encoded(&c, cie->enc, section);
 	/* The length has the format of the address, but is relative to nothing. */
-	if ((cie->enc & 0x70) == DW_EH_PE_aligned)
-		fde->len = read_address(&c, section);
-	else
-		fde->len = read_format(&c, cie->enc, section);
-	/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
-	if (section->word != KUW_WORD) {
-		fde->start = (u32)fde->start;
-		fde->len = (u32)fde->len;
-	}
+	fde->len = narrow(section, read_format(&c, cie->enc, section));
 	if (cie->augmented)
 		kuw_bytes(&c, kuw_uleb(&c));
 	fde->instrs = c;

@@ -104,15 +104,13 @@ struct kuw_fde {
  * @c: the cursor, inside @section
  * @enc: DW_EH_PE
  * @section: gives pcrel its base
- * @data: the base of datarel
  *
- * DW_EH_PE_indirect and funcrel have no meaning before a process runs, and textrel has
- * the base 0 on this architecture. All three make the cursor bad.
+ * Absolute addresses and pcrel are all that compilers and linkers write. Others make the cursor
+ * bad.
  *
  * Return: the pointer; 0 if the cursor is bad.
  */
-u64 kuw_read_encoded(struct kuw_cur *c, u8 enc,
-		     const struct kuw_section *section, u64 data);
+u64 kuw_read_encoded(struct kuw_cur *c, u8 enc, const struct kuw_section *section);
 
 /**
  * kuw_read_record() - read the head of a record

@@ -131,6 +131,25 @@ static void test_numbers(void **state)
 	assert_int_equal(rules.cfa.off, -4);
 }
 
+/* An address of a program wraps, as that of its FDE does. */
+static void test_set_loc(void **state)
+{
+	const struct cie_spec spec = {
+		.word = 4, .enc = DW_EH_PE_pcrel | DW_EH_PE_udata4,
+	};
+	u32 at;
+
+	drop(NULL);
+	add(&spec, 0, PROG(DW_CFA_set_loc, 0, 0, 0, 0, DW_CFA_def_cfa_offset, 16));
+	for (at = eh.len - 1; eh.bytes[at] != DW_CFA_def_cfa_offset; at--)
+		;
+	buf_set32(&eh, at - 4, (u32)(BUILD_TEXT + 0x20) - (u32)(BUILD_EH + at - 4));
+	assert_int_equal(synth_compile_word(&table, &eh, 4), 0);
+	assert_int_equal(table.table->nr_bad, 0);
+	assert_int_equal(synth_rules(&table, 0x1f).cfa.off, 4);
+	assert_int_equal(synth_rules(&table, 0x20).cfa.off, 16);
+}
+
 /* A register that i386 does not have is no register of ours. */
 static void test_foreign(void **state)
 {
@@ -387,6 +406,7 @@ static void test_distances(void **state)
 
 static const struct CMUnitTest tests[] = {
 	TEST(test_numbers),
+	TEST(test_set_loc),
 	TEST(test_foreign),
 	TEST(test_walk),
 	TEST(test_plt),
