@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What libkunwind.so exports is what the map says, with its version, and every
-# function is declared in the header and has a manual page.
-# Environment: NM, SRCDIR (libkunwind/ of the sources); in libkunwind/ of the build.
+# function is declared in the header and has a manual page. It stays loaded.
+# Environment: NM, READELF, SRCDIR (libkunwind/ of the sources); in libkunwind/ of the build.
 set -eu
 
 map=$SRCDIR/src/libkunwind.map
@@ -49,6 +49,10 @@ status=0
 [ "$declared" = "$mapped" ] || status=1
 ok "$status" "declared functions are those of the map"
 [ "$status" = 0 ] || printf '%s\n' "$declared" | sed 's/^/# /'
+
+status=0
+${READELF:-readelf} -dW .libs/libkunwind.so | grep -Eq 'FLAGS_1.* NODELETE' || status=1
+ok "$status" "dlclose() does not unload it"
 
 echo "1..$number"
 exit "$failed"
