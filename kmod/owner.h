@@ -35,7 +35,10 @@ struct kw_owner {
 	/* This user's part of the gauges of the same names. */
 	atomic_long_t table_bytes;
 	atomic_long_t build_bytes;
-	/* The idle ones of the user's tables, the oldest first, and their bytes; under kw_cache_lock. */
+	/*
+	 * The idle ones of the user's tables, the oldest first, and their bytes; under
+	 * kw_cache_lock.
+	 */
 	struct list_head lru;
 	size_t lru_bytes;
 };
