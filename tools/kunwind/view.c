@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The options that say how a trace is shown. */
-#include <ctype.h>
 #include <errno.h>
 #include <glib.h>
 #include <string.h>
@@ -28,6 +27,9 @@ enum key {
 };
 
 static const char *const counts[] = { "events", "time", NULL };
+
+/* A longer number may not fit into 32 bits. */
+#define MAX_DIGITS	9
 
 /* Which options go with which forms. */
 #define LISTS	(1 << KC_SUMMARY | 1 << KC_TOP | 1 << KC_FULL | 1 << KC_DEFAULT)
@@ -78,8 +80,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		view->filter = arg;
 		return 0;
 	case MAX_STACK:
-		if (!isdigit((unsigned char)arg[0]) || arg[strspn(arg, "0123456789")])
-			argp_error(state, "--max-stack is a number of frames");
+		if (!*arg || arg[strspn(arg, "0123456789")] || strlen(arg) > MAX_DIGITS)
+			argp_error(state, "--max-stack is a number of frames, of at most %d digits",
+				   MAX_DIGITS);
 		view->max_stack = arg;
 		return 0;
 	case COLOR:
