@@ -17,9 +17,7 @@
 #define DW_EH_PE_sdata4		0x0b
 #define DW_EH_PE_sdata8		0x0c
 #define DW_EH_PE_pcrel		0x10
-#define DW_EH_PE_textrel	0x20
 #define DW_EH_PE_datarel	0x30
-#define DW_EH_PE_funcrel	0x40
 #define DW_EH_PE_aligned	0x50
 #define DW_EH_PE_indirect	0x80
 #define DW_EH_PE_omit		0xff

@@ -92,7 +92,7 @@ void build_encoded(struct buf *b, u32 enc, u32 word, u64 value, u64 vaddr);
  * @no_hdr: no .eh_frame_hdr and no PT_GNU_EH_FRAME
  * @no_sections: no section headers
  * @no_build_id: no note
- * @hdr_entries: .eh_frame_hdr has a search table (which core/ must not trust)
+ * @hdr_entries: .eh_frame_hdr has a search table, which core/ does not read
  * @gopclntab: Go's function table, or NULL
  * @relro: that is named as in a position-independent program
  * @text_len: bytes of text, whole pages, at most BUILD_EH - BUILD_TEXT; 0: one page
