@@ -2,11 +2,8 @@
 /*
  * Recording a command and its children, a process, or everything.
  *
- * LTTng's process tracker does not follow forks. So the command gets a UTS namespace and
- * a time namespace of its own. Nothing looks different in them, and each child is in
- * both. A child can leave one: container runtimes make a new UTS namespace. LTTng's
- * contexts uts_ns and time_ns filter in the kernel. A user who may not make a namespace
- * gets the process alone, and is told so.
+ * Of a command and its children child.h tells. A user who may not make a namespace gets
+ * the process alone, and is told so.
  *
  * A process that runs already keeps its namespaces. The filter names it and all its
  * descendants, also as parents. A grandchild that begins later is not recorded, as its
@@ -15,26 +12,20 @@
 #include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "child.h"
 #include "command.h"
 #include "control.h"
 #include "family.h"
-#include "proc.h"
 #include "record.h"
-
-#define LAUNCHER	"kunwind-launch"
 
 /* LTTng takes filters of 64 KiB. */
 #define MAX_NAMED	1000
@@ -77,112 +68,6 @@ static void release_signals(void)
 	while (sigtimedwait(&held, NULL, &none) > 0)
 		;
 	sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
-/**
- * struct child - the process that becomes the command
- * @pid: its number
- * @go: it may go on, in memory that it shares with this process
- */
-struct child {
-	pid_t pid;
-	volatile bool *go;
-};
-
-/*
- * If the view is printed to a file or a pipe, the command's output is not: it goes where
- * errors go.
- */
-static void give_way(const struct kc_recording *recording)
-{
-	if (recording->gives_way)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-}
-
-/*
- * It waits stopped. So execve() is the first system call that it makes when it goes on,
- * and the trace has no other one of its own.
- */
-static void become(const char *path, const struct kc_recording *recording,
-		   const struct kc_control *control, pid_t parent, const volatile bool *go)
-{
-	char *const *command = recording->command;
-
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	prctl(PR_SET_NAME, LAUNCHER);
-	/* Without a parent there is nothing to do. To a command, SIGCONT says nothing. */
-	prctl(PR_SET_PDEATHSIG, SIGCONT);
-	give_way(recording);
-	kc_control_pass(control);
-	while (!*go) {
-		if (getppid() != parent)
-			_exit(KC_FAILED);
-		kill(getpid(), SIGSTOP);
-	}
-	execv(path, command);
-	fprintf(stderr, "kunwind: %s: %s\n", command[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
-}
-
-/* As fork(), into new namespaces if that is allowed, and the kernel has them. */
-static pid_t fork_apart(void)
-{
-	struct clone_args both = {
-		.flags = CLONE_NEWUTS | CLONE_NEWTIME, .exit_signal = SIGCHLD,
-	};
-	long pid = syscall(SYS_clone3, &both, sizeof(both));
-
-	if (pid < 0)
-		pid = syscall(SYS_clone, CLONE_NEWUTS | SIGCHLD, NULL, NULL, NULL, NULL);
-	return pid < 0 ? fork() : (pid_t)pid;
-}
-
-static bool fork_child(struct child *child, const char *path,
-		       const struct kc_recording *recording,
-		       const struct kc_control *control)
-{
-	pid_t parent = getpid();
-	int status;
-
-	child->go = mmap(NULL, sizeof(*child->go), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (child->go == MAP_FAILED) {
-		kc_error(NULL, "mmap: %s", strerror(errno));
-		return false;
-	}
-	child->pid = fork_apart();
-	if (!child->pid)
-		become(path, recording, control, parent, child->go);
-	if (child->pid > 0 && waitpid(child->pid, &status, WUNTRACED) == child->pid &&
-	    WIFSTOPPED(status))
-		return true;
-	kc_error(NULL, "fork: %s", strerror(errno));
-	return false;
-}
-
-static void let_go(const struct child *child)
-{
-	*child->go = true;
-	kill(child->pid, SIGCONT);
-}
-
-/* Return: a filter for what is in the child's own namespaces; NULL if it has none. */
-static char *those_within(pid_t pid)
-{
-	static const char *const kinds[] = { "uts", "time" };
-	char *process = g_strdup_printf("%d", (int)pid);
-	GString *filter = g_string_new(NULL);
-	size_t i;
-
-	for (i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		uint64_t number = kc_proc_namespace(process, kinds[i]);
-
-		if (number && number != kc_proc_namespace("self", kinds[i]))
-			g_string_append_printf(filter, "%s$ctx.%s_ns == %" PRIu64,
-					       filter->len ? " || " : "", kinds[i], number);
-	}
-	g_free(process);
-	return g_string_free(filter, !filter->len);
 }
 
 /**
@@ -373,61 +258,89 @@ static void begin_watch(struct watch *watch, const struct kc_recording *recordin
 	watch->next = now() + 2;
 }
 
+/*
+ * Not by execvp(), whose attempts would be in the trace.
+ * Return: the program, for g_free(); or NULL, and @status, if there is none, which was said
+ */
+static char *find_program(const char *command, int *status)
+{
+	char *path = g_find_program_in_path(command);
+	bool there;
+
+	if (!path) {
+		there = strchr(command, '/') && !access(command, F_OK);
+		kc_error(NULL, "%s: %s", command,
+			 there ? "it cannot be executed" : "command not found");
+		*status = there ? 126 : 127;
+	}
+	return path;
+}
+
+static char *command_filter(const struct kc_child *child)
+{
+	char *filter = kc_child_filter(child);
+
+	if (filter)
+		return filter;
+	kc_error("sudo kunwind trace traces them, too",
+		 "without root, kunwind traces %s, but not its children", child->command[0]);
+	return g_strdup_printf("$ctx.pid == %d", (int)child->pid);
+}
+
+/* @child: it waits to begin. Return: the command's status, or that of the recording. */
+static int record_child(struct kc_recording *recording, struct watch *watch,
+			const struct kc_child *child)
+{
+	int status = KC_FAILED, ended;
+	char *filter;
+
+	filter = command_filter(child);
+	recording->rules.filter = filter;
+	begin_watch(watch, recording);
+	if (watch->session) {
+		/* Ctrl-C is for the command; what it did is shown all the same. */
+		kc_child_let_go(child);
+		status = status_of(child->pid, watch, recording->folder);
+		ended = watch->session ? end_watch(watch, recording->folder) : 0;
+		status = status ?: watch->failed ? KC_FAILED : ended;
+		recording->failed = watch->failed;
+	} else {
+		kill(child->pid, SIGKILL);
+		(void)status_of(child->pid, watch, NULL);
+		recording->failed = true;
+	}
+	g_free(filter);
+	return status;
+}
+
 static int record_command(struct kc_recording *recording)
 {
-	char *filter;
 	struct watch watch = { .control = KC_NO_CONTROL };
-	struct child child;
-	int status = KC_FAILED, ended;
+	struct kc_child child = {
+		.command = recording->command, .gives_way = recording->gives_way,
+		.signals = &before, .control = &watch.control,
+	};
+	int status = KC_FAILED;
 	char *path;
 
-	/* Not by execvp(), whose attempts would be in the trace. */
-	path = g_find_program_in_path(recording->command[0]);
+	path = find_program(recording->command[0], &status);
 	if (!path) {
-		bool there = strchr(recording->command[0], '/') &&
-			     !access(recording->command[0], F_OK);
-
-		kc_error(NULL, "%s: %s", recording->command[0],
-			 there ? "it cannot be executed" : "command not found");
 		recording->failed = true;
-		return there ? 126 : 127;
+		return status;
 	}
+	child.path = path;
 	hold_signals();
 	watch.signals = signalfd(-1, &held, SFD_CLOEXEC);
-	if ((recording->on_request && !kc_control_open(&watch.control)) ||
-	    !fork_child(&child, path, recording, &watch.control)) {
-		kc_control_close(&watch.control);
-		close(watch.signals);
-		release_signals();
-		g_free(path);
-		return KC_FAILED;
-	}
-	kc_control_passed(&watch.control);
-	filter = those_within(child.pid);
-	if (!filter) {
-		kc_error("sudo kunwind trace traces them, too",
-			 "without root, kunwind traces %s, but not its children",
-			 recording->command[0]);
-		filter = g_strdup_printf("$ctx.pid == %d", (int)child.pid);
-	}
-	recording->rules.filter = filter;
-	begin_watch(&watch, recording);
-	if (watch.session) {
-		/* Ctrl-C is for the command; what it did is shown all the same. */
-		let_go(&child);
-		status = status_of(child.pid, &watch, recording->folder);
-		ended = watch.session ? end_watch(&watch, recording->folder) : 0;
-		status = status ?: watch.failed ? KC_FAILED : ended;
-		recording->failed = watch.failed;
+	if ((!recording->on_request || kc_control_open(&watch.control)) &&
+	    kc_child_fork(&child)) {
+		kc_control_passed(&watch.control);
+		status = record_child(recording, &watch, &child);
 	} else {
-		kill(child.pid, SIGKILL);
-		(void)status_of(child.pid, &watch, NULL);
 		recording->failed = true;
 	}
 	kc_control_close(&watch.control);
 	close(watch.signals);
 	release_signals();
-	g_free(filter);
 	g_free(path);
 	return status;
 }
