@@ -31,6 +31,7 @@ test_others() {
 	for kernel in "${kernels[@]}"; do
 		setup
 		vm_warnings
+		vm_clean
 	done
 	folder=$(mktemp -d "$BUILD_DIR/log/results-others-XXXXXX")
 	JOB_TIMEOUT=$((TEST_LIMIT * 2 + 120))
