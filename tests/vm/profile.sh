@@ -143,6 +143,15 @@ named() {
 named "names of compiled code" 12 perf "perf-*.map"
 named "names of compiled code, in a jitdump" 13 perf_jit "jit-*.dump"
 
+# linked_out: what another folder has is nobody's names of compiled code, whatever a link in /tmp says.
+linked_out() {
+	# shellcheck disable=SC2016
+	"$kunwind" profile --no-view -o linked -- sh -c 'echo "1000 10 secret" >other; ln -s "$PWD/other" "/tmp/perf-$$.map"; echo "2000 10 open" >"/tmp/perf-1$$.map"' || return
+	cat linked/jit/perf-* | tee names
+	grep -q open names && ! grep -q secret names
+}
+ok "a link in /tmp to another folder" linked_out
+
 # held_up: a process whose /tmp never answers holds up nobody else's recording.
 held_up() {
 	"$TOP/tests/subjects/silent-tmp.py" >mounted &

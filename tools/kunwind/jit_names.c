@@ -145,8 +145,9 @@ static void keep_of_dead(const char *folder, int pid, const struct kind *kind,
 {
 	char *process = g_strdup_printf("/proc/%d", pid);
 
+	/* A link in @folder can lead anywhere, so none leads out of it. */
 	if (access(process, F_OK))
-		copy(keeper, kind, pid, NULL, folder, pid, keeper->begin, geteuid());
+		copy(keeper, kind, pid, folder, "", pid, keeper->begin, geteuid());
 	g_free(process);
 }
 
