@@ -217,11 +217,15 @@ vm_warnings() {
 
 # vm_clean: `make clean` of the modules finds all that it needs. It removes nothing here.
 vm_clean() {
-	if ! VM_BINDS="$MODULE_DIR/src:/usr/src/kunwind" in_root make -n -C "/lib/modules/$KERNEL_RELEASE/build" M=/usr/src/kunwind clean >/dev/null; then
-		failed "make clean of kunwind's modules, $KERNEL_NAME"
-	else
-		TEST_PASSED=$((TEST_PASSED + 1))
-	fi
+	local folder source=/usr/src/kunwind
+	for folder in '' /lttng-integration; do
+		[[ -e $MODULE_DIR/src$folder/Kbuild ]] || continue
+		if ! VM_BINDS=$MODULE_DIR/src:$source in_root make -n -C "/lib/modules/$KERNEL_RELEASE/build" M="$source$folder" clean >/dev/null; then
+			failed "make clean of kunwind$folder, kernel $KERNEL_NAME"
+		else
+			TEST_PASSED=$((TEST_PASSED + 1))
+		fi
+	done
 }
 
 # vm_comments: kernel-doc has no warning for their comments.
