@@ -218,7 +218,7 @@ static void check_tracing_side(struct machine *m)
 			"; without BTF, so not for bpf_kunwind_user_stack()", NULL), NULL);
 }
 
-/* What another machine's folder has there can be any device of this one, and some act when opened. */
+/* Another machine's node can be any device of this one, and some act when opened. */
 static void check_device(struct machine *m)
 {
 	static const char path[] = "/dev/kunwind";
