@@ -35,10 +35,11 @@ time_is_accounted() {
 		exit !(ran > 1.5e9 && ns > 0.5 * ran && ns < 1.3 * ran) }'
 }
 
-# A debug kernel makes much of a short program's begin and end. Between two programs, in execve(), there is no stack for longer.
+# A debug kernel makes much of a short program's begin and end. Between two programs, from begin_new_exec() until load_elf_binary() has mapped
+# the next one, there is no stack for longer.
 ends='^$' between='^$'
 if [[ -e /sys/kernel/debug/kmemleak ]]; then
-	ends='(execve|do_exit)_[[]k[]]' between='[[]truncated: CONTEXT[]];.*;begin_new_exec_[[]k[]]'
+	ends='(execve|do_exit)_[[]k[]]' between='[[]truncated: CONTEXT[]];.*;load_elf_binary_[[]k[]]'
 fi
 
 # Five calls of one function, below main and libc's, are what the source says; an interrupt can come on top. The rest is its start and end.
