@@ -2,8 +2,8 @@
 /*
  * Recording a command and its children, a process, or everything.
  *
- * Of a command and its children child.h tells. A user who may not make a namespace gets
- * the process alone, and is told so.
+ * A command and its children have namespaces of their own (child.h). A user who may not
+ * make any gets the process alone, and is told so.
  *
  * A process that runs already keeps its namespaces. The filter names it and all its
  * descendants, also as parents. A grandchild that begins later is not recorded, as its
