@@ -35,11 +35,12 @@ time_is_accounted() {
 		exit !(ran > 1.5e9 && ns > 0.5 * ran && ns < 1.3 * ran) }'
 }
 
-# A debug kernel makes much of a short program's begin and end. Between two programs, from begin_new_exec() until load_elf_binary() has mapped
-# the next one, there is no stack for longer.
+# A debug kernel makes much of a short program's begin and end. There is no stack for longer between two programs: in begin_new_exec(), and in
+# what load_elf_binary() calls after it. Before it, the last program's stack is still there.
 ends='^$' between='^$'
 if [[ -e /sys/kernel/debug/kmemleak ]]; then
 	ends='(execve|do_exit)_[[]k[]]' between='[[]truncated: CONTEXT[]];.*;load_elf_binary_[[]k[]]'
+	between+=';(begin_new_exec|setup_new_exec|setup_arg_pages|elf_load|vm_brk_flags|rep_stos_alternative|create_elf_tables)_[[]k[]];'
 fi
 
 # Five calls of one function, below main and libc's, are what the source says; an interrupt can come on top. The rest is its start and end.
