@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "command.h"
 #include "graph.h"
+#include "lanes.h"
 #include "plugins.h"
 #include "progress.h"
 #include "reader.h"

@@ -3,7 +3,6 @@
 #ifndef KC_GRAPH_H
 #define KC_GRAPH_H
 
-#include <babeltrace2/babeltrace.h>
 #include <glib.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,22 +13,6 @@ struct kc_reader;
 
 /* What is shown, and what it is compared with. */
 #define KC_SIDES	2
-
-/**
- * struct kc_lane - traces of one machine
- * @kallsyms: the names of its kernel, or NULL
- * @jit: the folder with names of compiled code, or NULL
- * @folders: the traces as they were found
- * @readable: what can be read of them: each itself, a copy, or nothing
- * @muxer: where their sources lead
- */
-struct kc_lane {
-	char *kallsyms;
-	char *jit;
-	GPtrArray *folders;
-	GPtrArray *readable;
-	const bt_component_filter *muxer;
-};
 
 /**
  * struct kc_graph - what is shown

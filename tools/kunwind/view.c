@@ -148,6 +148,11 @@ bool kc_view_possible(const struct kc_view *view)
 	return !err;
 }
 
+bool kc_view_is_printed(const struct kc_view *view)
+{
+	return !view->path && (view->form == KC_FULL || view->form == KC_RAW);
+}
+
 static const struct argp_option takes[] = {
 	{ NULL, 0, NULL, 0, "How the trace is shown:", 10 },
 	{ "summary", SUMMARY, NULL, 0,

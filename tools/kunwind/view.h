@@ -54,6 +54,9 @@ extern const struct argp kc_view_argp;
 /* Return: whether the file can be written that is asked for; if not, that was said. */
 bool kc_view_possible(const struct kc_view *view);
 
+/* Return: whether it is printed to the standard output while traces are read. */
+bool kc_view_is_printed(const struct kc_view *view);
+
 /* Show the traces below a folder. Return: a status. */
 int kc_show(const char *folder, const struct kc_view *view);
 
