@@ -19,6 +19,10 @@ chmod +x bin/sudo
 export PATH=$SCRATCH/bin:$source/tools/kunwind:$PATH HOME=$SCRATCH
 export BABELTRACE_PLUGIN_PATH=$source/babeltrace/.libs
 
+# In seconds, of one block. A debug kernel takes ten times as long.
+limit=300
+[[ ! -e /sys/kernel/debug/kmemleak ]] || limit=3000
+
 # save PAGE LANGUAGE FILE: as the page asks for.
 save() {
 	local text
@@ -28,7 +32,7 @@ save() {
 # pastes PAGE NAME: runs those blocks. What they print is in NAME.said.
 pastes() {
 	save "$1" sh "$2" || return
-	timeout 300 bash -euo pipefail "$2" >"$2.said" 2>&1 </dev/null
+	timeout "$limit" bash -euo pipefail "$2" >"$2.said" 2>&1 </dev/null
 	local status=$?
 	((status == 0)) || { echo "status $status"; tail -n 30 "$2.said"; }
 	return "$status"
