@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """A FUSE file system in which every name is a file with the bytes of FILE. Says "mounted", and serves until it is unmounted.
 
-A reader of "held" waits until a process looks up "release". "waiting" is there while one waits.
+A reader of "held" waits until a process looks up "release". "waiting" is there while one waits. Who closes "stuck" waits as long as it is served.
 
 usage: fuse-files.py FOLDER FILE
 """
@@ -78,6 +78,8 @@ while True:
     opcode, node = struct.unpack_from("<4xI8xQ", request)
     if opcode == READ and node == nodes.get(b"held") and not released:
         held.append(request)
+        continue
+    if opcode == FLUSH and node == nodes.get(b"stuck"):
         continue
     serve(request)
     if opcode == LOOKUP and request[40:] == b"release\0":

@@ -101,6 +101,44 @@ lingers() {
 }
 ok "a program that sends a connection which lingers" lingers
 
+# sticks: a program sends files of its own file server, which never says that they are closed. It has the server end, to end itself.
+sticks() {
+	cat >sticks.py <<-'END'
+		import array, os, signal, socket, sys, time
+		control = socket.socket(fileno=int(os.environ["KUNWIND_PROFILE_FD"].split(":")[0]))
+		stuck = os.open("fuse/stuck", os.O_RDONLY)
+		sent = 0
+		try:
+		    for sent in range(1000):
+		        control.sendmsg([b"?"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [stuck]))])
+		except OSError:
+		    pass
+		time.sleep(2)
+		receivers = 0
+		for pid in filter(str.isdigit, os.listdir("/proc")):
+		    try:
+		        receivers += open(f"/proc/{pid}/comm").read() == "kunwind-request\n"
+		    except OSError:
+		        pass
+		open("receivers", "w").write(f"{receivers} of {sent}\n")
+		os.kill(int(sys.argv[1]), signal.SIGKILL)
+	END
+	mkdir fuse
+	python3 -S "$TOP/tests/subjects/fuse-files.py" fuse /etc/hostname >mounted 2>&1 </dev/null &
+	local server=$! round count sent
+	for ((round = 0; round < 100; round++)); do
+		! grep mounted mounted || break
+		sleep 0.1
+	done
+	on_request sticks python3 sticks.py "$server"
+	wait "$server"
+	umount fuse
+	cat receivers
+	read -r count _ sent <receivers
+	((count > 1 && count <= 64 && sent > count))
+}
+ok "a program that sends files which cannot be closed" sticks
+
 over() {
 	timeout 200 "$kunwind" profile --on-request --duration 1 --no-view -o over -- "$sampled" over nowhere 2>said
 	local status=$?

@@ -26,6 +26,9 @@
 
 #define VARIABLE	"KUNWIND_PROFILE_FD"
 
+/* So many receivers may hang, or take long to end. With more, the command could fill the system. */
+#define MOST_RECEIVERS	64
+
 bool kc_control_open(struct kc_control *control)
 {
 	int ends[2];
@@ -110,10 +113,10 @@ static void receive(int from, int to)
 }
 
 /* Only receivers are children without a signal at their end (__WCLONE). */
-static void reap_receivers(void)
+static void reap_receivers(struct kc_control *control)
 {
 	while (waitpid(-1, NULL, WNOHANG | __WCLONE) > 0)
-		;
+		control->receivers--;
 }
 
 static void end_receiver(struct kc_control *control)
@@ -121,10 +124,12 @@ static void end_receiver(struct kc_control *control)
 	if (control->receiver >= 0)
 		close(control->receiver);
 	control->receiver = -1;
-	if (control->pid > 0 && !waitpid(control->pid, NULL, WNOHANG | __WCLONE))
+	if (control->pid > 0 && waitpid(control->pid, NULL, WNOHANG | __WCLONE) > 0)
+		control->receivers--;
+	else if (control->pid > 0)
 		kill(control->pid, SIGKILL);
 	control->pid = -1;
-	reap_receivers();
+	reap_receivers(control);
 }
 
 /* Without a receiver, those that ask get an error. */
@@ -134,6 +139,11 @@ static void start_receiver(struct kc_control *control)
 
 	if (control->own < 0)
 		return;
+	if (control->receivers >= MOST_RECEIVERS) {
+		kc_error(NULL, "the command sends files that cannot be closed: no more of its requests are taken");
+		kc_control_close(control);
+		return;
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
 		kc_control_close(control);
 		return;
@@ -147,6 +157,8 @@ static void start_receiver(struct kc_control *control)
 	control->receiver = ends[0];
 	if (control->pid < 0)
 		kc_control_close(control);
+	else
+		control->receivers++;
 }
 
 void kc_control_passed(struct kc_control *control)
@@ -188,6 +200,6 @@ void kc_control_answer(struct kc_control *control, int result)
 	/* It ends by itself; what it has received must be closed after the answer. */
 	close(control->receiver);
 	control->receiver = -1;
-	reap_receivers();
+	reap_receivers(control);
 	start_receiver(control);
 }

@@ -12,15 +12,17 @@
  * @command: the command's end, until it has it
  * @receiver: the connection to that process; -1: no request can come
  * @pid: that process
+ * @receivers: processes that have not ended yet, this one included
  */
 struct kc_control {
 	int own;
 	int command;
 	int receiver;
 	pid_t pid;
+	unsigned int receivers;
 };
 
-#define KC_NO_CONTROL	((struct kc_control) { -1, -1, -1, -1 })
+#define KC_NO_CONTROL	((struct kc_control) { -1, -1, -1, -1, 0 })
 
 enum kc_request {
 	KC_REQUEST_NONE,
