@@ -308,15 +308,38 @@ vm_guests() {
 	wait "$watch" 2>/dev/null || true
 }
 
-# stop_lanes: ends their guests.
+# stop_lanes: ends their guests, and what is made meanwhile.
 stop_lanes() {
 	local lane
-	((${#TEST_LANES[@]})) || return 0
-	for lane in "${TEST_LANES[@]}"; do
+	((${#TEST_LANES[@]} + ${#TEST_SETUPS[@]})) || return 0
+	for lane in "${TEST_LANES[@]}" "${TEST_SETUPS[@]}"; do
 		kill -TERM -- "-$lane" 2>/dev/null || true
 	done
-	wait "${TEST_LANES[@]}" 2>/dev/null || true
-	TEST_LANES=()
+	wait "${TEST_LANES[@]}" "${TEST_SETUPS[@]}" 2>/dev/null || true
+	TEST_LANES=() TEST_SETUPS=()
+}
+
+# setups_begin: makes what the guests need next to this machine's tests. It downloads, and runs one program at a time, for long. What needs
+# it waits for it; what fails here is made again then, and said.
+setups_begin() {
+	local log=$BUILD_DIR/log/setups.log
+	mkdir -p "$BUILD_DIR/log"
+	say "meanwhile, making what the guests need: $log"
+	set -m
+	setups </dev/null >"$log" 2>&1 &
+	TEST_SETUPS=($!)
+	set +m
+}
+
+setups() {
+	trap 'exit 143' TERM
+	trap stop_child EXIT
+	setup
+	[[ $kernel == "${KERNELS[0]}" ]] || return 0
+	VM_TOGETHER=together
+	for kernel in "${KERNELS[@]:1}"; do
+		setup
+	done
 }
 
 # vm_programs: what tests/vm runs in the guest is built, or has failed.
@@ -367,6 +390,7 @@ test_vm() {
 	vm_count "$folder" "${tests[@]}"
 }
 TEST_LANES=()
+TEST_SETUPS=()
 TEST_FOLDER=
 TEST_LAST=
 # Of one test, in seconds. On a busy machine the longest takes half of it.
@@ -705,6 +729,7 @@ test_job() {
 	soak) test_soak "$@" ;;
 	steps) test_steps "$@" ;;
 	all)
+		setups_begin
 		test_host
 		test_rows "$TEST_SAMPLE" guest
 		test_vm
