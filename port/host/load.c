@@ -123,26 +123,35 @@ int host_load_bytes(struct host_table *t, const void *bytes, u64 size,
 	return ret ? ret : host_compile(t, growth);
 }
 
-int host_load_file(struct host_table *t, const char *path,
-		   enum host_growth growth)
+int host_load_fd(struct host_table *t, int fd, enum host_growth growth)
 {
-	struct host_source source = { .fd = -1 };
+	struct host_source source = { .fd = fd };
 	struct stat st;
 	int ret;
 
 	memset(t, 0, sizeof(*t));
 	t->stage = "open";
-	source.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (source.fd < 0)
+	if (fstat(fd, &st))
 		return -errno;
-	ret = fstat(source.fd, &st) ? -errno : 0;
-	if (!ret && !S_ISREG(st.st_mode))
-		ret = -ENOEXEC;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
 	source.size = (u64)st.st_size;
-	if (!ret)
-		ret = host_read_elf(t, &source);
-	close(source.fd);
+	ret = host_read_elf(t, &source);
 	return ret ? ret : host_compile(t, growth);
+}
+
+int host_load_file(struct host_table *t, const char *path,
+		   enum host_growth growth)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
+
+	memset(t, 0, sizeof(*t));
+	t->stage = "open";
+	if (fd < 0)
+		return -errno;
+	ret = host_load_fd(t, fd, growth);
+	close(fd);
+	return ret;
 }
 
 void host_table_free(struct host_table *t)

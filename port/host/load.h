@@ -51,6 +51,7 @@ int host_read_elf(struct host_table *t, const struct host_source *source);
 int host_compile(struct host_table *t, enum host_growth growth);
 int host_load_bytes(struct host_table *t, const void *bytes, u64 size,
 		    enum host_growth growth);
+int host_load_fd(struct host_table *t, int fd, enum host_growth growth);
 int host_load_file(struct host_table *t, const char *path,
 		   enum host_growth growth);
 void host_table_free(struct host_table *t);

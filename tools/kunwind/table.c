@@ -2,6 +2,7 @@
 /*
  * kunwind table: the table that the module would make of a file, made by the same
  * code; and the rules of an address, next to what libdw reads in the file itself.
+ * A reader (reader.h) reads the file, which anyone may have made.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -10,12 +11,16 @@
 #include <gelf.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
 #include "load.h"
+#include "reader.h"
 #include "table.h"
 
 #define TEXT	80
@@ -25,6 +30,7 @@ struct options {
 	bool has_address;
 	uint64_t address;
 	const char *path;
+	int fd;
 };
 
 /* psABI, Figure 3.36; 16 is the return address. */
@@ -165,12 +171,11 @@ static int show_address(const struct host_table *t, const struct options *option
 	struct kuw_rules rules;
 	Dwarf_CFI *cfi = NULL;
 	json_t *list, *at;
-	int fd = open(options->path, O_RDONLY | O_CLOEXEC);
 	Elf *elf;
 	size_t i;
 
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = elf_begin(options->fd, ELF_C_READ_MMAP, NULL);
 	if (elf)
 		cfi = dwarf_getcfi_elf(elf);
 	if (cfi && dwarf_cfi_addrframe(cfi, options->address, &frame))
@@ -204,8 +209,6 @@ static int show_address(const struct host_table *t, const struct options *option
 	if (cfi)
 		dwarf_cfi_end(cfi);
 	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
 	return 0;
 }
 
@@ -291,6 +294,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* In the reader. Return: a status. */
+static int show(const struct kc_reader *reader, void *data)
+{
+	const struct options *options = data;
+	json_t *json = NULL;
+	struct host_table t;
+	int err, status = 0;
+
+	kc_reader_begin_streams(reader);
+	err = host_load_fd(&t, options->fd, HOST_DOUBLE);
+	if (err) {
+		kc_error(NULL, "%s: %s", options->path, why(err));
+		status = KC_FAILED;
+	} else {
+		if (options->json)
+			json = json_object();
+		show_table(&t, json);
+		if (options->has_address)
+			status = show_address(&t, options, json);
+		if (json)
+			status = kc_print_json(json);
+	}
+	host_table_free(&t);
+	return status;
+}
+
 int kc_table(int argc, char **argv)
 {
 	static const struct argp_option takes[] = {
@@ -304,25 +333,33 @@ int kc_table(int argc, char **argv)
 		       "at that address, next to those that libdw reads. For example:\n\n"
 		       "  kunwind table /bin/ls 0x6000\n",
 	};
+	static const char *const nothing[] = { NULL };
 	struct options options = { 0 };
-	json_t *json = NULL;
-	struct host_table t;
-	int err, status = 0;
+	struct kc_reader reader = { .readable = nothing };
+	struct stat st;
+	int status;
 
 	kc_parse(&argp, argc, argv, 0, &options);
-	err = host_load_file(&t, options.path, HOST_DOUBLE);
-	if (err) {
-		kc_error(NULL, "%s: %s", options.path, why(err));
-		status = KC_FAILED;
-	} else {
-		if (options.json)
-			json = json_object();
-		show_table(&t, json);
-		if (options.has_address)
-			status = show_address(&t, &options, json);
-		if (json)
-			status = kc_print_json(json);
+	options.fd = open(options.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (options.fd < 0 || fstat(options.fd, &st)) {
+		kc_error(NULL, "%s: %s", options.path, strerror(errno));
+		return KC_FAILED;
 	}
-	host_table_free(&t);
-	return status;
+	reader.bytes = (uint64_t)st.st_size;
+	reader.keeps[0] = options.fd;
+	status = kc_reader_run(&reader, show, &options);
+	close(options.fd);
+	if (status >= 0 && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	/* Nobody reads the output any more. */
+	if (status >= 0 && WTERMSIG(status) == SIGPIPE)
+		return KC_SIGNALLED(SIGPIPE);
+	if (status < 0)
+		kc_error(NULL, "the reader of the file: %s", strerror(errno));
+	else if (WTERMSIG(status) == SIGXCPU)
+		kc_error(NULL, "%s: reading it took too long", options.path);
+	else
+		kc_error(NULL, "%s: reading it took too much memory, or failed badly (%s)",
+			 options.path, strsignal(WTERMSIG(status)));
+	return KC_FAILED;
 }
