@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -189,4 +190,13 @@ int kc_reader_run(struct kc_reader *reader,
 	running = 0;
 	kr_keeper_free(keeper);
 	return status;
+}
+
+void kc_reader_say_died(const char *what, int number)
+{
+	if (number == SIGXCPU)
+		kc_error(NULL, "reading %s took too long", what);
+	else
+		kc_error(NULL, "reading %s took too much memory, or failed badly (%s)", what,
+			 strsignal(number));
 }

@@ -45,6 +45,9 @@ struct kc_reader {
 int kc_reader_run(struct kc_reader *reader,
 		  int (*work)(const struct kc_reader *reader, void *data), void *data);
 
+/* Say that a signal ended a reader. @what: what it read */
+void kc_reader_say_died(const char *what, int number);
+
 /* In the reader: metadata is read, and streams take longer. */
 void kc_reader_begin_streams(const struct kc_reader *reader);
 

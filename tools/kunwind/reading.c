@@ -250,22 +250,13 @@ static char *find_bad(struct readers *readers)
 	return bad;
 }
 
-static void say_died(int number)
-{
-	if (number == SIGXCPU)
-		kc_error(NULL, "reading the trace took too long");
-	else
-		kc_error(NULL, "reading the trace took too much memory, or failed badly (%s)",
-			 strsignal(number));
-}
-
 /* Leave out what the reader died of. Return: whether another one can be tried. */
 static bool recover(struct readers *readers, int number)
 {
 	GString *line;
 	char *bad;
 
-	say_died(number);
+	kc_reader_say_died("the trace", number);
 	if (*readers->begun && kc_view_is_printed(readers->what->view)) {
 		kc_error("with -o FILE, the rest can be shown", "this is not the whole trace");
 		return false;

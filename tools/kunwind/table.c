@@ -356,10 +356,7 @@ int kc_table(int argc, char **argv)
 		return KC_SIGNALLED(SIGPIPE);
 	if (status < 0)
 		kc_error(NULL, "the reader of the file: %s", strerror(errno));
-	else if (WTERMSIG(status) == SIGXCPU)
-		kc_error(NULL, "%s: reading it took too long", options.path);
 	else
-		kc_error(NULL, "%s: reading it took too much memory, or failed badly (%s)",
-			 options.path, strsignal(WTERMSIG(status)));
+		kc_reader_say_died(options.path, WTERMSIG(status));
 	return KC_FAILED;
 }
