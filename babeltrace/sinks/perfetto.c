@@ -38,7 +38,6 @@ struct perfetto {
 	struct kr_packets *packets;
 	uint64_t notes;
 	struct kr_tracks tracks;
-	struct kr_switches switches;
 	int64_t now;
 	bool begun;
 	GArray *args;
@@ -153,7 +152,7 @@ static void show_event(struct perfetto *perfetto, const struct kr_event *event)
 
 	g_array_set_size(perfetto->args, 0);
 	if (!strcmp(event->name, "sched_switch") && cpu >= 0) {
-		kr_switch(&perfetto->switches, &perfetto->tracks, event, cpu);
+		kr_switch(&perfetto->tracks, event, cpu);
 		return;
 	}
 	if (event->task.tid > 0)

@@ -68,32 +68,28 @@ static void switch_out(struct kr_tracks *tracks, const struct kr_event *event,
 
 /*
  * Return: whether a switch was seen before: kunwind trace --off-cpu records all switches,
- * and once more, with their stacks, those of the threads that are traced.
+ * and once more, with their stacks, those of the threads that are traced. Each record has a
+ * time of its own. A CPU cannot go from a thread to another one twice without a switch back.
  */
-static bool is_again(struct kr_switches *last, const struct kr_tracks *tracks,
-		     const struct kr_event *event, int64_t cpu)
+static bool is_again(const struct kr_tracks *tracks, struct kr_track *cpu,
+		     const struct kr_event *event)
 {
-	int64_t next = payload_number(event->event, "next_tid");
+	int64_t from = payload_number(event->event, "prev_tid");
+	int64_t to = payload_number(event->event, "next_tid");
+	bool again = cpu->from == from && cpu->to == to;
 	struct kr_track *track;
-	bool again = last->time == event->time &&
-		     last->to == next && last->cpu == cpu &&
-		     last->trace == event->thread.trace;
 
-	last->time = event->time;
-	last->to = next;
-	last->cpu = cpu;
-	last->trace = event->thread.trace;
+	cpu->from = from;
+	cpu->to = to;
 	if (!again)
 		return false;
-	track = kr_track_find(tracks, event->thread.trace,
-			      payload_number(event->event, "prev_tid"));
+	track = kr_track_find(tracks, event->thread.trace, from);
 	if (track && track->state.name && !track->state.stack)
 		track->state.stack = kr_packets_stack(tracks->packets, event->event);
 	return true;
 }
 
-static void switch_threads(struct kr_tracks *tracks, const struct kr_event *event,
-			   int64_t number)
+void kr_switch(struct kr_tracks *tracks, const struct kr_event *event, int64_t number)
 {
 	int64_t prev = payload_number(event->event, "prev_tid");
 	int64_t next = payload_number(event->event, "next_tid");
@@ -103,6 +99,8 @@ static void switch_threads(struct kr_tracks *tracks, const struct kr_event *even
 	char tid[32];
 
 	cpu = kr_track_of_cpu(tracks, trace, number, KR_CPUS);
+	if (is_again(tracks, cpu, event))
+		return;
 	kr_activity_end(tracks, cpu, &cpu->state, event->time);
 	/* Number 0 is a CPU that is idle. */
 	if (prev > 0)
@@ -117,11 +115,4 @@ static void switch_threads(struct kr_tracks *tracks, const struct kr_event *even
 	kr_activity_begin(tracks, &cpu->state, comm, "sched", event->time);
 	g_snprintf(tid, sizeof(tid), "%" PRId64, next);
 	kr_args_add(cpu->state.args, "tid", tid);
-}
-
-void kr_switch(struct kr_switches *last, struct kr_tracks *tracks,
-	       const struct kr_event *event, int64_t cpu)
-{
-	if (!is_again(last, tracks, event, cpu))
-		switch_threads(tracks, event, cpu);
 }

@@ -49,6 +49,8 @@ struct kr_activity {
  * @waited: there are some
  * @call: the system call that it is in
  * @state: why the thread does not run, or what runs on the CPU
+ * @from: the thread that the CPU has left last
+ * @to: the thread that it went to then
  */
 struct kr_track {
 	struct kr_thread key;
@@ -61,6 +63,8 @@ struct kr_track {
 	bool waited;
 	struct kr_activity call;
 	struct kr_activity state;
+	int64_t from;
+	int64_t to;
 };
 
 /**
