@@ -64,6 +64,8 @@ static void note_span(struct kr_tally *tally, const struct kr_thread *thread,
 
 	if (!tally->timeline || sample == NO_SAMPLE)
 		return;
+	/* What a sample stands for began before its event. */
+	tally->profile->begin = MIN(tally->profile->begin, begin);
 	pair = kr_pairs_get(tally->profile->samples, sample);
 	kr_timeline_add(tally->timeline, kr_machine_of(tally->machines, thread->trace), pid,
 			thread->tid, &(struct kr_span) {
