@@ -40,11 +40,30 @@ static size_t tail_bytes(void)
 	return kr_page_tail_end - kr_page_tail;
 }
 
+/* Return: how long what is behind a name is: page.js reads it from the end. */
+static size_t suffix_of(const char *part, size_t length)
+{
+	static const char *const suffixes[] = { "_[guessed]", "_[k]", "_[i]" };
+	size_t all = 0, i;
+
+	for (i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+		size_t bytes = strlen(suffixes[i]);
+
+		if (length - all >= bytes &&
+		    !memcmp(part + length - all - bytes, suffixes[i], bytes))
+			all += bytes;
+	}
+	return all;
+}
+
 static void append_part(GString *to, const char *part, size_t length)
 {
-	g_string_append_len(to, part, length < NAME_BYTES ? length : NAME_BYTES);
-	if (length > NAME_BYTES)
+	size_t suffix = suffix_of(part, length), name = length - suffix;
+
+	g_string_append_len(to, part, MIN(name, NAME_BYTES));
+	if (name > NAME_BYTES)
 		g_string_append(to, "...");
+	g_string_append_len(to, part + name, suffix);
 }
 
 static void append_names(GString *to, const struct kr_strings *names)
