@@ -96,8 +96,12 @@ int kunwind_backtrace(struct kunwind_handle *handle,
 	uint32_t capacity;
 	long ret;
 
-	if (!handle || !bt)
+	if (!bt)
 		return -EINVAL;
+	if (!handle) {
+		kunwind_make_empty(bt);
+		return -EINVAL;
+	}
 
 	capacity = bt->stack.capacity;
 	bt->state = 0;

@@ -19,10 +19,23 @@
 #define MAX_HEADERS	32
 #define NOTE_BYTES	1024
 
+/* /proc/self is the process's first thread. If that has ended, it tells nothing, or cannot be opened. */
+static int open_maps(void)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	if (fd >= 0 && pread(fd, &byte, 1, 0) == 1)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
+}
+
 int kunwind_code_open(struct kunwind_code *code)
 {
 	code->pid = getpid();
-	return kunwind_file_take(&code->maps, open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
+	return kunwind_file_take(&code->maps, open_maps());
 }
 
 void kunwind_code_close(struct kunwind_code *code)
@@ -30,13 +43,17 @@ void kunwind_code_close(struct kunwind_code *code)
 	kunwind_file_close(&code->maps);
 }
 
-/* A mapping may be gone by now: a read of it must fail, not fault. */
-static int read_memory(pid_t pid, uint64_t address, void *bytes, size_t size)
+/*
+ * A mapping may be gone by now: a read of it must fail, not fault. The process's first thread
+ * may have ended, so this one reads its own memory.
+ */
+static int read_memory(uint64_t address, void *bytes, size_t size)
 {
+	long tid = kunwind_syscall(SYS_gettid, 0, 0, 0, 0);
 	struct iovec to = { bytes, size };
 	struct iovec from = { (void *)(uintptr_t)address, size };
 
-	return kunwind_syscall6(SYS_process_vm_readv, pid, (long)&to, 1, (long)&from, 1, 0) ==
+	return kunwind_syscall6(SYS_process_vm_readv, tid, (long)&to, 1, (long)&from, 1, 0) ==
 	       (long)size;
 }
 
@@ -65,7 +82,7 @@ static uint32_t find_build_id(const unsigned char *notes, size_t size,
 }
 
 /* Of the file whose first byte is at @header. Return: the build ID's bytes, or 0. */
-static uint32_t build_id_of(pid_t pid, uint64_t header, unsigned char id[BUILD_ID_BYTES])
+static uint32_t build_id_of(uint64_t header, unsigned char id[BUILD_ID_BYTES])
 {
 	unsigned char notes[NOTE_BYTES];
 	Elf64_Phdr phdrs[MAX_HEADERS];
@@ -74,12 +91,12 @@ static uint32_t build_id_of(pid_t pid, uint64_t header, unsigned char id[BUILD_I
 	Elf64_Ehdr ehdr;
 	int i;
 
-	if (!read_memory(pid, header, &ehdr, sizeof(ehdr)) ||
+	if (!read_memory(header, &ehdr, sizeof(ehdr)) ||
 	    memcmp(ehdr.e_ident, ELFMAG, SELFMAG) || ehdr.e_phentsize != sizeof(phdrs[0]))
 		return 0;
 	if (ehdr.e_phnum > MAX_HEADERS)
 		ehdr.e_phnum = MAX_HEADERS;
-	if (!read_memory(pid, header + ehdr.e_phoff, phdrs, ehdr.e_phnum * sizeof(phdrs[0])))
+	if (!read_memory(header + ehdr.e_phoff, phdrs, ehdr.e_phnum * sizeof(phdrs[0])))
 		return 0;
 	for (i = 0; i < ehdr.e_phnum; i++)
 		if (phdrs[i].p_type == PT_LOAD && !phdrs[i].p_offset)
@@ -88,7 +105,7 @@ static uint32_t build_id_of(pid_t pid, uint64_t header, unsigned char id[BUILD_I
 		size_t size = phdrs[i].p_filesz < NOTE_BYTES ? phdrs[i].p_filesz : NOTE_BYTES;
 
 		if (phdrs[i].p_type == PT_NOTE &&
-		    read_memory(pid, bias + phdrs[i].p_vaddr, notes, size))
+		    read_memory(bias + phdrs[i].p_vaddr, notes, size))
 			found = find_build_id(notes, size, id);
 	}
 	return found;
@@ -170,7 +187,7 @@ static void tell(struct kunwind_code *code, const struct line *line, uint64_t he
 	const struct kunwind_mapping *mapping = &line->mapping;
 	struct kunwind_stream *stream = &code->stream;
 	unsigned char id[BUILD_ID_BYTES];
-	uint32_t id_bytes = header ? build_id_of(code->pid, header, id) : 0;
+	uint32_t id_bytes = header ? build_id_of(header, id) : 0;
 	uint64_t space = code->pid;
 	size_t path_bytes = strnlen(line->path, STREAM_EVENT / 2);
 

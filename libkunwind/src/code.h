@@ -27,7 +27,7 @@ struct kunwind_mapping {
 /**
  * struct kunwind_code - all that is told
  * @stream: where it is told
- * @maps: /proc/self/maps
+ * @maps: /proc/self/maps, or this thread's
  * @pid: this process
  * @told: which of the two lists is told
  * @count: mappings in each list

@@ -30,7 +30,11 @@ static int check_namespace(void)
 	return ret;
 }
 
-/* Return: the process of @pidfd; 0 if it has ended; a negative errno. */
+/*
+ * /proc/self has the descriptors of the process's first thread, which may have ended; a
+ * thread can have others (CLONE_FILES).
+ * Return: the process of @pidfd; 0 if it has ended; a negative errno.
+ */
 static pid_t process_of(int pidfd)
 {
 	char path[64], line[128];
@@ -41,7 +45,7 @@ static pid_t process_of(int pidfd)
 	err = check_namespace();
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", pidfd);
 	info = fopen(path, "re");
 	if (!info)
 		return -errno;
@@ -89,9 +93,12 @@ EXPORT int kunwind_backtrace_thread(struct kunwind_handle *handle, int pidfd, pi
 	int saved_errno = errno, ret;
 	pid_t pid;
 
-	if (!handle || !bt || pidfd < -1 || tid < 0)
+	if (!bt)
 		return -EINVAL;
-	pid = pidfd == -1 ? getpid() : process_of(pidfd);
+	if (!handle || pidfd < -1 || tid < 0)
+		pid = -EINVAL;
+	else
+		pid = pidfd == -1 ? getpid() : process_of(pidfd);
 	ret = pid > 0 ? take(handle, pid, tid, bt) : pid ? pid : -ESRCH;
 	if (pidfd != -1 && ret >= 0 && !is_alive(pidfd))
 		ret = -ESRCH;

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -128,6 +129,11 @@ static void test_backtrace(void)
 		tap_bail("no handle");
 	tap_ok(kunwind_backtrace(NULL, bt) == -EINVAL, "backtrace: no handle");
 	tap_ok(kunwind_backtrace(handle, NULL) == -EINVAL, "backtrace: no room");
+	tap_ok(kunwind_backtrace(handle, bt) == FRAMES && kunwind_backtrace(NULL, bt) == -EINVAL &&
+	       is_empty(bt), "backtrace: without a handle it is empty");
+	tap_ok(kunwind_backtrace(handle, bt) == FRAMES &&
+	       kunwind_backtrace_thread(handle, -1, -1, bt) == -EINVAL && is_empty(bt),
+	       "backtrace of a thread: with a wrong number it is empty");
 
 	played.requests = 0;
 	errno = CANARY;
@@ -263,6 +269,38 @@ static int ask_of_child(struct kunwind_handle *handle, struct kunwind_bt *bt)
 	return -ret;
 }
 
+/* In a process whose first thread has ended. */
+static void *ask_alone(void *data)
+{
+	struct kunwind_bt *bt = kunwind_backtrace_new(FRAMES);
+	struct kunwind_handle *handle;
+
+	/* Until it is a zombie, its descriptors are there. */
+	usleep(300000);
+	(void)data;
+	if (!bt || kunwind_open(&handle))
+		_exit(1);
+	_exit(ask_of_child(handle, bt));
+}
+
+static void test_no_first_thread(void)
+{
+	pid_t child = fork();
+	pthread_t thread;
+	int status = 0;
+
+	if (!child) {
+		if (pthread_create(&thread, NULL, ask_alone, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		tap_bail("fork: %s", strerror(errno));
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == ENOTTY,
+	       "the process's first thread has ended: another one asks by a pidfd");
+	tap_diag("status %#x", status);
+}
+
 /* The kernel has the numbers of the caller's PID namespace, and /proc may have another's. */
 static void test_namespace(void)
 {
@@ -329,6 +367,7 @@ int main(void)
 	test_backtrace();
 	test_deep();
 	test_one_call();
+	test_no_first_thread();
 	test_namespace();
 	return tap_done();
 }
