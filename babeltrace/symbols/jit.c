@@ -27,7 +27,7 @@ struct kr_jit {
 	GStringChunk *strings;
 	/* GArray of struct entry, by PID; of a process without a file it is empty. */
 	GHashTable *processes;
-	/* Of all files that were read. */
+	/* Of all files that were read, and of what they say. */
 	uint64_t bytes;
 };
 
@@ -53,7 +53,8 @@ static void add(void *data, uint64_t start, uint64_t size, const char *name)
 		.order = into->entries->len,
 	};
 
-	if (entry.function.end <= start)
+	/* A line of a map can have 5 bytes. */
+	if (entry.function.end <= start || into->entries->len == KR_JIT_BYTES / sizeof(entry))
 		return;
 	entry.function.name = g_string_chunk_insert(into->strings, name);
 	g_array_append_val(into->entries, entry);
@@ -108,6 +109,8 @@ static GArray *read_process(struct kr_jit *jit, int64_t pid)
 	if (bytes)
 		kr_jitdump_read(bytes, length, add, &into);
 	g_free(bytes);
+	jit->bytes += MIN(into.entries->len * sizeof(struct entry),
+			  KR_JIT_ALL_BYTES - jit->bytes);
 	g_array_sort(into.entries, compare);
 	return into.entries;
 }

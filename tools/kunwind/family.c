@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The processes that descend from one, as /proc tells their parents. */
-#include <stdbool.h>
 #include <stdlib.h>
 #include "family.h"
 #include "proc.h"
@@ -13,47 +12,52 @@ static int parent_of(int pid)
 	return kc_proc_stat(pid, &stat) ? stat.parent : 0;
 }
 
-/* Return: parents by their children, of all processes. */
-static GHashTable *all_parents(void)
+static void free_children(gpointer children)
 {
-	GHashTable *parents = g_hash_table_new(NULL, NULL);
+	g_array_unref(children);
+}
+
+/* Return: children by their parents, of all processes. */
+static GHashTable *all_children(void)
+{
+	GHashTable *all = g_hash_table_new_full(NULL, NULL, NULL, free_children);
 	GDir *dir = g_dir_open("/proc", 0, NULL);
 	const char *name;
 
-	while (dir && (name = g_dir_read_name(dir)))
-		if (g_ascii_isdigit(name[0]))
-			g_hash_table_insert(parents, GINT_TO_POINTER(atoi(name)),
-					    GINT_TO_POINTER(parent_of(atoi(name))));
+	while (dir && (name = g_dir_read_name(dir))) {
+		int pid = atoi(name);
+		gpointer parent = pid ? GINT_TO_POINTER(parent_of(pid)) : NULL;
+		GArray *children = g_hash_table_lookup(all, parent);
+
+		if (!parent)
+			continue;
+		if (!children) {
+			children = g_array_new(FALSE, FALSE, sizeof(int));
+			g_hash_table_insert(all, parent, children);
+		}
+		g_array_append_val(children, pid);
+	}
 	if (dir)
 		g_dir_close(dir);
-	return parents;
-}
-
-static bool descends(GHashTable *parents, gpointer process, int from)
-{
-	guint i, n = g_hash_table_size(parents);
-
-	/* Numbers that are used again meanwhile could make a circle. */
-	for (i = 0; i < n && process && GPOINTER_TO_INT(process) != from; i++)
-		process = g_hash_table_lookup(parents, process);
-	return process && GPOINTER_TO_INT(process) == from;
+	return all;
 }
 
 GArray *kc_family(int pid)
 {
 	GArray *family = g_array_new(FALSE, FALSE, sizeof(int));
-	GHashTable *parents = all_parents();
-	GHashTableIter iter;
-	gpointer process;
+	GHashTable *all = all_children();
+	guint i;
 
 	g_array_append_val(family, pid);
-	g_hash_table_iter_init(&iter, parents);
-	while (g_hash_table_iter_next(&iter, &process, NULL)) {
-		int one = GPOINTER_TO_INT(process);
+	for (i = 0; i < family->len; i++) {
+		gpointer one = GINT_TO_POINTER(g_array_index(family, int, i));
+		const GArray *children = g_hash_table_lookup(all, one);
 
-		if (one != pid && descends(parents, process, pid))
-			g_array_append_val(family, one);
+		if (children)
+			g_array_append_vals(family, children->data, children->len);
+		/* Numbers that are used again meanwhile could make a circle. */
+		g_hash_table_remove(all, one);
 	}
-	g_hash_table_destroy(parents);
+	g_hash_table_destroy(all);
 	return family;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A trace is a folder with a file metadata: finding them below a folder. */
 #include <errno.h>
-#include <ftw.h>
+#include <fts.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "reader_budgets.h"
 #include "safe.h"
 
-/* nftw() passes no data on. */
-static GPtrArray *found;
+/* Deeper than any session of LTTng. Without a bound, a path could have megabytes. */
+#define MOST_LEVELS	64
 
 /* The owner of the trace chose the path: keep escapes from the terminal. */
 static void warn(const char *path, const char *what)
@@ -28,19 +28,39 @@ static void warn(const char *path, const char *what)
 	g_string_free(line, TRUE);
 }
 
-static int visit(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static void visit(FTS *tree, FTSENT *entry, GPtrArray *found)
 {
-	if (type == FTW_F && !strcmp(path + ftw->base, "metadata")) {
+	const char *path = entry->fts_path;
+
+	if (entry->fts_info == FTS_F && !strcmp(entry->fts_name, "metadata")) {
 		/* babeltrace2 ends itself over it, by an assertion. */
-		if (!st->st_size)
+		if (!entry->fts_statp->st_size)
 			warn(path, "it is empty: its trace is not shown");
-		else if ((uint64_t)st->st_size > KR_METADATA_BYTES)
+		else if ((uint64_t)entry->fts_statp->st_size > KR_METADATA_BYTES)
 			warn(path, "it is larger than any metadata: its trace is not shown");
 		else
 			g_ptr_array_add(found, g_path_get_dirname(path));
-	} else if (type == FTW_DNR || type == FTW_NS)
+	} else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS) {
 		warn(path, "it cannot be read: if it has traces, they are not shown");
-	return 0;
+	} else if (entry->fts_info == FTS_D && entry->fts_level == MOST_LEVELS) {
+		warn(path, "it is too deep: if it has traces, they are not shown");
+		fts_set(tree, entry, FTS_SKIP);
+	}
+}
+
+static GPtrArray *traces_below(char *folder)
+{
+	char *const folders[] = { folder, NULL };
+	GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+	/* Links lead anywhere. */
+	FTS *tree = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+
+	while (tree && (entry = fts_read(tree)))
+		visit(tree, entry, found);
+	if (tree)
+		fts_close(tree);
+	return found;
 }
 
 static gint compare_paths(gconstpointer a, gconstpointer b)
@@ -58,6 +78,7 @@ char *kc_real_path(const char *path)
 
 GPtrArray *kc_find_traces(const char *folder)
 {
+	GPtrArray *found;
 	int err = 0;
 	char *real;
 
@@ -71,12 +92,10 @@ GPtrArray *kc_find_traces(const char *folder)
 		kc_error(NULL, "%s: %s", folder, strerror(err));
 		return NULL;
 	}
-	/* The folder itself may be a link; links below it may lead anywhere. */
-	real = realpath(folder, NULL);
-	found = g_ptr_array_new_with_free_func(g_free);
-	if (real)
-		nftw(real, visit, 16, FTW_PHYS);
-	free(real);
+	/* The folder itself may be a link. */
+	real = kc_real_path(folder);
+	found = traces_below(real);
+	g_free(real);
 	if (!found->len) {
 		kc_error("a trace is a folder with a file 'metadata'",
 			 "%s: there is no trace in it", folder);
