@@ -407,6 +407,8 @@ static int run_round(struct round *r)
 	size_t i;
 
 	kc_maps_begin();
+	/* A file may have been written anew since the last round. */
+	r->modules = kr_modules_new(NULL, false, -1, r->notes);
 	r->shown = 0;
 	r->refused = 0;
 	r->failed = false;
@@ -418,6 +420,7 @@ static int run_round(struct round *r)
 	status = r->failed ? KC_FAILED : 0;
 	if (r->processes)
 		status = kc_print_json(r->processes) ?: status;
+	kr_modules_free(r->modules);
 	say_notes(r->notes);
 	return status;
 }
@@ -440,7 +443,6 @@ static int show_others(const struct options *options, struct kunwind_handle *han
 	int status;
 
 	r.notes = kr_notes_new();
-	r.modules = kr_modules_new(NULL, false, -1, r.notes);
 	if (options->watch) {
 		sigaction(SIGINT, &ending, NULL);
 		sigaction(SIGTERM, &ending, NULL);
@@ -455,7 +457,6 @@ static int show_others(const struct options *options, struct kunwind_handle *han
 			fputs("\033[H\033[2J", stdout);
 		status = run_round(&r);
 	}
-	kr_modules_free(r.modules);
 	kr_notes_free(r.notes);
 	return status;
 }
