@@ -90,6 +90,20 @@ apart_pid() {
 	lttng list | grep "$session" && lttng destroy "$dated" && wait "$pid"
 }
 
+# daemon_ends: LTTng's daemon is killed while it records. What there is of the trace is not all.
+daemon_ends() {
+	local pid status
+	"$kunwind" trace --no-view -e openat --output cut -- sleep 5 2>said &
+	pid=$!
+	until lttng list | grep -q kunwind-; do sleep 0.2; done
+	pkill -KILL -x lttng-sessiond
+	wait "$pid"
+	status=$?
+	cat said
+	lttng-sessiond --daemonize
+	((status == 1)) && grep -q 'LTTng' said
+}
+
 full_disk() {
 	mkdir -p small && mount -t tmpfs -o size=3M tmpfs small || return
 	"$kunwind" trace --no-view -e read -e write --output small/trace -- dd if=/dev/zero of=/dev/null bs=1 count=20000 2>said
@@ -158,5 +172,6 @@ ok "the kernel's stacks without LTTng's frames" kernel_stacks
 ok "the command's output and the view are apart" apart
 ok "a name like the launcher's, and another UTS namespace" namesakes
 ok "nothing happens" nothing_happens
+ok "LTTng's daemon is killed" daemon_ends
 ok "no session is left" fails sh -c 'lttng list | grep kunwind-'
 done_testing

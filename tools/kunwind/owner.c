@@ -100,10 +100,11 @@ int kc_owner_watch(const char *session)
 	return -1;
 }
 
-void kc_owner_unwatch(int watched)
+void kc_owner_unwatch(int watched, bool ended)
 {
 	if (watched < 0)
 		return;
-	(void)!write(watched, "", 1);
+	if (ended)
+		(void)!write(watched, "", 1);
 	close(watched);
 }

@@ -22,7 +22,7 @@ bool kc_owner_is_gone(const char *session);
  */
 int kc_owner_watch(const char *session);
 
-/* The session has ended: the child has nothing to do. */
-void kc_owner_unwatch(int watched);
+/* @ended: the session has ended, so the child has nothing to do. If not, it tries to end it. */
+void kc_owner_unwatch(int watched, bool ended);
 
 #endif /* KC_OWNER_H */

@@ -160,11 +160,12 @@ static int end_watch(struct watch *watch, const char *folder)
 	struct kc_session *session = watch->session;
 	uint64_t lost, kib = kc_session_buffer(session) >> 10;
 	struct statvfs disk;
+	int status;
 
 	stop_session(watch);
 	lost = watch->recorded ? kc_session_lost(session) : 0;
 	watch->session = NULL;
-	kc_session_end(session);
+	status = kc_session_end(session) ? 0 : KC_FAILED;
 	if (lost) {
 		char *next = g_strdup_printf("-m %" PRIu64 "K makes the buffers twice as large",
 					     2 * kib);
@@ -174,7 +175,7 @@ static int end_watch(struct watch *watch, const char *folder)
 		g_free(next);
 	}
 	if (statvfs(folder, &disk) || disk.f_bavail * disk.f_frsize >= LEAST_ROOM)
-		return 0;
+		return status;
 	kc_error("-o DIR puts the trace elsewhere", "%s: the disk is full, so the trace is not whole",
 		 folder);
 	return KC_FAILED;
@@ -250,7 +251,7 @@ static void begin_watch(struct watch *watch, const struct kc_recording *recordin
 	if (recording->delay) {
 		watch->from = now() + recording->delay;
 	} else if (watch->session && !recording->on_request && !start_session(watch)) {
-		kc_session_end(watch->session);
+		(void)kc_session_end(watch->session);
 		watch->session = NULL;
 	}
 	if (recording->duration)

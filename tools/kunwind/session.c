@@ -33,6 +33,7 @@ struct kc_session {
 	char *name;
 	struct lttng_handle *handle;
 	bool started;
+	bool failed;
 	int watched;
 	uint64_t buffer_bytes;
 };
@@ -364,20 +365,24 @@ bool kc_session_stop(struct kc_session *session)
 {
 	bool started = session->started;
 
-	if (started)
-		(void)done(lttng_stop_tracing(session->name), "stop");
+	if (started && !done(lttng_stop_tracing(session->name), "stop"))
+		session->failed = true;
 	session->started = false;
 	return started;
 }
 
-void kc_session_end(struct kc_session *session)
+bool kc_session_end(struct kc_session *session)
 {
+	bool ended, whole;
+
 	if (!session)
-		return;
+		return true;
 	(void)kc_session_stop(session);
-	(void)done(lttng_destroy_session(session->name), "end");
-	kc_owner_unwatch(session->watched);
+	ended = done(lttng_destroy_session(session->name), "end");
+	whole = ended && !session->failed;
+	kc_owner_unwatch(session->watched, ended);
 	lttng_destroy_handle(session->handle);
 	g_free(session->name);
 	g_free(session);
+	return whole;
 }

@@ -55,7 +55,10 @@ int kc_session_leftovers(bool stop);
 /* Record no more. Return: whether it did record. */
 bool kc_session_stop(struct kc_session *session);
 
-/* Stop it, wait for what is recorded to be written, and forget it; NULL is none. */
-void kc_session_end(struct kc_session *session);
+/*
+ * Stop it, wait for what is recorded to be written, and forget it; NULL is none.
+ * Return: whether LTTng has done so; if not, that was said.
+ */
+bool kc_session_end(struct kc_session *session);
 
 #endif /* KC_SESSION_H */

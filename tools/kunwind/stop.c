@@ -22,6 +22,9 @@ int kc_stop(int argc, char **argv)
 			 "LTTng does not tell its sessions");
 		return KC_FAILED;
 	}
+	/* What could not be ended is said once more. */
+	if (left && kc_session_leftovers(false))
+		return KC_FAILED;
 	if (!left)
 		puts("there is no recording to end");
 	return 0;
