@@ -65,7 +65,8 @@ DEFINE_STATIC_CALL_NULL(stock_put_entry, put_callchain_entry);
 
 /*
  * Whether any tool wants callchains, even from before the module was loaded: only then does
- * the kernel have a buffer for them.
+ * the kernel have a buffer for them. If the buffer is in use (-1), by a BPF program that this
+ * task has preempted, one does.
  */
 static bool is_wanted(void)
 {
@@ -80,7 +81,7 @@ static bool is_wanted(void)
 		static_call(stock_put_entry)(context);
 	preempt_enable();
 	rcu_read_unlock();
-	return entry;
+	return entry || context == -1;
 }
 
 static bool is_covered(kuid_t uid)
