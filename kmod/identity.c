@@ -33,12 +33,13 @@ static bool is_trusted(const struct super_block *sb)
 /*
  * A number that no other medium has had since the system started: of what is in a disk, or of
  * a file system without one. An image that is mounted after another one can have the same
- * device and superblock, and its files the same fixed times. btrfs can remove the disk that
- * s_bdev names.
+ * device and superblock, and its files the same fixed times. btrfs and bcachefs can remove the
+ * disk that s_bdev names.
  */
 static u64 medium_of(const struct super_block *sb)
 {
-	if (sb->s_bdev && sb->s_magic != BTRFS_SUPER_MAGIC)
+	if (sb->s_bdev && sb->s_magic != BTRFS_SUPER_MAGIC &&
+	    sb->s_magic != BCACHEFS_SUPER_MAGIC)
 		return sb->s_bdev->bd_disk->diskseq;
 	return sb->s_bdi->id;
 }

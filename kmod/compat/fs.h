@@ -4,7 +4,13 @@
 #define KW_COMPAT_FS_H
 
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include "found.h"
+
+/* Before 6.7 there is no bcachefs. */
+#ifndef BCACHEFS_SUPER_MAGIC
+#define BCACHEFS_SUPER_MAGIC	0xca451a4e
+#endif
 
 /* Before 6.6 and 6.7, an inode's times are members. */
 #ifndef KW_HAVE_inode_get_ctime
