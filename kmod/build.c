@@ -187,8 +187,8 @@ static int read_range(struct build *b, const struct kuw_range *range, u8 **bytes
 	return read_bytes(b->src, *bytes, range->off, range->len);
 }
 
-/* In chunks, as an area can be almost as large as the budget. */
-static void copy_area(u8 *to, const u8 *from, u64 bytes)
+/* Copy in chunks: @bytes can be almost as many as the budget. Context: process context. */
+void kw_build_copy(void *to, const void *from, u64 bytes)
 {
 	u64 done, n;
 
@@ -213,7 +213,7 @@ static int grow(struct build *b)
 	if (!mem)
 		return -ENOMEM;
 	if (area->mem) {
-		copy_area(mem, area->mem, area->bytes);
+		kw_build_copy(mem, area->mem, area->bytes);
 		area_free(b, area->mem, area->bytes);
 	}
 	area->mem = mem;

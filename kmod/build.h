@@ -33,6 +33,7 @@ struct kw_built {
 
 extern unsigned long kw_build_budget;
 
+void kw_build_copy(void *to, const void *from, u64 bytes);
 bool kw_build_is_final(int error);
 int kw_build(const struct kw_source *src, struct kw_built *built);
 

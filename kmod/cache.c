@@ -152,7 +152,7 @@ static struct kw_table *copy(const struct kw_table *t, struct kw_owner *owner)
 		kw_count_failed_kvmalloc();
 		goto free;
 	}
-	memcpy(shared->table, t->table, t->bytes);
+	kw_build_copy(shared->table, t->table, t->bytes);
 	return shared;
 
 free:

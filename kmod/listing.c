@@ -154,6 +154,7 @@ void kw_listing_clear(struct kw_listing *l)
 			fput(f->file);
 		if (f->known)
 			kw_table_put(f->known->table);
+		cond_resched();
 	}
 	kvfree(l->found);
 	l->found = NULL;

@@ -3,6 +3,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cache.h"
@@ -36,6 +37,7 @@ static void snapshot_free(struct kw_snapshot *snap)
 
 		kw_table_put(o->table);
 		kw_name_put(o->name);
+		cond_resched();
 	}
 	kw_gauge_sub(maps, 1);
 	kvfree(snap);
