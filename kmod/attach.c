@@ -116,19 +116,6 @@ static struct subject *list_all(unsigned int *count, kuid_t uid)
 	return subjects;
 }
 
-/* Return: 0; -EBUSY if the mmap_lock was taken; -EINTR after a fatal signal. */
-static int cover(const struct subject *subject, unsigned long deadline)
-{
-	int ret;
-
-	if (!mmget_not_zero(subject->mm))
-		return 0;
-	ret = kw_space_cover(subject->mm, subject->pid, subject->uid, deadline);
-	/* The end of an mm can wait for its user's I/O: exit_aio(). Not in this task. */
-	mmput_async(subject->mm);
-	return ret;
-}
-
 /*
  * Cover @subjects, of which there are *@count. Keep those whose mmap_lock was taken, and
  * drop the others. Root's come first. Each other user gets half of the time that is left
@@ -147,7 +134,8 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
 		if (s.owner && (!i || s.owner != subjects[i - 1].owner))
 			deadline = jiffies + max_t(long, end - jiffies, 0) / 2;
 		if (ret != -EINTR)
-			ret = fatal_signal_pending(current) ? -EINTR : cover(&s, deadline);
+			ret = fatal_signal_pending(current) ? -EINTR :
+			      kw_space_cover(s.mm, s.pid, s.uid, deadline);
 		if (ret == -EBUSY)
 			subjects[busy++] = s;
 		else
@@ -192,7 +180,7 @@ int kw_attach(kuid_t uid)
 }
 
 /*
- * Cover one process, @pid of the user @uid, which has @mm, whose users the caller holds. It
+ * Cover one process, @pid of the user @uid, which has @mm, which the caller holds. It
  * does not wait for the mmap_lock: a request for the stacks of all processes would wait for
  * each that a user keeps busy.
  * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.

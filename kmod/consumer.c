@@ -148,8 +148,13 @@ static int cover_own(struct kunwind_consumer *c)
 /* Cover the process @pid of the user @uid, which has @c->mm, and maybe is another one. */
 static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
 {
-	struct kw_space *space = kw_space_hold(c->mm, pid, uid);
+	struct kw_space *space;
 
+	/* Not after its last user has gone: who would remove the space then? */
+	if (!mmget_not_zero(c->mm))
+		return -ESRCH;
+	space = kw_space_hold(c->mm, pid, uid);
+	mmput_async(c->mm);
 	if (IS_ERR(space))
 		return PTR_ERR(space);
 	c->space = space;
@@ -159,7 +164,7 @@ static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
 }
 
 /*
- * Start to consume stacks: those of @mm, whose users the caller holds, and which the process
+ * Start to consume stacks: those of @mm, which the caller holds, and which the process
  * @pid of the user @uid has; if @mm is NULL, those of @uid's processes, or of all
  * (KW_EVERYBODY).
  * Context: process context, sleeps. Return: as kunwind_attach().

@@ -66,13 +66,24 @@ static int walk(struct kw_handle *handle, struct task_struct *task, struct mm_st
 	if (mutex_lock_killable(&handle->lock))
 		return -EINTR;
 	ret = cover(handle, task, mm);
-	if (!ret)
+	/* That took time, in which the task may have forbidden it. */
+	if (!ret && mm != current->mm)
+		ret = kw_may_see(task);
+	if (!ret && !mmget_not_zero(mm))
+		ret = -ESRCH;
+	if (!ret) {
 		ret = kw_walk_thread(task, mm, to);
+		/* The end of an mm can wait for its user's I/O. */
+		mmput_async(mm);
+	}
 	mutex_unlock(&handle->lock);
 	return ret;
 }
 
-/* Return: the mm of @task, with its users, if the caller may see its stack; or ERR_PTR(). */
+/*
+ * Return: the mm of @task, if the caller may see its stack, for mmdrop(); or ERR_PTR(). Without
+ * its users: this request can wait for long, and the process may exit meanwhile.
+ */
 static struct mm_struct *get_visible_mm(struct task_struct *task)
 {
 	struct mm_struct *mm = get_task_mm(task);
@@ -80,6 +91,8 @@ static struct mm_struct *get_visible_mm(struct task_struct *task)
 
 	if (!mm)
 		return ERR_PTR(-ESRCH);
+	mmgrab(mm);
+	mmput_async(mm);
 	if (mm == current->mm)
 		return mm;
 	/*
@@ -89,7 +102,7 @@ static struct mm_struct *get_visible_mm(struct task_struct *task)
 	ret = kw_may_see(task);
 	if (!ret)
 		return mm;
-	mmput_async(mm);
+	mmdrop(mm);
 	return ERR_PTR(ret);
 }
 
@@ -102,8 +115,7 @@ static int answer(struct kw_handle *handle, struct task_struct *task, struct kun
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	ret = walk(handle, task, mm, stack);
-	/* The end of an mm can wait for its user's I/O. */
-	mmput_async(mm);
+	mmdrop(mm);
 	if (ret)
 		return ret;
 	t->count = stack->result.count;

@@ -11,6 +11,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include "announce.h"
 #include "coverage.h"
 #include "owner.h"
@@ -224,25 +225,29 @@ int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 }
 
 /*
- * For an attaching tracer: cover the process @pid of the user @uid. It has @mm, whose users
- * the caller holds. No table is compiled after @deadline, in jiffies. Where the tracer would
- * have to wait, it leaves the work to the process, on its return to user mode.
+ * For an attaching tracer: cover the process @pid of the user @uid. It has @mm, which the
+ * caller holds, without its users. No table is compiled after @deadline, in jiffies. Where the
+ * tracer would have to wait, it leaves the work to the process, on its return to user mode.
  * Context: process context, sleeps.
  * Return: 0; -EBUSY if the mmap_lock was taken; -EINTR after a fatal signal.
  */
 int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline)
 {
-	struct kw_taker taker = { .own = mm == current->mm, .deadline = deadline };
+	struct kw_taker taker = { .own = mm == current->mm, .users = mm, .deadline = deadline };
 	struct kw_bases bases = {};
 	struct kw_space *space;
 	struct kw_payer payer;
 	int ret;
 
+	if (!mmget_not_zero(mm))
+		return 0;
 	ret = kw_payer_begin(&payer, mm);
 	space = ret ? NULL : kw_space_obtain(mm, pid, uid);
 	kw_payer_end(&payer);
-	if (IS_ERR_OR_NULL(space))
+	if (IS_ERR_OR_NULL(space)) {
+		mmput_async(mm);
 		return 0;
+	}
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
 	atomic_inc(&space->takers);
@@ -250,6 +255,8 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	if (needs_snapshot(space, &bases) &&
 	    (bases.published.snap || !READ_ONCE(space->events)))
 		ret = attempt(space, mm, &taker, &bases);
+	else
+		mmput_async(mm);
 	put_bases(&bases);
 	atomic_dec_return_release(&space->takers);
 	if (ret)

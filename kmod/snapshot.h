@@ -35,12 +35,15 @@ struct kw_snapshot {
 /*
  * Which task takes a snapshot, and what it waits for. On that task's stack.
  * @own: the task is one of the process
+ * @users: the users of the mm: given up once its mappings are listed, as tables take long to
+ *	compile, and the process may exit meanwhile; NULL if the caller keeps them
  * @mapped: what the task has mapped itself. Only there it reads files that may block the
  *	reader for ever
  * @deadline: when to look for no more tables and to give up a compilation, in jiffies
  */
 struct kw_taker {
 	bool own;
+	struct mm_struct *users;
 	struct kw_range mapped;
 	unsigned long deadline;
 };

@@ -81,5 +81,55 @@ ok "but one of what it is" [ "$(figure table_bytes)" -gt $((1 << 20)) ]
 kill "$input"
 ok "it comes to its end, too" end_compiling 0
 ok "nothing is left" nothing_left
+
+# A tracer compiles for a process that ends meanwhile: what that had mapped is free at once, not when the tracer has compiled.
+modprobe kunwind-test
+mkdir "$SCRATCH/held"
+mount -t tmpfs none "$SCRATCH/held"
+echo x >"$SCRATCH/held/file"
+cat >"$SCRATCH/hold.py" <<'END'
+import mmap, sys, time
+files = [open(path) for path in sys.argv[1:]]
+held = mmap.mmap(files[0].fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ)
+code = mmap.mmap(files[1].fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+print("mapped", flush=True)
+time.sleep(1000)
+END
+# begin_attaching: a tracer that is in the middle of the large file.
+begin_attaching() {
+	local round
+	python3 -S "$SCRATCH/hold.py" "$SCRATCH/held/file" "$SCRATCH/large.so" >"$SCRATCH/said" &
+	holder=$!
+	for ((round = 0; round < 300; round++)); do
+		! grep -q mapped "$SCRATCH/said" || break
+		sleep 0.1
+	done
+	echo max >"$SCRATCH/cgroup/slow/cpu.max"
+	(
+		echo "$BASHPID" >"$SCRATCH/cgroup/slow/cgroup.procs"
+		echo 1 >/sys/module/kunwind_test/parameters/attach
+	) &
+	tracer=$!
+	for ((round = 0; round < 100000; round++)); do
+		(($(<"$figures/build_bytes") < PART)) || break
+	done
+	echo 1000 >"$SCRATCH/cgroup/slow/cpu.max"
+	(($(<"$figures/build_bytes") >= PART))
+}
+is_free() {
+	kill -KILL "$holder"
+	wait "$holder" 2>/dev/null
+	sleep 1
+	umount "$SCRATCH/held" && kill -0 "$tracer"
+}
+attached() {
+	echo max >"$SCRATCH/cgroup/slow/cpu.max"
+	wait "$tracer" && echo 0 >/sys/module/kunwind_test/parameters/attach
+}
+ok "a tracer compiles the file" begin_attaching
+ok "its process ends, and leaves nothing mapped" is_free
+ok "the tracer goes on" attached
+ok "and nothing is left" nothing_left
+modprobe -r kunwind-test
 umount "$SCRATCH/cgroup"
 done_testing
