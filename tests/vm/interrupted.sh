@@ -116,11 +116,16 @@ begin_attaching() {
 	echo 1000 >"$SCRATCH/cgroup/slow/cpu.max"
 	(($(<"$figures/build_bytes") >= PART))
 }
+# From Linux 6.18 on, the tracer is not slowed down before it has compiled: there is a second or so.
 is_free() {
+	local round
 	kill -KILL "$holder"
 	wait "$holder" 2>/dev/null
-	sleep 1
-	umount "$SCRATCH/held" && kill -0 "$tracer"
+	for ((round = 0; round < 20; round++)); do
+		! umount "$SCRATCH/held" || break
+		sleep 0.05
+	done
+	! mountpoint -q "$SCRATCH/held" && kill -0 "$tracer"
 }
 attached() {
 	echo max >"$SCRATCH/cgroup/slow/cpu.max"
