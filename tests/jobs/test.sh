@@ -286,7 +286,7 @@ vm_lanes() {
 	echo "$lanes"
 }
 
-# vm_guests FOLDER LANES LANE ARGUMENT...: runs LANE FOLDER RESULTS ARGUMENT... so many times at once; the results are FOLDER/results.*.
+# vm_guests FOLDER LANES LANE ARGUMENT...: runs LANE FOLDER RESULTS ARGUMENT... so many times at once; the results are FOLDER/results.1, FOLDER/results.2, ...
 vm_guests() {
 	local folder=$1 lanes=$2 run=$3 lane shown=(cat) watch
 	shift 3
@@ -361,9 +361,9 @@ vm_count() {
 		fail) failed "$test" ;;
 		skip) skipped "$test" ;;
 		esac
-	done < <(cat "$folder"/results.*)
+	done < <(cat "$folder"/results.[0-9])
 	for test in "$@"; do
-		grep -qx "begin $test" "$folder"/results.* || failed "$test: no guest ran it"
+		grep -qx "begin $test" "$folder"/results.[0-9] || failed "$test: no guest ran it"
 	done
 }
 
@@ -634,7 +634,7 @@ test_kernels() {
 		say "kernel $kernel"
 		TEST_FOLDER=
 		test_vm "${tests[@]}"
-		[[ -z $TEST_FOLDER ]] || sed "s/^/$kernel /" "$TEST_FOLDER"/results.* >>"$results"
+		[[ -z $TEST_FOLDER ]] || sed "s/^/$kernel /" "$TEST_FOLDER"/results.[0-9] >>"$results"
 	done
 	kernels_table "$results" "${tests[@]}"
 }
