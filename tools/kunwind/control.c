@@ -121,12 +121,16 @@ static void reap_receivers(struct kc_control *control)
 
 static void end_receiver(struct kc_control *control)
 {
+	pid_t ended;
+
 	if (control->receiver >= 0)
 		close(control->receiver);
 	control->receiver = -1;
-	if (control->pid > 0 && waitpid(control->pid, NULL, WNOHANG | __WCLONE) > 0)
+	/* If it was reaped before, its number can be another process's by now. */
+	ended = control->pid > 0 ? waitpid(control->pid, NULL, WNOHANG | __WCLONE) : -1;
+	if (ended > 0)
 		control->receivers--;
-	else if (control->pid > 0)
+	else if (!ended)
 		kill(control->pid, SIGKILL);
 	control->pid = -1;
 	reap_receivers(control);
