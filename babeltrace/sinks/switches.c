@@ -68,17 +68,22 @@ static void switch_out(struct kr_tracks *tracks, const struct kr_event *event,
 
 /*
  * Return: whether a switch was seen before: kunwind trace --off-cpu records all switches,
- * and once more, with their stacks, those of the threads that are traced. Each record has a
- * time of its own. A CPU cannot go from a thread to another one twice without a switch back.
+ * and once more, in another channel, with their stacks, those of the threads that are traced.
+ * Each record has a time of its own. In one channel the same switch can follow again: the one
+ * back may not be recorded.
  */
 static bool is_again(const struct kr_tracks *tracks, struct kr_track *cpu,
 		     const struct kr_event *event)
 {
 	int64_t from = payload_number(event->event, "prev_tid");
 	int64_t to = payload_number(event->event, "next_tid");
-	bool again = cpu->from == from && cpu->to == to;
+	/* Each channel has its own. */
+	const bt_event_class *channel = bt_event_borrow_class_const(event->event);
+	bool again = cpu->switched && cpu->switched != channel &&
+		     cpu->from == from && cpu->to == to;
 	struct kr_track *track;
 
+	cpu->switched = again ? NULL : channel;
 	cpu->from = from;
 	cpu->to = to;
 	if (!again)

@@ -49,6 +49,7 @@ struct kr_activity {
  * @waited: there are some
  * @call: the system call that it is in
  * @state: why the thread does not run, or what runs on the CPU
+ * @switched: what recorded the CPU's last switch; NULL: it was recorded twice, or is none
  * @from: the thread that the CPU has left last
  * @to: the thread that it went to then
  */
@@ -63,6 +64,7 @@ struct kr_track {
 	bool waited;
 	struct kr_activity call;
 	struct kr_activity state;
+	const bt_event_class *switched;
 	int64_t from;
 	int64_t to;
 };

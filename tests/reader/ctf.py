@@ -80,6 +80,9 @@ event {{ name = "cpu_sample"; id = 10; stream_id = 0;
 	fields := struct {{ uint32_t period; hex64_t ip; uint8_t user;
 		uint32_t __callstack_kernel_length;
 		hex64_t _callstack_kernel[ __callstack_kernel_length ]; }}; }};
+event {{ name = "sched_switch"; id = 11; stream_id = 0;
+	fields := struct {{ int32_t prev_tid; int64_t prev_state;
+		string next_comm; int32_t next_tid; }}; }};
 """
 
 KERNEL = """		uint32_t __callstack_kernel_length;
@@ -116,7 +119,7 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 """
 
 OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT, SAMPLE, \
-    SAMPLE_OF_KERNEL = range(11)
+    SAMPLE_OF_KERNEL, SWITCH_AGAIN = range(12)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
 INDEX_RECORD = struct.Struct(">QQQQQQQ")
@@ -242,9 +245,9 @@ class Trace:
             self.event(SAMPLE_OF_KERNEL, context, payload +
                        struct.pack("<I%dQ" % len(kernel), len(kernel), *kernel))
 
-    def switch(self, context, prev, state, name, tid):
-        """CPU 0 leaves a thread for another one."""
-        self.event(SWITCH, context, struct.pack("<iq", prev, state) +
+    def switch(self, context, prev, state, name, tid, event=SWITCH):
+        """CPU 0 leaves a thread for another one. event: SWITCH_AGAIN in another channel."""
+        self.event(event, context, struct.pack("<iq", prev, state) +
                    string(name) + struct.pack("<i", tid))
 
     def map(self, path, start, end, offset=0, space=1, build_id=b"", dev=0,
