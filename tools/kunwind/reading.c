@@ -250,24 +250,6 @@ static char *find_bad(struct readers *readers)
 	return bad;
 }
 
-/* Leave out all names that others wrote. Return: whether there were any. */
-static bool leave_out_names(const struct kc_reading *what)
-{
-	bool any = false;
-	guint i, j;
-
-	for (i = 0; i < KC_SIDES && what->sides[i]; i++) {
-		for (j = 0; j < what->sides[i]->len; j++) {
-			struct kc_lane *lane = g_ptr_array_index(what->sides[i], j);
-
-			any |= lane->kallsyms || lane->jit;
-			g_clear_pointer(&lane->kallsyms, g_free);
-			g_clear_pointer(&lane->jit, g_free);
-		}
-	}
-	return any;
-}
-
 /* Leave out what the reader died of. Return: whether another one can be tried. */
 static bool recover(struct readers *readers, int number)
 {
@@ -284,10 +266,6 @@ static bool recover(struct readers *readers, int number)
 	if (readers->salvage.shorter)
 		return true;
 	bad = number == SIGXCPU ? NULL : find_bad(readers);
-	if (!bad && leave_out_names(readers->what)) {
-		kc_error(NULL, "the names of the kernel and of compiled code are left out, so the result is incomplete");
-		return true;
-	}
 	if (!bad) {
 		kc_error(NULL, "the trace cannot be shown: its metadata, or all of it, is damaged");
 		return false;
