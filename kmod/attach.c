@@ -180,8 +180,8 @@ int kw_attach(kuid_t uid)
 }
 
 /*
- * Cover one process, @pid of the user @uid, which has @mm, which the caller holds. It
- * does not wait for the mmap_lock: a request for the stacks of all processes would wait for
+ * Cover one process, @pid of the user @uid. It has @mm, which the caller holds. This does
+ * not wait for the mmap_lock: a request for the stacks of all processes would wait for
  * each that a user keeps busy.
  * Context: process context, sleeps. Return: 0; -EINTR after a fatal signal.
  */

@@ -164,8 +164,8 @@ static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
 }
 
 /*
- * Start to consume stacks: those of @mm, which the caller holds, and which the process
- * @pid of the user @uid has; if @mm is NULL, those of @uid's processes, or of all
+ * Start to consume stacks: those of the process @pid of the user @uid, which has @mm. The
+ * caller holds @mm, not its users. If @mm is NULL, those of @uid's processes, or of all
  * (KW_EVERYBODY).
  * Context: process context, sleeps. Return: as kunwind_attach().
  */

@@ -319,8 +319,8 @@ stop_lanes() {
 	TEST_LANES=() TEST_SETUPS=()
 }
 
-# setups_begin: makes what the guests need next to this machine's tests. It downloads, and runs one program at a time, for long. What needs
-# it waits for it; what fails here is made again then, and said.
+# setups_begin: makes what the guests need, while this machine's tests run. Most of that is downloads, and programs that use one CPU. A job
+# that needs a part waits until it is made. If making it fails here, that job makes it again, and says why it fails.
 setups_begin() {
 	local log=$BUILD_DIR/log/setups.log
 	mkdir -p "$BUILD_DIR/log"
