@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -274,9 +275,12 @@ static void *ask_alone(void *data)
 {
 	struct kunwind_bt *bt = kunwind_backtrace_new(FRAMES);
 	struct kunwind_handle *handle;
+	char path[64];
 
-	/* Until it is a zombie, its descriptors are there. */
-	usleep(300000);
+	/* Until it is a zombie, /proc/self has its descriptors. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", open("/dev/null", O_RDONLY));
+	while (!access(path, F_OK))
+		usleep(1000);
 	(void)data;
 	if (!bt || kunwind_open(&handle))
 		_exit(1);
