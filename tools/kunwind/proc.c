@@ -31,3 +31,18 @@ uint64_t kc_proc_namespace(const char *process, const char *kind)
 	g_free(path);
 	return st.st_ino;
 }
+
+char *kc_proc_line(int pid, int tid, const char *what, char *text, int size)
+{
+	char path[96];
+	FILE *file;
+
+	text[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, what);
+	file = fopen(path, "re");
+	if (file && fgets(text, size, file))
+		text[strcspn(text, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}

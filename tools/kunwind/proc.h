@@ -18,4 +18,7 @@ bool kc_proc_stat(int pid, struct kc_proc_stat *stat);
 /* @process: its number, or "self". Return: the namespace's number; 0 if it cannot be read. */
 uint64_t kc_proc_namespace(const char *process, const char *kind);
 
+/* The first line of /proc/PID/task/TID/WHAT. Return: @text; "" if it cannot be read. */
+char *kc_proc_line(int pid, int tid, const char *what, char *text, int size);
+
 #endif /* KC_PROC_H */

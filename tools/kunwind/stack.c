@@ -13,18 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "command.h"
 #include "frames.h"
 #include "module.h"
 #include "notes.h"
+#include "proc.h"
+#include "threads.h"
 
 /* As many as the module gives for another thread. */
 #define CAPACITY	KUNWIND_MAX_FRAMES
-/* How often to ask for the stack of a thread that keeps moving between CPUs. */
-#define TRIES		10
 
 struct options {
 	bool all;
@@ -39,20 +37,13 @@ struct options {
 };
 
 /*
- * One round. Made and used by kc_stack(): what it needs, and what it has found.
- * @shown: threads whose stack was shown
+ * One round. Made and used by show_others().
  * @refused: processes that this user may not trace
  * @failed: something that was asked for by its number is not there
  */
 struct round {
 	const struct options *options;
-	struct kunwind_handle *handle;
-	struct kunwind_bt *bt;
-	struct kr_notes *notes;
-	/* Of the processes that see the same files as this one. */
-	struct kr_modules *modules;
-	json_t *processes;
-	size_t shown;
+	struct kc_threads threads;
 	size_t refused;
 	bool failed;
 };
@@ -129,22 +120,6 @@ static const struct argp argp = {
 	       "if everything that was asked for was shown.",
 };
 
-/* The first line of /proc/PID/task/TID/WHAT. Return: @text; "" if it cannot be read. */
-static char *read_line(pid_t pid, pid_t tid, const char *what, char *text, size_t size)
-{
-	char path[96];
-	FILE *file;
-
-	text[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, what);
-	file = fopen(path, "re");
-	if (file && fgets(text, size, file))
-		text[strcspn(text, "\n")] = '\0';
-	if (file)
-		fclose(file);
-	return text;
-}
-
 /* Return: the process that @id is or belongs to; 0 if there is none. */
 static pid_t process_of(pid_t id)
 {
@@ -162,167 +137,11 @@ static pid_t process_of(pid_t id)
 	return pid;
 }
 
-/* The kernel's part of a stack. @json: an array where lines are added; NULL: they are printed. */
-static void show_kernel(pid_t pid, pid_t tid, json_t *json)
-{
-	char path[96], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stack", pid, tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *text = line + (strncmp(line, "[<0>] ", 6) ? 0 : 6);
-
-		line[strcspn(line, "\n")] = '\0';
-		if (json)
-			json_array_append_new(json, kc_json_text(text));
-		else
-			printf("    [kernel]  %s\n", text);
-	}
-	if (file)
-		fclose(file);
-}
-
-static void show_thread(struct round *r, pid_t pid, pid_t tid, struct kc_maps *maps, json_t *threads)
-{
-	uint32_t stop = kunwind_backtrace_stop(r->bt);
-	bool on_cpu = kunwind_backtrace_state(r->bt) == KUNWIND_THREAD_ON_CPU;
-	char name[64];
-	json_t *json, *kernel;
-
-	read_line(pid, tid, "comm", name, sizeof(name));
-	r->shown++;
-	if (threads) {
-		json = json_object();
-		json_object_set_new(json, "tid", json_integer(tid));
-		json_object_set_new(json, "name", kc_json_text(name));
-		json_object_set_new(json, "running", json_boolean(on_cpu));
-		if (r->options->kernel) {
-			kernel = json_array();
-			show_kernel(pid, tid, kernel);
-			json_object_set_new(json, "kernel", kernel);
-		}
-		json_object_set_new(json, "frames", kc_frames_json(r->bt, maps));
-		json_object_set_new(json, "proven",
-				    json_integer(kunwind_backtrace_proven(r->bt)));
-		json_object_set_new(json, "stop", json_string(kunwind_stop_name(stop)));
-		json_array_append_new(threads, json);
-		return;
-	}
-	printf("  thread %d ", tid);
-	kc_put(name);
-	puts(on_cpu ? ", running" : "");
-	if (r->options->kernel)
-		show_kernel(pid, tid, NULL);
-	kc_frames_print(r->bt, maps);
-	if (stop != KUNWIND_STOP_COMPLETE)
-		printf("    not complete: %s: %s\n", kunwind_stop_name(stop),
-		       kunwind_stop_text(stop));
-}
-
-/* Whether @pid sees other files than this process at the same paths. */
-static bool is_elsewhere(pid_t pid)
-{
-	struct stat own, other;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	return !stat(path, &other) && !stat("/proc/self/ns/mnt", &own) &&
-	       (own.st_ino != other.st_ino || own.st_dev != other.st_dev);
-}
-
-/* The header of a process, before its first thread. Return: its threads in JSON, or NULL. */
-static json_t *begin_process(struct round *r, pid_t pid)
-{
-	json_t *json, *threads;
-	char name[64];
-
-	read_line(pid, pid, "comm", name, sizeof(name));
-	if (!r->processes) {
-		printf("process %d ", pid);
-		kc_put(name);
-		putchar('\n');
-		return NULL;
-	}
-	json = json_object();
-	threads = json_array();
-	json_object_set_new(json, "pid", json_integer(pid));
-	json_object_set_new(json, "name", kc_json_text(name));
-	json_object_set_new(json, "threads", threads);
-	json_array_append_new(r->processes, json);
-	return threads;
-}
-
-/* Take and show a thread. Return: 0; a negative errno. */
-static int take_thread(struct round *r, pid_t pid, int pidfd, pid_t tid, struct kc_maps *maps,
-		       bool *begun, json_t **threads)
-{
-	int ret, tries = TRIES;
-
-	do {
-		ret = kunwind_backtrace_thread(r->handle, pidfd, tid, r->bt);
-	} while (ret == -EAGAIN && --tries);
-	if (ret < 0)
-		return ret;
-	if (!*begun)
-		*threads = begin_process(r, pid);
-	*begun = true;
-	show_thread(r, pid, tid, maps, *threads);
-	return 0;
-}
-
-/* Show @only, or all threads if it is 0. Return: 0; a negative errno if there are none. */
-static int show_process(struct round *r, pid_t pid, pid_t only)
-{
-	struct kr_modules *modules = r->modules;
-	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret = -ESRCH, each;
-	struct kc_maps *maps;
-	json_t *threads = NULL;
-	char path[64], root[64] = "";
-	struct dirent *entry;
-	bool begun = false;
-	DIR *dir;
-
-	if (pidfd < 0)
-		return -errno;
-	if (is_elsewhere(pid)) {
-		snprintf(root, sizeof(root), "/proc/%d/root", pid);
-		modules = kr_modules_new(root, false, -1, r->notes);
-	}
-	maps = kc_maps_new(pid, root, modules);
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	if (!maps || !dir)
-		ret = errno == EACCES || errno == EPERM ? -EPERM : -ESRCH;
-	while (maps && dir && (entry = readdir(dir))) {
-		pid_t tid = atoi(entry->d_name);
-
-		if (tid <= 0 || (only && tid != only))
-			continue;
-		each = take_thread(r, pid, pidfd, tid, maps, &begun, &threads);
-		/* A thread that has ended meanwhile is no failure. */
-		if (!each || each == -ESRCH)
-			continue;
-		ret = each;
-		if (each != -EAGAIN)
-			break;
-		kc_error(NULL, "thread %d keeps moving between CPUs, or starts a program: its stack is missing", tid);
-		r->failed = true;
-	}
-	if (dir)
-		closedir(dir);
-	kc_maps_free(maps);
-	if (modules != r->modules)
-		kr_modules_free(modules);
-	close(pidfd);
-	return begun ? 0 : ret;
-}
-
 /* Show what the user gave the number of. */
 static void show_id(struct round *r, pid_t id)
 {
 	pid_t pid = process_of(id);
-	int ret = pid ? show_process(r, pid, pid == id ? 0 : id) : -ESRCH;
+	int ret = pid ? kc_threads_show(&r->threads, pid, pid == id ? 0 : id) : -ESRCH;
 
 	if (!ret)
 		return;
@@ -349,7 +168,7 @@ static bool has_name(pid_t pid, const char *name)
 	const char *base;
 	ssize_t length;
 
-	if (!strcmp(read_line(pid, pid, "comm", text, sizeof(text)), name))
+	if (!strcmp(kc_proc_line(pid, pid, "comm", text, sizeof(text)), name))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	length = readlink(path, text, sizeof(text) - 1);
@@ -375,7 +194,7 @@ static void show_many(struct round *r)
 		if (pid <= 0 || pid == getpid() || (name && !has_name(pid, name)))
 			continue;
 		found = true;
-		ret = show_process(r, pid, 0);
+		ret = kc_threads_show(&r->threads, pid, 0);
 		if (ret == -EPERM || ret == -EACCES)
 			r->refused++;
 		else if (ret && ret != -ESRCH)
@@ -390,7 +209,7 @@ static void show_many(struct round *r)
 	if (r->refused)
 		kc_error("sudo kunwind stack shows all processes",
 			 "%zu processes are not shown: you may not trace them", r->refused);
-	if (name && found && !r->shown)
+	if (name && found && !r->threads.shown)
 		r->failed = true;
 }
 
@@ -408,20 +227,20 @@ static int run_round(struct round *r)
 
 	kc_maps_begin();
 	/* A file may have been written anew since the last round. */
-	r->modules = kr_modules_new(NULL, false, -1, r->notes);
-	r->shown = 0;
+	r->threads.modules = kr_modules_new(NULL, false, -1, r->threads.notes);
+	r->threads.shown = 0;
 	r->refused = 0;
-	r->failed = false;
-	r->processes = r->options->json ? json_array() : NULL;
+	r->failed = r->threads.failed = false;
+	r->threads.processes = r->options->json ? json_array() : NULL;
 	if (r->options->all || r->options->name)
 		show_many(r);
 	for (i = 0; i < r->options->nr_ids; i++)
 		show_id(r, number_of(r->options->ids[i]));
-	status = r->failed ? KC_FAILED : 0;
-	if (r->processes)
-		status = kc_print_json(r->processes) ?: status;
-	kr_modules_free(r->modules);
-	say_notes(r->notes);
+	status = r->failed || r->threads.failed ? KC_FAILED : 0;
+	if (r->threads.processes)
+		status = kc_print_json(r->threads.processes) ?: status;
+	kr_modules_free(r->threads.modules);
+	say_notes(r->threads.notes);
 	return status;
 }
 
@@ -439,10 +258,13 @@ static const struct sigaction ending = { .sa_handler = end_soon };
 static int show_others(const struct options *options, struct kunwind_handle *handle,
 		       struct kunwind_bt *bt)
 {
-	struct round r = { .options = options, .handle = handle, .bt = bt };
+	struct round r = {
+		.options = options,
+		.threads = { .handle = handle, .bt = bt, .kernel = options->kernel },
+	};
 	int status;
 
-	r.notes = kr_notes_new();
+	r.threads.notes = kr_notes_new();
 	if (options->watch) {
 		sigaction(SIGINT, &ending, NULL);
 		sigaction(SIGTERM, &ending, NULL);
@@ -457,7 +279,7 @@ static int show_others(const struct options *options, struct kunwind_handle *han
 			fputs("\033[H\033[2J", stdout);
 		status = run_round(&r);
 	}
-	kr_notes_free(r.notes);
+	kr_notes_free(r.threads.notes);
 	return status;
 }
 
