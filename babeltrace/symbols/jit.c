@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* See jit.h. */
+#include <errno.h>
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
@@ -29,6 +30,8 @@ struct kr_jit {
 	GHashTable *processes;
 	/* Of all files that were read, and of what they say. */
 	uint64_t bytes;
+	/* Files of which some names are missing. */
+	uint64_t left_out;
 };
 
 static gint compare(gconstpointer a, gconstpointer b)
@@ -43,6 +46,7 @@ static gint compare(gconstpointer a, gconstpointer b)
 struct into {
 	GStringChunk *strings;
 	GArray *entries;
+	bool full;
 };
 
 static void add(void *data, uint64_t start, uint64_t size, const char *name)
@@ -53,9 +57,13 @@ static void add(void *data, uint64_t start, uint64_t size, const char *name)
 		.order = into->entries->len,
 	};
 
-	/* A line of a map can have 5 bytes. */
-	if (entry.function.end <= start || into->entries->len == KR_JIT_BYTES / sizeof(entry))
+	if (entry.function.end <= start)
 		return;
+	/* A line of a map can have 5 bytes. */
+	if (into->entries->len == KR_JIT_BYTES / sizeof(entry)) {
+		into->full = true;
+		return;
+	}
 	entry.function.name = g_string_chunk_insert(into->strings, name);
 	g_array_append_val(into->entries, entry);
 }
@@ -89,6 +97,8 @@ static char *read_file(struct kr_jit *jit, const char *before, int64_t pid, cons
 
 	if (bytes)
 		jit->bytes += *length;
+	else if (errno == EFBIG)
+		jit->left_out++;
 	g_free(path);
 	return bytes;
 }
@@ -111,6 +121,7 @@ static GArray *read_process(struct kr_jit *jit, int64_t pid)
 	g_free(bytes);
 	jit->bytes += MIN(into.entries->len * sizeof(struct entry),
 			  KR_JIT_ALL_BYTES - jit->bytes);
+	jit->left_out += into.full;
 	g_array_sort(into.entries, compare);
 	return into.entries;
 }
@@ -128,8 +139,10 @@ const struct kr_jit_function *kr_jit_find(struct kr_jit *jit, int64_t pid, uint6
 	const struct entry *best = NULL, *entry;
 	guint i, looks;
 
-	if (!entries && g_hash_table_size(jit->processes) == KR_JIT_PROCESSES)
+	if (!entries && g_hash_table_size(jit->processes) == KR_JIT_PROCESSES) {
+		jit->left_out = MAX(jit->left_out, 1);
 		return NULL;
+	}
 	if (!entries) {
 		entries = read_process(jit, pid);
 		g_hash_table_insert(jit->processes, g_memdup2(&pid, sizeof(pid)), entries);
@@ -141,6 +154,14 @@ const struct kr_jit_function *kr_jit_find(struct kr_jit *jit, int64_t pid, uint6
 			best = entry;
 	}
 	return best ? &best->function : NULL;
+}
+
+uint64_t kr_jit_take_left_out(struct kr_jit *jit)
+{
+	uint64_t left_out = jit->left_out;
+
+	jit->left_out = 0;
+	return left_out;
 }
 
 static void free_entries(gpointer entries)

@@ -27,6 +27,9 @@ struct kr_jit_function {
 struct kr_jit *kr_jit_new(const char *folder);
 void kr_jit_free(struct kr_jit *jit);
 
+/* Return: how many files had more names than a budget allows, since this was asked last. */
+uint64_t kr_jit_take_left_out(struct kr_jit *jit);
+
 /* Return: the function that a process has at an address, or NULL. */
 const struct kr_jit_function *kr_jit_find(struct kr_jit *jit, int64_t pid, uint64_t address);
 

@@ -97,6 +97,11 @@ static const struct {
 		"address spaces are left out: the trace has too many mappings",
 		"those that were used least recently are; the addresses of their later stacks are shown as numbers",
 	},
+	[KR_JIT_LARGE] = {
+		"file with names of compiled code is too large",
+		"files with names of compiled code are too large",
+		"a process may have 64 MB of them, and all processes 256 MB; code without a name is shown as [anon]",
+	},
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",
 		"files have no symbols for some of their addresses",

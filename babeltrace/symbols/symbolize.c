@@ -8,6 +8,7 @@
 #include "event_bytes.h"
 #include "filter.h"
 #include "history.h"
+#include "jit.h"
 #include "maps.h"
 #include "message.h"
 #include "mirror.h"
@@ -160,6 +161,9 @@ static void note_forgotten(struct iterator *it)
 static void say_notes(struct iterator *it)
 {
 	note_forgotten(it);
+	if (it->component->jit)
+		kr_note_many(it->component->notes, KR_JIT_LARGE,
+			     kr_jit_take_left_out(it->component->jit));
 	if (it->resolver.stacks && !it->maps) {
 		kr_notes_forget(it->component->notes, KR_NO_SPACE);
 		kr_notes_forget(it->component->notes, KR_UNTOLD);

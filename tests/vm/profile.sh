@@ -154,6 +154,15 @@ linked_out() {
 }
 ok "a link in /tmp to another folder" linked_out
 
+# too_large: a recording says what it leaves out.
+too_large() {
+	# shellcheck disable=SC2016
+	"$kunwind" profile --no-view -o large -- sh -c 'truncate -s 65M "/tmp/perf-$$.map"' 2>said || return
+	cat said
+	grep -q 'names of compiled code are missing, of process [0-9]* at least: a process may have 64 MB' said
+}
+ok "a file of names that is too large" too_large
+
 # held_up: a process whose /tmp never answers holds up nobody else's recording.
 held_up() {
 	"$TOP/tests/subjects/silent-tmp.py" >mounted &

@@ -4,6 +4,7 @@
  * into /tmp of its own root, or where it works. Only while it lives, these can be found. The
  * copies have the number that the trace has.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
@@ -36,11 +37,13 @@ static const struct kind {
  * @folder: the folder
  * @begin: when the recording began
  * @bytes: of what was copied
+ * @too_large: a process whose file was not; 0: none
  */
 struct keeper {
 	const char *folder;
 	time_t begin;
 	uint64_t bytes;
+	int too_large;
 };
 
 static char *path_of(const char *folder, const struct kind *kind, int pid)
@@ -83,6 +86,8 @@ static void copy(struct keeper *keeper, const struct kind *kind, int pid, const 
 					 &length);
 		if (text && write_copy(keeper->folder, kind, pid, text, length))
 			keeper->bytes += length;
+		if (!text && errno == EFBIG)
+			keeper->too_large = pid;
 		g_free(text);
 	}
 	close(fd);
@@ -208,6 +213,9 @@ static void keep_all(const char *folder, time_t begin)
 	keep_in(TMP, &keeper);
 	keep_in(here, &keeper);
 	keep_of_all_living(&keeper);
+	if (keeper.too_large)
+		kc_error(NULL, "names of compiled code are missing, of process %d at least: a process may have %d MB of them, and all processes %d MB",
+			 keeper.too_large, (int)(KR_JIT_BYTES >> 20), (int)(KR_JIT_ALL_BYTES >> 20));
 	g_free(here);
 	g_free(own);
 }
