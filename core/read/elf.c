@@ -307,21 +307,29 @@ static void feed_name_shdr(struct kuw_elf *elf, struct kuw_cur *c)
 	elf->names.len = min_t(u64, len, KUW_MAX_NAMES);
 }
 
-static void feed_names(struct kuw_elf *elf, const u8 *bytes, u32 len)
+/* Return: whether the @len bytes of @name are @at bytes further on. */
+static bool is_at(struct kuw_cur c, u64 at, const char *name, u32 len)
 {
-	static const u8 eh_frame[] = ".eh_frame", go[] = ".gopclntab", relro[] = ".data.rel.ro";
+	const u8 *bytes = kuw_have(&c, at) ? kuw_bytes(&c, len) : NULL;
+
+	return bytes && !memcmp(bytes, name, len);
+}
+
+static void feed_names(struct kuw_elf *elf, const struct kuw_cur *c)
+{
+	static const char eh_frame[] = ".eh_frame", go[] = ".gopclntab", relro[] = ".data.rel.ro";
 	const u32 before = sizeof(relro) - 1;
 	u32 i;
 
-	for (i = 0; i + sizeof(eh_frame) <= len && elf->nr_names < KUW_ELF_NAMES; i++)
-		if (!memcmp(bytes + i, eh_frame, sizeof(eh_frame)))
+	for (i = 0; i < kuw_left(c) && elf->nr_names < KUW_ELF_NAMES; i++)
+		if (is_at(*c, i, eh_frame, sizeof(eh_frame)))
 			elf->name_at[elf->nr_names++] = i;
-	for (i = 0; i + sizeof(go) <= len && elf->nr_go_names + 1 < KUW_ELF_NAMES; i++) {
-		if (memcmp(bytes + i, go, sizeof(go)))
+	for (i = 0; i < kuw_left(c) && elf->nr_go_names + 1 < KUW_ELF_NAMES; i++) {
+		if (!is_at(*c, i, go, sizeof(go)))
 			continue;
 		elf->go_name_at[elf->nr_go_names++] = i;
 		/* In position-independent programs. */
-		if (i >= before && !memcmp(bytes + i - before, relro, before))
+		if (i >= before && is_at(*c, i - before, relro, before))
 			elf->go_name_at[elf->nr_go_names++] = i - before;
 	}
 }
@@ -398,7 +406,7 @@ int kuw_elf_feed(struct kuw_elf *elf, const void *bytes, u32 len)
 		feed_name_shdr(elf, &c);
 		break;
 	case STATE_NAMES:
-		feed_names(elf, bytes, len);
+		feed_names(elf, &c);
 		break;
 	case STATE_SHDRS:
 		feed_shdrs(elf, &c);
