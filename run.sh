@@ -111,7 +111,7 @@ long tests:
   ./run.sh test formats        read timelines and profiles with other programs, Perfetto's importer too (an hour, then 5 minutes)
   ./run.sh test names          compare the names in more than 1,000 stacks with gdb's
   ./run.sh test nmi            walk in 10,000 NMIs a second, and in NMIs at each instruction of the kernel's entry code
-  ./run.sh test endurance      walk in ten million NMIs of a debug kernel, and load kunwind-tracing 10,000 times (3 hours)
+  ./run.sh test endurance      walk in ten million NMIs of a debug kernel, and load kunwind-tracing 10,000 times (7 hours)
   ./run.sh test smp            run storms and NMIs in a guest whose CPUs run at the same time
   ./run.sh test soak [MINUTES] start and end processes, libraries and mappings for 30 minutes
   ./run.sh test peers          run the tests of libunwind, GCC and elfutils with kunwind's stacks; downloads their sources

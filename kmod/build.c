@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * One build reads what core/elf.c asks for, copies the sections, and runs core/compile.c
- * in areas that grow on request. Everything is charged to the memory cgroup of the
- * process that maps the file, and to its user. All builds together share
+ * One build reads what core/read/elf.c asks for, copies the sections, and runs
+ * core/compile/compile.c in areas that grow on request. Everything is charged to the memory
+ * cgroup of the process that maps the file, and to its user. All builds together share
  * kw_build_budget, as one user can map any number of files at the same time.
  */
 #include <linux/elf.h>

@@ -167,7 +167,8 @@ static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
  * Start to consume stacks: those of the process @pid of the user @uid, which has @mm. The
  * caller holds @mm, not its users. If @mm is NULL, those of @uid's processes, or of all
  * (KW_EVERYBODY).
- * Context: process context, sleeps. Return: as kunwind_attach().
+ * Context: process context, sleeps. Return: as kunwind_attach(); -ESRCH, too, if @mm has no
+ * users any more.
  */
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {

@@ -25,7 +25,7 @@ struct kw_name {
 struct kw_origin {
 	/* NULL if the mapping has no file and is not the vDSO, or if no table could be made. */
 	struct kw_table *table;
-	/* NULL if there was no memory for it. */
+	/* NULL if there was no memory for it, it is too long, or the space has too many. */
 	struct kw_name *name;
 	u64 off;
 	u64 inode;

@@ -101,7 +101,7 @@ static int hook(struct kunwind_redirect *r)
 	r->ops.func = NULL;
 	/* Each tool that wants callchains can bring it here. */
 	pr_err_ratelimited("%s: %s() cannot be replaced: %s\n", module_name(r->owner), r->from,
-			   ret == -EBUSY ? "a livepatch or another module replaces it already" :
+			   ret == -EBUSY ? "a livepatch or another module replaces it already, or kernel.ftrace_enabled is 0" :
 					   "ftrace refused");
 	return ret;
 }

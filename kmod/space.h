@@ -33,7 +33,10 @@ struct kw_range {
  */
 #define KW_SLOTS	8
 
-/* Part of a space. Claimed and given back under the space's lock. */
+/*
+ * Part of a space. Claimed under the space's lock. Given back under it, too, or without it
+ * where the work was not queued.
+ */
 struct kw_slot {
 	struct callback_head work;
 	struct kw_space *space;
@@ -52,11 +55,11 @@ struct kw_slot {
 /*
  * One covered mm. Documentation/design.md has its states.
  *
- * Made by open() of the device, by an attaching tracer, or ahead of time for hooks, which
- * cannot allocate. Walks read it with preemption off, and hooks under rcu_read_lock(), in
- * NMIs, too. The hash holds one reference, and gives it up when the mm exits or when no
- * consumer covers it any more. Queued work, dumps and open devices hold others. The last
- * kw_space_put() frees it after a grace period.
+ * Made by open() of the device, by a request for a thread of another process, by an attaching
+ * tracer, or ahead of time for hooks, which cannot allocate. Walks read it with preemption
+ * off, and hooks under rcu_read_lock(), in NMIs, too. The hash holds one reference, and gives
+ * it up when the mm exits or when no consumer covers it any more. Queued work, dumps and open
+ * devices hold others. The last kw_space_put() frees it after a grace period.
  */
 struct kw_space {
 	struct hlist_node node;
@@ -73,8 +76,8 @@ struct kw_space {
 	/*
 	 * The state. @events: how many mapping events there were; @known: the last one
 	 * that @snap knows of; @wrong: the last one that replaced something that @snap
-	 * has. Written under @lock, and @events and @wrong under mmap_lock, too. Walks
-	 * read them without a lock.
+	 * has. Written under @lock, and @events and @wrong under mmap_lock, too, except in a
+	 * child of fork() that has not run yet. Walks read them without a lock.
 	 */
 	s64 events;
 	s64 known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Walk a task's stack, by core/walk.c: current's, or that of a thread on no CPU (thread.c). */
+/* Walk a task's stack, by core/walk/walk.c: current's, or that of a thread on no CPU (thread.c). */
 #include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>

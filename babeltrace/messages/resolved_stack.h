@@ -97,8 +97,8 @@ void kr_stack_frame(const struct kr_stack *stack, uint64_t i,
 		    struct kr_stack_frame *frame);
 
 /*
- * What an event says of itself, as far as it does: the name of its class, and
- * the context fields procname, pid, tid. -1 and "" if they are not there.
+ * What an event says of its task, as far as it does: the context fields procname, pid, tid.
+ * -1 and "" if they are not there.
  */
 struct kr_task {
 	const char *procname;

@@ -13,9 +13,9 @@ struct task_struct;
 /**
  * struct kunwind_result - how a walk ended
  * @count: frames written
- * @proven: how many of them follow from unwind tables alone. The frames after them
- *	rest on a guess: the walk took a step by frame pointer, or assumed that the code
- *	had pushed nothing since it was called
+ * @proven: how many of them are certain. The frames after them rest on a guess: the walk
+ *	followed the code ahead to the function's return, took a step by frame pointer, or
+ *	assumed that the code had pushed nothing since it was called
  * @stop: enum kunwind_stop of <uapi/linux/kunwind.h>
  * @space: the number of the address space that was walked, 0 if there was none;
  *	see struct kunwind_mapping
@@ -73,7 +73,8 @@ struct kunwind_mapping {
  *	attach_work_ms. The caller must check privileges: the consumer covers all
  *	processes.
  * Return: the consumer, or ERR_PTR(): -ENOMEM; -EINTR after a fatal signal;
- *	-EOPNOTSUPP if the kernel lacks a function that must be hooked.
+ *	-EOPNOTSUPP if the kernel lacks a function that must be hooked, or ftrace cannot
+ *	hook it, as with the sysctl kernel.ftrace_enabled at 0.
  */
 struct kunwind_consumer *kunwind_attach(void);
 
@@ -111,8 +112,9 @@ void kunwind_detach(struct kunwind_consumer *consumer);
  *
  * A stack that could not be walked to its end is a result, with the reason in
  * @result->stop. Two reasons can come without any frame: KUNWIND_STOP_NO_USER, for a
- * kernel thread, and KUNWIND_STOP_CONTEXT, if an NMI came while the kernel was saving
- * the user registers, so that they are not known.
+ * kernel thread or a worker of io_uring, and KUNWIND_STOP_CONTEXT, where the user registers
+ * are not known: an NMI came while the kernel was saving them, the task is in execve(), or
+ * @regs are not those of user mode.
  *
  * The walk waits for no lock, allocates nothing, faults in no page and is bounded in
  * time. A walk that interrupts another one on the same CPU and context level gets
@@ -137,8 +139,8 @@ void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
  * the stack that are not in memory are not read: KUNWIND_STOP_STACK_FAULT.
  *
  * Context: process context, sleeps; the caller holds a consumer.
- * Return: 0; -ESRCH if the thread has no user memory, or exits; -EAGAIN if it kept moving
- *	between CPUs; -EINTR after a fatal signal.
+ * Return: 0; -ESRCH if the thread has no user memory, exits, or has just started another
+ *	program; -EAGAIN if it kept moving between CPUs; -EINTR after a fatal signal.
  */
 int kunwind_walk_thread(struct task_struct *task, u64 *frames, u32 capacity,
 			struct kunwind_result *result, bool *running);

@@ -49,7 +49,8 @@ struct kunwind_redirect {
  *
  * Context: process context, sleeps.
  * Return: 0; -ENOENT if the kernel has no such function; -EBUSY if a livepatch or another
- *	module replaces it already; -EINVAL if ftrace cannot trace it; -ENOMEM.
+ *	module replaces it already, or the sysctl kernel.ftrace_enabled is 0; -EINVAL if
+ *	ftrace cannot trace it; -ENOMEM.
  */
 int kunwind_redirect_begin(struct kunwind_redirect *r, unsigned int count);
 

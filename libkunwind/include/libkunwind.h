@@ -116,9 +116,9 @@ uint32_t kunwind_backtrace_state(const struct kunwind_bt *bt);
  * @bt: the backtrace
  *
  * A frame's address is a return address, and the call is the instruction before: look up
- * the address minus 1. If the frame has KUNWIND_FRAME_INTERRUPTED in its flags, a signal
- * interrupted it there: look up the address itself. KUNWIND_FRAME_GUESSED means that no
- * unwind information proves the frame.
+ * the address minus 1. If the frame has KUNWIND_FRAME_INTERRUPTED in its flags, it made a
+ * system call there, or a signal interrupted it: look up the address itself.
+ * KUNWIND_FRAME_GUESSED means that no unwind information proves the frame.
  *
  * Return: kunwind_backtrace_count() frames, innermost first. They change with the
  * next kunwind_backtrace() and live as long as @bt.
@@ -143,12 +143,12 @@ uint32_t kunwind_backtrace_count(const struct kunwind_bt *bt);
 uint32_t kunwind_backtrace_capacity(const struct kunwind_bt *bt);
 
 /**
- * kunwind_backtrace_proven() - how many frames follow from unwind tables alone
+ * kunwind_backtrace_proven() - how many frames are certain
  * @bt: the backtrace
  *
  * Return: 0 to kunwind_backtrace_count(). The frames after them have
- * KUNWIND_FRAME_GUESSED. They are plausible, but not proven: the walk took a step by frame
- * pointer, or assumed that a function had pushed nothing.
+ * KUNWIND_FRAME_GUESSED. They are plausible, but not proven: the walk followed the
+ * code ahead, took a step by frame pointer, or assumed that a function had pushed nothing.
  */
 uint32_t kunwind_backtrace_proven(const struct kunwind_bt *bt);
 

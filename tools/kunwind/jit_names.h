@@ -9,8 +9,9 @@
 #define KC_JIT_NAMES	"jit"
 
 /*
- * Copy /tmp/perf-PID.map of all processes, also of those in containers, and of this user's
- * processes that have ended since @begin, into the folder of a trace.
+ * Copy perf-PID.map and jit-PID.dump of all processes, also of those in containers, and of this
+ * user's processes that have ended since @begin, into the folder of a trace. They are looked for
+ * in /tmp and where the processes work.
  */
 void kc_keep_jit_names(const char *folder, time_t begin);
 

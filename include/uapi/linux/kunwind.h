@@ -261,7 +261,8 @@ enum kunwind_thread_state {
  *
  * Since version 2. Errors in addition to the general ones:
  *   -EINVAL      capacity is 0 or more than 2^20
- *   -ESRCH       there is no such thread, it is the kernel's, or it exits
+ *   -ESRCH       there is no such thread, it is the kernel's, it exits, or it has just
+ *                started another program: ask again then
  *   -EACCES      the caller may not trace the thread
  *   -EAGAIN      the thread kept moving between CPUs, or is in execve(): ask again
  *   -ENOMEM      no memory for the answer, or to cover the process
