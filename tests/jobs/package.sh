@@ -72,6 +72,7 @@ package_boot() {
 	folder=$(mktemp -d "$BUILD_DIR/log/results-package-XXXXXX")
 	JOB_TIMEOUT=$((TEST_LIMIT * ($# - 1) + 120))
 	vm_round "$folder" "$folder/results.1" "${@:2}"
+	rm -rf -- "$(vm_shared "$folder")"
 	cat "$folder/results.1"
 	for test in "${@:2}"; do
 		grep -q "^end $test " "$folder/results.1"
@@ -114,8 +115,10 @@ test_package_release() {
 	package_ready
 	PACKAGE_FRESH_ROOT=$CACHE_DIR/root-fresh-$VM_SUITE
 	stamp=$(digest "$VM_SUITE" "$PACKAGE_FRESH" "$(declare -f package_fresh_make)")
+	cache_lock
 	is_made "$PACKAGE_FRESH_ROOT" "$stamp" || step "${PACKAGE_FRESH_ROOT##*/}" \
 		"making a fresh Debian $VM_SUITE (about 1 min)" package_fresh_make "$stamp"
+	cache_unlock
 	VM_ROOT=$BUILD_DIR/root-package-$VM_SUITE
 	VM_IMAGE=$BUILD_DIR/package-$VM_SUITE/image.ext4
 	VM_INITRD=$BUILD_DIR/package-$VM_SUITE/initrd.cpio
@@ -140,6 +143,7 @@ test_package_release() {
 	package_step rebuilt "the modules are built for both kernels" package_built kunwind kunwind-tracing kunwind-lttng
 	package_step other "the same with the other kernel" package_boot "$(package_other)" package/installed.sh
 	package_step lttng-changes "kunwind-lttng is built anew when lttng-modules change" package_lttng_changes
+	package_step lttng-before "kunwind-lttng is built where lttng-modules were there first" package_lttng_before
 	package_step without-lttng "kunwind-lttng goes with lttng-modules-dkms" package_without_lttng
 	package_step purge "purging" package_purge
 	rm -rf -- "$VM_ROOT" "$VM_IMAGE" "$VM_IMAGE.stamp" "$VM_INITRD" "$VM_INITRD.stamp"
@@ -182,6 +186,14 @@ package_lttng_changes() {
 # package_lttng_times: when kunwind-lttng was built, for each kernel.
 package_lttng_times() {
 	find "$VM_ROOT"/var/lib/dkms/kunwind-lttng/ -name 'kunwind-lttng.ko*' -path '*/module/*' -printf '%T+ %P\n' | sort
+}
+
+# package_lttng_before: lttng-modules that DKMS built before kunwind-dkms was there, so their symbols are not kept.
+package_lttng_before() {
+	local symbols=("$VM_ROOT"/var/lib/dkms/lttng-modules/*/*/*/module/Module.symvers)
+	rm -- "${symbols[@]}"
+	package_lttng_changes
+	ls -l -- "${symbols[@]}"
 }
 
 # package_without_lttng: apt removes it without a complaint, and the other modules stay. apt may configure kunwind-dkms first where it
