@@ -9,6 +9,9 @@ TOP_DIR=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 BUILD_DIR=$TOP_DIR/build
 CACHE_DIR=$(realpath -m -- "${KUNWIND_CACHE:-$BUILD_DIR/cache}")
 CACHE_USE=
+CACHE_LOCK=
+# What guests write. Nothing that they have written here is started by this machine.
+GUEST_DIR=$BUILD_DIR/guest
 RUN_CHILD=
 JOB_DIR=
 JOB_TIMEOUT=900
@@ -135,22 +138,25 @@ options:
   --help          print this
 
 The guest needs no KVM. It has Debian's stock kernel and LTTng, with kunwind's modules loaded and lttng-sessiond running. CMD runs
-as root, in the same directory of this repository as here. It can read the repository, and write below build/. Its standard input
-is empty. Each guest is new: changes outside build/ are lost.
+as root, in the same directory of this repository as here. It can read the repository, and write into build/guest. Its standard input
+is empty. Each guest is new: changes outside build/guest are lost.
 
 exit status: CMD's; 124 after the timeout; 125 if kunwind's own set-up failed; 130 after Ctrl-C.
 
-run.sh needs root. Without it, run.sh starts itself again through sudo. `test host`, `test steps` and `bench host` need root only
-to install missing packages.
+run.sh needs root. Without it, run.sh starts itself again through sudo. `test host`, `test hostile-traces`, `test formats`, `test steps` and
+`bench host` need root only to install missing packages.
 
-All files are made below build/. Downloads are kept in build/cache, or in $KUNWIND_CACHE. `sudo rm -rf build` removes everything.
+All files are made below build/. Downloads are kept in build/cache, or in $KUNWIND_CACHE. `sudo rm -rf build` removes everything, except
+packages that were missing here and, after --native, lttng-modules below /lib/modules.
 END
 }
 
 # Ends what runs and leaves nothing half-made: what is unfinished has another name until it is done.
 clean_up() {
 	local status=$?
-	trap '' INT TERM
+	# Nothing may keep it from the rest: neither a failure, nor a terminal or a reader that is gone.
+	set +e
+	trap '' INT TERM HUP PIPE
 	stop_lanes
 	stop_child
 	test_ended
@@ -170,25 +176,14 @@ setup() {
 		return
 	fi
 	kernel_select "$kernel"
-	# While it runs, a run has a share of the cache. It gives that up to set up: the set-up of another one may wait for it.
-	if [[ -z $CACHE_USE ]]; then
-		exec {CACHE_USE}>"$CACHE_DIR/use"
-	fi
-	flock --unlock "$CACHE_USE"
-	# One set-up at a time: others wait for what it makes.
-	exec {lock}>"$CACHE_DIR/lock"
-	flock --nonblock "$lock" || {
-		say "waiting for another set-up in $CACHE_DIR"
-		flock "$lock"
-	}
+	cache_lock
 	root_ready
 	if [[ $MODULE_LOAD ]]; then
 		module_ready
 		MODULE_LOAD=$MODULE_DIR
 		[[ -e $MODULE_DIR/stamp ]] || MODULE_LOAD=
 	fi
-	flock --shared "$CACHE_USE"
-	exec {lock}>&-
+	cache_unlock
 }
 
 # run_batch DIRECTORY COMMAND...: there, in a guest or here.
@@ -213,8 +208,8 @@ prepare() {
 	'bench all') needs+=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
 	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$NEED_HOST ;;
 	esac
-	[[ ! $TOP_DIR =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $TOP_DIR" \
-		"move the repository, and run the same command again"
+	[[ ! $TOP_DIR$CACHE_DIR =~ [[:space:]:] ]] || die 125 "make cannot work in a folder whose name has spaces or colons: $TOP_DIR, $CACHE_DIR" \
+		"move the repository, or choose another KUNWIND_CACHE, and run the same command again"
 	# To say what is missing needs no root.
 	[[ $NATIVE ]] || is_debian || host_needs "$needs"
 	[[ "$1 ${2-}" == @(test host|test hostile-traces|test formats|test steps|bench host) ]] || become_root "${RUN_ARGUMENTS[@]}"
@@ -223,6 +218,7 @@ prepare() {
 	host_needs "$needs"
 	own_folder "$BUILD_DIR"
 	own_folder "$CACHE_DIR"
+	cache_check
 	[[ -w $BUILD_DIR ]] || die 125 "$BUILD_DIR belongs to another user" "remove it, as that user or with sudo"
 }
 
@@ -235,7 +231,10 @@ main() {
 			(($# > 1)) || die 125 "$1 needs a value" "./run.sh --help tells which"
 			case $1 in
 			--kernel) kernel=$2 ;;
-			--timeout) JOB_TIMEOUT=$2 ;;
+			--timeout)
+				[[ $2 =~ ^(0|[1-9][0-9]{0,8})$ ]] || die 125 "--timeout takes seconds, or 0: $2" "for example: --timeout 600"
+				JOB_TIMEOUT=$2
+				;;
 			--event) TRACE_RECORD+=("$1" "$2") ;;
 			--flame | --perfetto | --pprof | --speedscope)
 				TRACE_FILE=$2
@@ -275,6 +274,7 @@ main() {
 		;;
 	test)
 		[[ -z $NATIVE ]] || die 125 "tests run in a guest only: they load, break and remove modules"
+		[[ $MODULE_LOAD ]] || die 125 "tests need kunwind's modules" "run the same command without --no-module"
 		test_check "${words[@]}"
 		;;
 	bench)

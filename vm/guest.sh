@@ -21,35 +21,22 @@ guest_directory() {
 	esac
 }
 
-# Runs a command where a guest's root cannot change what this machine starts later, as root and in a chroot: the command can only read
-# the cache and what was built. Its arguments are the two folders and the command.
-GUEST_VIEW='
-	build=$1 cache=$2
-	shift 2
-	mount --make-rprivate / 2>/dev/null || {
-		# Where / is no mount, in a chroot, only what is below can be kept private.
-		mount --bind "$build" "$build"
-		mount --make-rprivate "$build"
-	}
-	for dir in "$build"/{module,package,root,test}-*/ "$cache"; do
-		[[ -d $dir ]] || continue
-		mount --bind "$dir" "$dir"
-		mount -o remount,bind,ro "$dir"
-	done
-	exec "$@"
-'
+# from_guest FILE: what a guest wrote, if it is a file. The guest's root can make links of this machine, which would lead anywhere.
+from_guest() {
+	[[ ! -f $1 || -L $1 ]] || cat -- "$1"
+}
 
 # guest_run MODE DIRECTORY COMMAND...: runs it in a new guest; returns its status. MODE is batch or shell.
 guest_run() {
-	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' append boot=() consoles=() icount=() step=() disk=() limit=0 stdin stdout
+	local mode=$1 cwd=$2 job log status=0 readers=() ended='' ended_status qemu_status='' append boot=() consoles=() icount=() step=() disk=() limit=0 stdin stdout each
 	shift 2
-	mkdir -p "$BUILD_DIR/job" "$BUILD_DIR/log"
-	job=$(mktemp -d "$BUILD_DIR/job/XXXXXX")
+	mkdir -p "$BUILD_DIR/job" "$BUILD_DIR/log" "$GUEST_DIR"
+	job=$(mktemp -d "$BUILD_DIR/job/XXXXXX") || return 125
 	JOB_DIR=$job
 	log=$BUILD_DIR/log/kernel-$(date +%Y%m%d-%H%M%S)-${job##*/}.log
 	cp -- "$TOP_DIR/vm/guest-init" "$job/init"
 	{
-		printf '%s=%q\n' JOB_MODE "$mode" JOB_TOP "$TOP_DIR" JOB_BUILD "$BUILD_DIR" JOB_CWD "$cwd" \
+		printf '%s=%q\n' JOB_MODE "$mode" JOB_TOP "$TOP_DIR" JOB_GUEST "$GUEST_DIR" JOB_CWD "$cwd" \
 			JOB_TIMEOUT "$JOB_TIMEOUT" JOB_MODULE "$MODULE_LOAD" JOB_TERM "${TERM-dumb}" JOB_SIZE "$(stty size <&2 2>/dev/null || true)" \
 			JOB_TOOLS "$VM_TOOLS"
 		printf 'JOB_COMMAND=('
@@ -103,7 +90,6 @@ guest_run() {
 		boot=("${FIRMWARE_QEMU[@]}")
 	fi
 	setpriv --pdeathsig TERM -- timeout --foreground --kill-after 10 "$limit" \
-		unshare --mount --propagation unchanged -- bash -euc "$GUEST_VIEW" guest "$BUILD_DIR" "$CACHE_DIR" \
 		qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
 		-accel "tcg,thread=$VM_THREADS" "${icount[@]}" -cpu max -smp "$VM_CPUS" -m "$VM_MEMORY" \
 		-drive "file=${VM_IMAGE//,/,,},if=virtio,format=raw,snapshot=on" "${boot[@]}" "${disk[@]}" \
@@ -114,7 +100,7 @@ guest_run() {
 		"${consoles[@]}" "${step[@]}" \
 		-virtfs "local,path=${job//,/,,},mount_tag=job,security_model=none,multidevs=remap" \
 		-virtfs "local,path=${TOP_DIR//,/,,},mount_tag=top,security_model=none,readonly=on,multidevs=remap" \
-		-virtfs "local,path=${BUILD_DIR//,/,,},mount_tag=build,security_model=none,multidevs=remap" \
+		-virtfs "local,path=${GUEST_DIR//,/,,},mount_tag=guest,security_model=none,multidevs=remap" \
 		<"$stdin" >"$stdout" 2>"$job/qemu" &
 	RUN_CHILD=$!
 	set +m
@@ -134,14 +120,16 @@ guest_run() {
 	done
 	RUN_CHILD=
 	# If qemu never opened them, these readers still wait for a writer.
-	: 1<>"$job/stdout" 1<>"$job/stderr"
+	for each in "$job"/std{out,err}; do
+		[[ ! -p $each || -L $each ]] || : 1<>"$each"
+	done
 	wait || true
 
-	cat "$job/boot" "$job/console" 2>/dev/null | tr -d '\r' >"$log" || true
+	{ from_guest "$job/boot"; from_guest "$job/console"; } 2>/dev/null | tr -d '\r' >"$log" || true
 	ln -sfn -- "${log##*/}" "$BUILD_DIR/log/kernel.log"
 	VM_LOG=$log
-	if [[ -s $job/status ]]; then
-		status=$(<"$job/status")
+	status=$(from_guest "$job/status")
+	if [[ $status == +([0-9]) ]]; then
 		if [[ -e $job/timeout ]]; then
 			say "the command was stopped after $JOB_TIMEOUT s; --timeout S allows more"
 		fi
@@ -151,7 +139,7 @@ guest_run() {
 	elif ((qemu_status == 141)); then
 		status=141
 	else
-		cat "$job/qemu" <(tail -n 15 "$log") | sed 's/^/    /' >&2
+		{ from_guest "$job/qemu"; tail -n 15 "$log"; } | sed 's/^/    /' >&2
 		say "the guest ended without a verdict (qemu: $qemu_status); its kernel log is $log"
 		status=125
 	fi

@@ -21,12 +21,12 @@ unshare util-linux builds modules in the guest'"'"'s root
 mount mount builds modules in the guest'"'"'s root
 '
 
-# What downloads need, and sudo forgets.
-NEED_PROXIES=()
-for proxy in {http,https,ftp,all,no}_proxy {HTTP,HTTPS,FTP,ALL,NO}_PROXY; do
-	[[ -z ${!proxy-} ]] || NEED_PROXIES+=("$proxy=${!proxy}")
+# What downloads and the viewer need, and sudo forgets.
+NEED_ENVIRONMENT=()
+for each in {http,https,ftp,all,no}_proxy {HTTP,HTTPS,FTP,ALL,NO}_PROXY DEBUGINFOD_{URLS,TIMEOUT} NO_COLOR COLORTERM LESS TZ; do
+	[[ -z ${!each-} ]] || NEED_ENVIRONMENT+=("$each=${!each}")
 done
-unset proxy
+unset each
 
 is_debian() {
 	[[ -r /etc/os-release ]] && grep -Eq '^(ID|ID_LIKE)=.*debian' /etc/os-release && command -v apt-get >/dev/null
@@ -56,7 +56,7 @@ as_root() {
 	if ((EUID == 0)); then
 		"$@"
 	else
-		sudo -- env "${NEED_PROXIES[@]}" "$@"
+		sudo -- env "${NEED_ENVIRONMENT[@]}" "$@"
 	fi
 }
 
@@ -104,7 +104,7 @@ become_root() {
 	say "this needs root, to install packages and to make the guest's root file system: starting again through sudo"
 	# Apart, because its status would look like a command's.
 	sudo true || die 125 "sudo does not make you root here" "run it as root"
-	exec sudo -- env "${NEED_PROXIES[@]}" ${KUNWIND_CACHE:+KUNWIND_CACHE="$CACHE_DIR"} "$TOP_DIR/run.sh" "$@"
+	exec sudo -- env "${NEED_ENVIRONMENT[@]}" ${KUNWIND_CACHE:+KUNWIND_CACHE="$CACHE_DIR"} "$TOP_DIR/run.sh" "$@"
 }
 
 # own_folder DIR: makes it; it belongs to who the work tree belongs to.
@@ -116,7 +116,7 @@ own_folder() {
 }
 
 # give_back: what root made here belongs to who the folder belongs to, so that they can read and remove it. Not the root file
-# systems of guests: in those the owners mean something. Their owner can swap folders meanwhile: -execdir goes into each without
+# systems of guests, nor what becomes one: in those the owners mean something. Their owner can swap folders meanwhile: -execdir goes into each without
 # following links.
 give_back() {
 	local dir owner
@@ -125,7 +125,7 @@ give_back() {
 		owner=$(stat -c %u:%g -- "$dir" 2>/dev/null) || continue
 		[[ $owner != 0:* ]] || continue
 		# It refuses to work with a relative folder in PATH.
-		PATH=/usr/sbin:/usr/bin:/sbin:/bin find "$dir" -xdev -type d -user 0 -name 'root-*' -prune -o -user 0 \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin find "$dir" -xdev -type d -user 0 \( -name 'root-*' -o -name '*.dir' \) -prune -o -user 0 \
 			-execdir chown -h "$owner" -- {} + 2>/dev/null || true
 	done
 }

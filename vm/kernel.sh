@@ -7,7 +7,7 @@ VM_KERNEL_PACKAGES=(linux-source-6.12 flex bison bc)
 
 # kernel_fetch STAMP: a copy of the guest's root in which the source is unpacked and can be built.
 kernel_fetch() {
-	local new=$CACHE_DIR/build-$KERNEL_NAME.new
+	local new=$CACHE_DIR/root-build-$KERNEL_NAME.new
 	rm -rf -- "$new"
 	cp -a --reflink=auto -- "$VM_STOCK_ROOT" "$new"
 	root_install "$new" "${VM_KERNEL_PACKAGES[@]}"
@@ -16,12 +16,12 @@ kernel_fetch() {
 		tar xf /usr/src/linux-source-*.tar.xz -C /usr/src/linux --strip-components=1
 		rm -r /usr/src/linux-source-*.tar.xz
 	'
-	finish "$new" "$CACHE_DIR/build-$KERNEL_NAME" "$1"
+	finish "$new" "$CACHE_DIR/root-build-$KERNEL_NAME" "$1"
 }
 
 # kernel_make STAMP: what a guest's root needs of it: kernel, headers, and a folder of modules that is empty except for their index.
 kernel_make() {
-	local build=$CACHE_DIR/build-$KERNEL_NAME new=$CACHE_DIR/kernel-$KERNEL_NAME.new
+	local build=$CACHE_DIR/root-build-$KERNEL_NAME new=$CACHE_DIR/root-kernel-$KERNEL_NAME.new
 	rm -rf -- "$new"
 	mkdir -p "$new"
 	cp -- "$TOP_DIR/vm/debug.config" "$build/usr/src/debug.config"
@@ -44,7 +44,7 @@ kernel_make() {
 		cp modules.order modules.builtin modules.builtin.modinfo "/mnt/usr/lib/modules/$release/"
 		ln -s "$headers" "/mnt/usr/lib/modules/$release/build"
 	'
-	finish "$new" "$CACHE_DIR/kernel-$KERNEL_NAME" "$1"
+	finish "$new" "$CACHE_DIR/root-kernel-$KERNEL_NAME" "$1"
 	rm -rf -- "$build" "$build.stamp"
 }
 
@@ -52,7 +52,7 @@ kernel_make() {
 kernel_root_make() {
 	local new=$VM_ROOT.new
 	root_copy "$new"
-	cp -a -- "$CACHE_DIR/kernel-$KERNEL_NAME/." "$new/"
+	cp -a -- "$CACHE_DIR/root-kernel-$KERNEL_NAME/." "$new/"
 	finish "$new" "$VM_ROOT" "$1"
 }
 
@@ -60,8 +60,8 @@ kernel_root_make() {
 kernel_ready() {
 	local stamp
 	stamp=$(digest "$VM_SUITE" "${VM_KERNEL_PACKAGES[*]}" "$(declare -f kernel_make)" "$TOP_DIR/vm/debug.config")
-	is_made "$CACHE_DIR/kernel-$KERNEL_NAME" "$stamp" && return
-	is_made "$CACHE_DIR/build-$KERNEL_NAME" "$VM_SUITE ${VM_KERNEL_PACKAGES[*]}" || step "kernel-source-$KERNEL_NAME" \
+	is_made "$CACHE_DIR/root-kernel-$KERNEL_NAME" "$stamp" && return
+	is_made "$CACHE_DIR/root-build-$KERNEL_NAME" "$VM_SUITE ${VM_KERNEL_PACKAGES[*]}" || step "kernel-source-$KERNEL_NAME" \
 		"fetching the distribution's kernel source (about 1 min)" kernel_fetch "$VM_SUITE ${VM_KERNEL_PACKAGES[*]}"
 	step "kernel-$KERNEL_NAME" "building a debug kernel from it (about 15 min)" kernel_make "$stamp"
 }

@@ -47,6 +47,8 @@ module_farm() {
 # files of /lib/modules that know them. What the compiler said stays in $MODULE_DIR/said.
 module_make() {
 	local dir=$MODULE_DIR updates=$MODULE_DIR/updates
+	# Guests of another run may load them.
+	[[ ! -e $dir/stamp ]] || cache_alone
 	rm -rf -- "$dir/stamp" "$updates"
 	# What it warned of it would not compile again, and say nothing.
 	! grep -qs 'warning:' "$dir/said" || rm -rf -- "$dir/src"

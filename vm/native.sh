@@ -144,10 +144,12 @@ native_setup() {
 	native_ask
 	own_folder "$BUILD_DIR"
 	own_folder "$CACHE_DIR"
+	cache_check
 	native_select
 	host_needs "$NEED_NATIVE"
 	[[ -e $KERNEL_HEADERS/Makefile ]] || die 125 "there are no headers of the running kernel, $KERNEL_RELEASE" \
 		"install the package of them, or start the kernel that you have headers of"
+	cache_lock
 	if [[ $MODULE_LOAD ]]; then
 		stamp=$(native_lttng_stamp)
 		is_made "$LTTNG_DIR" "$stamp" || step lttng-native "building lttng-modules for kernel $KERNEL_RELEASE (about 2 min)" \
@@ -158,6 +160,7 @@ native_setup() {
 		[[ -e $MODULE_DIR/stamp && $(<"$MODULE_DIR/stamp") == "$stamp" ]] || step module-native \
 			"building kunwind's modules for kernel $KERNEL_RELEASE" native_module_make "$stamp"
 	fi
+	cache_unlock
 	[[ -z $MODULE_LOAD ]] || NATIVE_LOADED=yes
 	lttng --no-sessiond list >/dev/null 2>&1 || NATIVE_SESSIOND=yes
 	step native-load "loading them" native_load

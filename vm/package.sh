@@ -33,11 +33,13 @@ package_make() {
 package_ready() {
 	local stamp
 	kernel_select "${kernel:?}"
+	cache_lock
 	PACKAGE_ROOT=$CACHE_DIR/root-package-$VM_SUITE
 	PACKAGE_DIR=$BUILD_DIR/package-$VM_SUITE
 	stamp=$(digest "$VM_SUITE" "$(package_needs)" "$(declare -f package_root_make)")
 	is_made "$PACKAGE_ROOT" "$stamp" || step "${PACKAGE_ROOT##*/}" \
 		"making a root for builds from Debian $VM_SUITE's packages (about 2 min)" package_root_make "$stamp"
+	cache_unlock
 	stamp=$(digest "$stamp" "$(declare -f package_make)" "$(source_list | (cd "$TOP_DIR" && xargs -d '\n' sha256sum 2>/dev/null))")
 	[[ -e $PACKAGE_DIR/stamp && $(<"$PACKAGE_DIR/stamp") == "$stamp" ]] ||
 		step "package-$VM_SUITE" "building packages for Debian $VM_SUITE" package_make "$stamp"

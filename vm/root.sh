@@ -101,10 +101,36 @@ is_made() {
 	[[ -e $1 && -e $1.stamp && $(<"$1.stamp") == "$2" ]]
 }
 
-# cache_alone: no other run uses what is in the cache. It waits for those that do: guests of theirs run from it.
+# cache_check: the cache is this user's, or root's, and nothing else: root starts programs of it, and removes and gives away what is in it.
+cache_check() {
+	[[ $(stat -c %u -- "$CACHE_DIR") == @(0|"$(stat -c %u -- "$TOP_DIR")") ]] ||
+		die 125 "$CACHE_DIR belongs to another user" "choose another KUNWIND_CACHE"
+	[[ -e $CACHE_DIR/lock || -z $(ls -A -- "$CACHE_DIR") ]] ||
+		die 125 "$CACHE_DIR has other files" "choose a KUNWIND_CACHE that is empty, or not there"
+	: >>"$CACHE_DIR/lock"
+}
+
+# cache_lock: for what makes something in the cache. One at a time: others wait for what it makes. While it runs, a run has a share of the
+# cache. It gives that up meanwhile: another one may wait for it in cache_alone().
+cache_lock() {
+	[[ $CACHE_USE ]] || exec {CACHE_USE}>>"$CACHE_DIR/use"
+	flock --unlock "$CACHE_USE"
+	exec {CACHE_LOCK}>>"$CACHE_DIR/lock"
+	flock --nonblock "$CACHE_LOCK" || {
+		say "waiting for another set-up in $CACHE_DIR"
+		flock "$CACHE_LOCK"
+	}
+}
+
+cache_unlock() {
+	flock --shared "$CACHE_USE"
+	exec {CACHE_LOCK}>&-
+}
+
+# cache_alone: no other run uses what is in the cache, or the modules of this work tree. It waits for those that do: guests of theirs run
+# from it. finish() ends that.
 cache_alone() {
-	# A job that needs no guest has not opened it.
-	[[ $CACHE_USE ]] || exec {CACHE_USE}>"$CACHE_DIR/use"
+	[[ $CACHE_USE ]] || exec {CACHE_USE}>>"$CACHE_DIR/use"
 	flock --nonblock "$CACHE_USE" || {
 		echo "waiting for another run that uses $CACHE_DIR"
 		flock "$CACHE_USE"
@@ -114,9 +140,11 @@ cache_alone() {
 # finish TEMPORARY THING STAMP: only now does it look made.
 finish() {
 	[[ ! -e $2 ]] || cache_alone
-	rm -rf -- "$2" "$2.stamp"
+	# The stamp first: half of it must not look made.
+	rm -rf -- "$2.stamp" "$2"
 	mv -- "$1" "$2"
 	printf '%s\n' "$3" >"$2.stamp"
+	[[ ! $CACHE_USE ]] || flock --shared "$CACHE_USE"
 }
 
 # apart DIR COMMAND...: runs it in a mount namespace of its own: what it mounts in DIR goes with it, also when it is killed.
@@ -342,7 +370,7 @@ root_ready() {
 	}
 	if [[ $VM_DEBUG ]]; then
 		kernel_ready
-		stamp=$(digest "$stamp" "$(<"$CACHE_DIR/kernel-$KERNEL_NAME.stamp")" "$(declare -f kernel_root_make)")
+		stamp=$(digest "$stamp" "$(<"$CACHE_DIR/root-kernel-$KERNEL_NAME.stamp")" "$(declare -f kernel_root_make)")
 		is_made "$VM_ROOT" "$stamp" || {
 			forget_root "$KERNEL_NAME"
 			step "root-$KERNEL_NAME" "putting the debug kernel into a copy of the guest's root" kernel_root_make "$stamp"

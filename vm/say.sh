@@ -63,7 +63,7 @@ watch() {
 	shift
 	[[ -t 2 ]] || return 0
 	columns=$(columns)
-	while sleep 1; do
+	while sleep 1 && kill -0 $$ 2>/dev/null; do
 		line=$(tail -c 400 "$1" | tr '\r' '\n' | tr -cd '[:print:]\n' | tail -n 1)
 		[[ -z ${STEP_SECONDS[$kind]-} ]] || line="about $(in_words "$(step_left "$kind" $((SECONDS - start)))") left  $line"
 		line="    $((SECONDS - start)) s  $line"

@@ -2,10 +2,20 @@
 # shellcheck shell=bash
 # Copies of all sources that are built there: on this machine, or in a chroot of the guest's root.
 
-# source_list: all sources.
+# source_list: all sources. A release can lie in a folder of which another repository knows nothing.
 source_list() {
-	(cd "$TOP_DIR" && { git -c safe.directory='*' ls-files --cached --others --exclude-standard 2>/dev/null ||
-		find . -path ./build -prune -o -type f -printf '%P\n'; })
+	local file list=(git -c safe.directory='*' ls-files)
+	(
+		cd "$TOP_DIR" || exit
+		if "${list[@]}" --error-unmatch run.sh >/dev/null 2>&1; then
+			"${list[@]}" --cached --others --exclude-standard
+		else
+			find . -path ./build -prune -o -type f -printf '%P\n'
+		fi | while read -r file; do
+			# git lists what was removed without it.
+			[[ ! -f $file ]] || echo "$file"
+		done
+	)
 }
 
 # source_farm DIR: a copy of all sources, for builds that write next to them; untouched files keep their time.
@@ -18,7 +28,7 @@ source_farm() {
 	[[ ! -e $dir.list.before ]] || LC_ALL=C sort -u "$dir.list.before" | LC_ALL=C comm -13 <(LC_ALL=C sort -u "$dir.list") - |
 		(cd "$dir" && xargs -r -d '\n' rm -f --)
 	while read -r file; do
-		if [[ -f $TOP_DIR/$file ]] && ! cmp -s "$TOP_DIR/$file" "$dir/$file"; then
+		if ! cmp -s "$TOP_DIR/$file" "$dir/$file"; then
 			mkdir -p "$(dirname "$dir/$file")"
 			cp -p -- "$TOP_DIR/$file" "$dir/$file"
 			touch -- "$dir/$file"
@@ -31,8 +41,8 @@ guest_configure() {
 	source_farm "$1/source"
 	VM_BINDS=$1:$1 in_root bash -euc '
 		cd "$0/source"
-		[[ -e configure ]] || autoreconf -i
-		if ! [[ -e Makefile && $(cat ../root 2>/dev/null) == "$1" ]]; then
+		if [[ $(cat ../root 2>/dev/null) != "$1" ]]; then
+			autoreconf -i
 			./configure
 			# make does not know that configure decided otherwise.
 			make -s clean

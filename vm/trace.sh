@@ -67,7 +67,8 @@ reader() {
 		env "${env[@]}" BABELTRACE_PLUGIN_PATH="$(tools_plugin)" "$(tools_path)/kunwind" report "$@" "$folder"
 		return
 	fi
-	binds=("$TOP_DIR:$TOP_DIR" "$folder:/mnt" "$built:$built")
+	# The repository itself may be below /mnt.
+	binds=("$TOP_DIR:$TOP_DIR" "$folder:/usr/src/trace" "$built:$built")
 	for each in TERM NO_COLOR COLORTERM LESS TZ DEBUGINFOD_URLS DEBUGINFOD_TIMEOUT; do
 		[[ -z ${!each-} ]] || env+=("$each=${!each}")
 	done
@@ -79,7 +80,7 @@ reader() {
 		cp -L -- /etc/resolv.conf "$VM_ROOT/etc/resolv.conf" || true
 	fi
 	VM_BINDS=$(printf '%s\n' "${binds[@]}") in_root "${env[@]}" "BABELTRACE_PLUGIN_PATH=$(tools_plugin)" \
-		"$(tools_path)/kunwind" report "$@" /mnt
+		"$(tools_path)/kunwind" report "$@" /usr/src/trace
 }
 
 # trace_run FOLDER COMMAND...: records into it; returns the command's status. What the command prints goes to stderr: stdout is for the view.
@@ -92,9 +93,15 @@ trace_run() {
 
 # trace_show FOLDER [OPTION...]
 trace_show() {
+	local view status=0
 	if [[ $TRACE_FILE ]]; then
-		reader "$@" >"$TRACE_FILE"
-		say "$TRACE_FILE is written"
+		# As a whole, or not at all.
+		view=$(mktemp "$BUILD_DIR/view-XXXXXX") || return
+		reader "$@" >"$view" || status=$?
+		((status)) || cat -- "$view" >"$TRACE_FILE" || status=$?
+		((status)) || say "$TRACE_FILE is written"
+		rm -- "$view"
+		return "$status"
 	else
 		reader "$@"
 	fi
@@ -102,14 +109,19 @@ trace_show() {
 
 # trace_folder: a new name for a trace.
 trace_folder() {
-	mktemp -u "$BUILD_DIR/trace/$(date +%Y%m%d-%H%M%S)-XXXXXX"
+	mktemp -u "$GUEST_DIR/trace/$(date +%Y%m%d-%H%M%S)-XXXXXX"
 }
 
 # trace_job COMMAND...: the job `trace`.
 trace_job() {
 	local folder status=0
 	folder=$(trace_folder)
-	[[ -z $TRACE_FILE ]] || : >"$TRACE_FILE" || die 125 "$TRACE_FILE cannot be written"
+	if [[ $TRACE_FILE && ! -e $TRACE_FILE ]]; then
+		: >"$TRACE_FILE" || die 125 "$TRACE_FILE cannot be written"
+		((EUID)) || chown -h --reference="$TOP_DIR" -- "$TRACE_FILE"
+	elif [[ $TRACE_FILE ]]; then
+		: >>"$TRACE_FILE" || die 125 "$TRACE_FILE cannot be written"
+	fi
 	tools_ready
 	trace_run "$folder" "$@" || status=$?
 	if [[ -d $folder ]]; then

@@ -179,7 +179,9 @@ bench_disk() {
 	local stamp
 	stamp=$(digest "$(<"$VM_STOCK_ROOT.stamp")" "$(declare -f bench_disk_make)")
 	VM_DISK=$CACHE_DIR/chromium-$KERNEL_NAME.ext4
+	cache_lock
 	is_made "$VM_DISK" "$stamp" || step chromium "fetching chromium, to see how much later it starts (about 1 min)" bench_disk_make "$stamp"
+	cache_unlock
 }
 
 # bench_guest_versions: of the guest's peers; nothing if one of them does not say it.

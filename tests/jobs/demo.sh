@@ -49,14 +49,14 @@ main_job() {
 	main_calls "$folder"
 	say "what 'kunwind trace -- ls -l /' shows on a terminal:"
 	READER_LINES=25 reader "$folder/ls" --summary 2>/dev/null
-	reader "$folder/ls" --flame - >"$folder/ls.html" 2>/dev/null
+	reader "$folder/ls" --flame - >"$BUILD_DIR/ls.html" 2>/dev/null
 	if [[ -s $folder/perf.html ]]; then
-		mv -- "$folder/perf.html" "$BUILD_DIR/perf.html"
+		from_guest "$folder/perf.html" >"$BUILD_DIR/perf.html"
 		say 'perf record -g of a Python program, without kunwind and with it:'
 		main_said "$folder/perf.said"
 		say "    side by side, in a browser:    $BUILD_DIR/perf.html"
 	fi
-	say "the flame graph of ls, in a browser:  $folder/ls.html" \
+	say "the flame graph of ls, in a browser:  $BUILD_DIR/ls.html" \
 		"next:  ./run.sh trace -- python3 -c 'import json'    traces a program of yours" \
 		"       ./run.sh trace --flame page.html -- CMD     draws it" \
 		"       ./run.sh shell                              has lttng, perf, bpftrace and gdb"

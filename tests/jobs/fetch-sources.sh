@@ -49,10 +49,13 @@ sources_missing() {
 
 # sources_need NAME PACKAGE PATTERN...: fetches it if it is not here, or notes why that cannot be done.
 sources_need() {
+	cache_lock
+	is_made "$SOURCES_DIR/$1" "$(digest "$*")" || sources_get "$@"
+	cache_unlock
+}
+
+sources_get() {
 	local name=$1
-	if is_made "$SOURCES_DIR/$name" "$(digest "$*")"; then
-		return
-	fi
 	if [[ -z $SOURCES_APT ]]; then
 		run_step sources-update "fetching the list of Debian's source packages" root_apt deb-src "$SOURCES_DIR/apt" --error-on=any update
 		SOURCES_APT=$STEP_STATUS

@@ -26,7 +26,8 @@ test_others() {
 	local folder kernels=("${KERNELS[@]:1}") lanes
 	kernel=${KERNELS[0]}
 	setup
-	vm_programs || return 0
+	vm_programs
+	((STEP_STATUS == 0)) || return 0
 	VM_TOGETHER=together
 	for kernel in "${kernels[@]}"; do
 		setup

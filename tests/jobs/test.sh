@@ -19,14 +19,16 @@ skipped() {
 	printf 'SKIP: %s\n' "$*" >&2
 }
 
-# host_configure DIR [OPTION...]: a configure that is there is made anew by make itself when its sources changed.
+# host_configure DIR [OPTION...]: if it has not been done. make itself does it again when its sources changed.
 host_configure() {
 	local dir=$1
 	shift
 	source_farm "$dir"
 	cd "$dir" || return
-	[[ -e configure ]] || autoreconf -i
-	[[ -e Makefile ]] || ./configure "$@"
+	[[ ! -e configured ]] || return 0
+	autoreconf -i
+	./configure "$@"
+	: >configured
 }
 
 # Tests' programs are made for `make check` only, where nobody would see that one cannot be built.
@@ -43,14 +45,20 @@ host_build_folder() {
 
 host_check() {
 	cd "$BUILD_DIR/test-host" || return
+	check_make -k -j"$(nproc)" check
+}
+
+# check_make ARGUMENT...: make, and what it needs of host_sum(). The verdict is in the results. A failed test makes `make` fail, too; if it
+# fails without one, some tests have not run.
+check_make() {
 	find . -name '*.trs' -delete
-	# The verdict is in the results; a failed test makes `make` fail, too.
-	make -k -j"$(nproc)" check || true
+	rm -f check-failed
+	make "$@" || : >check-failed
 }
 
 # host_sum [DIR]: counts the results that automake left.
 host_sum() {
-	local kind name found=0 dir=${1-$BUILD_DIR/test-host}
+	local kind name found=0 dir=${1-$BUILD_DIR/test-host} before=$TEST_FAILED
 	while read -r kind name; do
 		found=1
 		case $kind in
@@ -60,6 +68,7 @@ host_sum() {
 		esac
 	done < <("$TOP_DIR/tests/jobs/automake-results" "$dir")
 	((found)) || failed "host tests: no results"
+	[[ ! -e $dir/check-failed ]] || ((TEST_FAILED > before)) || failed "host tests: make failed, and no test did: some have not run"
 	say "what the host tests said is in $BUILD_DIR/log/setup-host-check.log, and in *.log next to each in $dir"
 }
 
@@ -81,9 +90,8 @@ hostile_check() {
 	for folder in libkunwind babeltrace tools/kunwind; do
 		make -j"$(nproc)" -C "$folder"
 	done
-	find . -name '*.trs' -delete
 	export CORPUS=$SOURCES_DIR/babeltrace2/tests/data/ctf-traces
-	make -C tests/reader check TESTS='corpus.test hostile.test' || true
+	check_make -C tests/reader check TESTS='corpus.test hostile.test'
 }
 
 test_hostile_traces() {
@@ -120,14 +128,13 @@ trace_processor_make() {
 formats_check() {
 	host_configure "$BUILD_DIR/test-host" --enable-sanitizers
 	make -j"$(nproc)"
-	find . -name '*.trs' -delete
 	if [[ -d $SOURCES_DIR/perfetto ]]; then
 		export PERFETTO_PROTO=$SOURCES_DIR/perfetto/protos/perfetto/trace/perfetto_trace.proto
 	fi
 	if [[ -x $SOURCES_DIR/trace_processor_shell ]]; then
 		export TRACE_PROCESSOR=$SOURCES_DIR/trace_processor_shell
 	fi
-	make -C tests/reader check TESTS='sinks.test formats.test' || true
+	check_make -C tests/reader check TESTS='sinks.test formats.test'
 }
 
 test_formats() {
@@ -162,22 +169,32 @@ vm_build() {
 	' "$dir"
 }
 
+# vm_shared FOLDER: the folder in which guests say what they have taken, and what came of it. FOLDER, of the results, is this machine's.
+vm_shared() {
+	echo "$GUEST_DIR/results/${1#"$BUILD_DIR/log/"}"
+}
+
 # vm_left FOLDER TEST...: those that no guest has taken.
 vm_left() {
-	local folder=$1 test
+	local shared test
+	shared=$(vm_shared "$1")
 	shift
 	for test in "$@"; do
-		[[ -e $folder/${test//\//-} ]] || echo "$test"
+		[[ -e $shared/${test//\//-} ]] || echo "$test"
 	done
 }
 
 # vm_round FOLDER RESULTS TEST...: a guest that runs those of them that no other one has taken; fails if it has run none.
 vm_round() {
-	local folder=$1 results=$2 kind test count seen=0 status=0 begun=''
+	local folder results=$2 round kind test count seen=0 status=0 begun=''
+	folder=$(vm_shared "$1")
 	shift 2
-	: >"$results.round"
-	guest_run batch "$TOP_DIR" "$TOP_DIR/tests/jobs/run-tests" "$TOP_DIR" "$(built_folder)" "$folder" "$results.round" \
+	mkdir -p "$folder"
+	# The guest makes it.
+	round=$(mktemp -u "$folder/round-XXXXXX")
+	guest_run batch "$TOP_DIR" "$TOP_DIR/tests/jobs/run-tests" "$TOP_DIR" "$(built_folder)" "$folder" "$round" \
 		"$TEST_LIMIT" "$TEST_LAST" "$@" || status=$?
+	from_guest "$round" >"$results.round"
 	cat "$results.round" >>"$results"
 	while read -r kind test count; do
 		case $kind in
@@ -306,6 +323,7 @@ vm_guests() {
 	TEST_LANES=()
 	kill -- "-$watch"
 	wait "$watch" 2>/dev/null || true
+	rm -rf -- "$(vm_shared "$folder")"
 }
 
 # stop_lanes: ends their guests, and what is made meanwhile.
@@ -342,13 +360,11 @@ setups() {
 	done
 }
 
-# vm_programs: what tests/vm runs in the guest is built, or has failed.
+# vm_programs: builds what tests/vm runs in the guest. Sets STEP_STATUS; not for a condition, as run_step.
 vm_programs() {
 	mkdir -p "$(built_folder)"
 	run_step "vm-build-$KERNEL_NAME" "building the guest tests' programs" vm_build "$(built_folder)"
-	((STEP_STATUS)) || return 0
-	failed "the guest tests' programs cannot be built"
-	return 1
+	((STEP_STATUS == 0)) || failed "the guest tests' programs cannot be built"
 }
 
 # vm_count FOLDER TEST...: the results there. A test that has not begun has failed.
@@ -374,7 +390,8 @@ test_vm() {
 	setup
 	# A debug kernel makes frames larger than is warned of.
 	[[ $KERNEL_NAME == *-debug ]] || { vm_warnings; vm_comments; vm_clean; }
-	vm_programs || return 0
+	vm_programs
+	((STEP_STATUS == 0)) || return 0
 	# Another run in this tree has its own.
 	folder=$(mktemp -d "$BUILD_DIR/log/results-vm-XXXXXX")
 	TEST_FOLDER=$folder
@@ -409,20 +426,21 @@ test_debug() {
 	say "    done in $((SECONDS - begun)) s"
 }
 
-# host_tools WHAT FOLDER: the programs of that folder of host tests are there, or WHAT has failed.
+# host_tools WHAT FOLDER: builds the programs of that folder of host tests, for WHAT. Sets STEP_STATUS; not for a condition, as run_step.
 host_tools() {
 	run_step host-tools "building the programs of $2" host_build_folder "$2"
-	((STEP_STATUS)) || return 0
-	failed "$1: its programs cannot be built"
-	return 1
+	((STEP_STATUS == 0)) || failed "$1: its programs cannot be built"
 }
 
 # counted NAME COMMAND...: what COMMAND prints is shown, and whether it succeeds is one result.
 counted() {
 	local name=$1 status=0
 	shift
-	"$@" &
+	# A group of its own, to be ended with all that is in it.
+	set -m
+	"$@" </dev/null &
 	RUN_CHILD=$!
+	set +m
 	wait "$RUN_CHILD" || status=$?
 	RUN_CHILD=
 	if ((status == 0)); then
@@ -438,7 +456,8 @@ test_rows() {
 	setup
 	tops=("$VM_ROOT")
 	[[ ${2-} == guest ]] || tops+=('')
-	host_tools rows tests/host || return 0
+	host_tools rows tests/host
+	((STEP_STATUS == 0)) || return 0
 	if [[ ! -x $rows ]]; then
 		failed "rows: built without libdwarf or libdw"
 		return 0
@@ -458,7 +477,8 @@ test_rows() {
 # test_steps [MAX]: real programs, the first MAX instructions of each piece, next to a shadow stack.
 test_steps() {
 	local steps=$BUILD_DIR/test-host/tests/steps root=$CACHE_DIR/root-6.12-programs
-	host_tools steps tests/steps || return 0
+	host_tools steps tests/steps
+	((STEP_STATUS == 0)) || return 0
 	if [[ ! -x $steps/steps ]]; then
 		failed "steps: built without libdw"
 		return 0
@@ -506,6 +526,7 @@ own_programs() {
 	install -D "$(built_folder)/calls" "$own/served/buildid/$id/debuginfo"
 	python3 -u -m http.server --bind 127.0.0.1 --directory "$own/served" 0 >"$own/log" 2>&1 &
 	server=$!
+	trap 'kill "$server" 2>/dev/null || true' EXIT
 	for _ in {1..50}; do
 		port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$own/log")
 		[[ ! $port ]] || break
@@ -525,7 +546,8 @@ test_names() {
 	local host=$BUILD_DIR/test-host reader=$TOP_DIR/tests/reader folder ids tools
 	setup
 	tools_ready
-	host_tools names babeltrace || return 0
+	host_tools names babeltrace
+	((STEP_STATUS == 0)) || return 0
 	if [[ ! -e $host/babeltrace/.libs/babeltrace-plugin-kunwind.so ]]; then
 		failed "names: built without the plugin of babeltrace2"
 		return 0
@@ -538,7 +560,8 @@ test_names() {
 	done >/dev/null'
 	tools=(env PLUGINS="$host/babeltrace/.libs" SANITIZE=yes CC=gcc PYTHONDONTWRITEBYTECODE=1)
 	counted "the names of a trace" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 "$folder" "$VM_ROOT"
-	ids=$folder.files
+	ids=$BUILD_DIR/own/files
+	rm -rf -- "$ids"
 	by_build_id "$folder" "$ids"
 	counted "names by build ID" "${tools[@]}" "$reader/check-names" --stacks 1000 --programs 5 --files "$ids" "$folder" "$VM_ROOT"
 	counted "no names from other files of this machine" "${tools[@]}" "$reader/check-names" --none "$folder"
@@ -585,7 +608,9 @@ bpftrace_disk() {
 	local stamp
 	stamp=$(digest "$(declare -f bpftrace_disk_make)")
 	VM_DISK=$CACHE_DIR/bpftrace.ext4
+	cache_lock
 	is_made "$VM_DISK" "$stamp" || step bpftrace "fetching a newer bpftrace (about 2 min)" bpftrace_disk_make "$stamp"
+	cache_unlock
 }
 
 # test_perf: perf next to strace; perf, bpftrace and LTTng at the same time; the recipes of Documentation/tracing.md; a newer bpftrace, and

@@ -21,6 +21,20 @@ install -m 4755 "$(readlink -f /usr/bin/python3)" /run/privileges/python3
 ok "nor a set-user-ID program" says "0 EXDEV" "${nobody[@]}" python3 -S "$SCRATCH/ask.py" hand-over /run/privileges/python3
 rm -r /run/privileges
 
+# shared: a guest's root writes into build/guest, and nowhere else on the machine that the guest runs on.
+shared() {
+	local folder=$TOP/build/guest/privileges each
+	mkdir "$folder" && rmdir "$folder" || return
+	for each in "$TOP" "$TOP/build" "$TOP/build/log" "$BUILT" "$TOP/build/cache"; do
+		mount -o remount,rw "$TOP" 2>/dev/null
+		if mkdir "$each/privileges"; then
+			echo "the guest wrote into $each"
+			return 1
+		fi
+	done
+}
+ok "the guest writes into build/guest alone" shared
+
 writable() {
 	find "$figures" /sys/module/kunwind/parameters -type f -perm /222 | grep .
 }

@@ -3,4 +3,4 @@
 # The test programs of libunwind, GCC and elfutils, as they are, get kunwind's stacks.
 set -uo pipefail
 
-exec "$TOP/tests/peers/run" "$TOP" "$BUILT/peers" "$SCRATCH" "$BUILT/peers/table"
+exec "$TOP/tests/peers/run" "$TOP" "$BUILT/peers" "$SCRATCH" "$TOP/build/guest/peers-table"
