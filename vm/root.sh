@@ -107,7 +107,7 @@ cache_check() {
 		die 125 "$CACHE_DIR belongs to another user" "choose another KUNWIND_CACHE"
 	[[ -e $CACHE_DIR/lock || -z $(ls -A -- "$CACHE_DIR") ]] ||
 		die 125 "$CACHE_DIR has other files" "choose a KUNWIND_CACHE that is empty, or not there"
-	: >>"$CACHE_DIR/lock"
+	((EUID)) || : >>"$CACHE_DIR/lock"
 }
 
 # cache_lock: for what makes something in the cache. One at a time: others wait for what it makes. While it runs, a run has a share of the

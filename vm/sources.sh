@@ -51,6 +51,17 @@ guest_configure() {
 	' "$1" "$(<"$VM_STOCK_ROOT.stamp")"
 }
 
+# build_alone COMMAND...: no other run in this work tree builds at the same time. As a step.
+build_alone() {
+	local lock
+	exec {lock}>>"$BUILD_DIR/lock"
+	flock --nonblock "$lock" || {
+		echo "waiting for another run that builds here"
+		flock "$lock"
+	}
+	"$@"
+}
+
 # Where programs for the guest are built: its user space is the same with all kernels of a release.
 built_folder() {
 	echo "$BUILD_DIR/test-$VM_STOCK"

@@ -44,7 +44,7 @@ tools_ready() {
 	stamp=$(tools_stamp)
 	mkdir -p "$built"
 	[[ -e $built/tools.stamp && $(<"$built/tools.stamp") == "$stamp" ]] ||
-		step "tools-$KERNEL_NAME" "building the command kunwind" tools_build "$stamp"
+		step "tools-$KERNEL_NAME" "building the command kunwind" build_alone tools_build "$stamp"
 	# shellcheck disable=SC2034
 	VM_TOOLS=$built/source
 }

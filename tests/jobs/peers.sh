@@ -25,7 +25,7 @@ test_peers() {
 	if [[ ! -d $SOURCES_DIR/libunwind && ! -d $SOURCES_DIR/elfutils && ! -d $SOURCES_DIR/gcc ]]; then
 		return 0
 	fi
-	run_step peers-build "building the peers' test programs" peers_build "$dir"
+	run_step peers-build "building the peers' test programs" build_alone peers_build "$dir"
 	if ((STEP_STATUS)); then
 		failed "the peers' test programs cannot be built"
 		return 0

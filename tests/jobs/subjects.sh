@@ -22,7 +22,7 @@ subjects_ready() {
 	mkdir -p "$built"
 	stamp=$(subjects_stamp)
 	[[ -e $built/subjects.stamp && $(<"$built/subjects.stamp") == "$stamp" ]] || {
-		step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" subjects_make
+		step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" build_alone subjects_make
 		printf '%s\n' "$stamp" >"$built/subjects.stamp"
 	}
 }

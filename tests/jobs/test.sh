@@ -73,12 +73,12 @@ host_sum() {
 }
 
 test_host() {
-	run_step host-build "building the host tests, with ASan and UBSan" host_build
+	run_step host-build "building the host tests, with ASan and UBSan" build_alone host_build
 	if ((STEP_STATUS)); then
 		failed "the host tests cannot be built"
 		return 0
 	fi
-	run_step host-check "running the host tests" host_check
+	run_step host-check "running the host tests" build_alone host_check
 	((STEP_STATUS == 0)) || failed "the host tests cannot be run"
 	host_sum
 }
@@ -363,7 +363,7 @@ setups() {
 # vm_programs: builds what tests/vm runs in the guest. Sets STEP_STATUS; not for a condition, as run_step.
 vm_programs() {
 	mkdir -p "$(built_folder)"
-	run_step "vm-build-$KERNEL_NAME" "building the guest tests' programs" vm_build "$(built_folder)"
+	run_step "vm-build-$KERNEL_NAME" "building the guest tests' programs" build_alone vm_build "$(built_folder)"
 	((STEP_STATUS == 0)) || failed "the guest tests' programs cannot be built"
 }
 
@@ -428,7 +428,7 @@ test_debug() {
 
 # host_tools WHAT FOLDER: builds the programs of that folder of host tests, for WHAT. Sets STEP_STATUS; not for a condition, as run_step.
 host_tools() {
-	run_step host-tools "building the programs of $2" host_build_folder "$2"
+	run_step host-tools "building the programs of $2" build_alone host_build_folder "$2"
 	((STEP_STATUS == 0)) || failed "$1: its programs cannot be built"
 }
 
@@ -568,7 +568,7 @@ test_names() {
 	rm -rf -- "$ids"
 	trace_run "$folder-2" bash -c 'ls -lR /usr/share/doc/bash >/dev/null'
 	counted "two machines read together" "${tools[@]}" "$reader/check-machines" "$folder" "$folder-2" "$VM_ROOT"
-	run_step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" subjects_make
+	run_step "subjects-$KERNEL_NAME" "building the programs of tests/subjects" build_alone subjects_make
 	mkdir -p "$BUILD_DIR/own"
 	strip -o "$BUILD_DIR/own/stripped" "$(built_folder)/calls"
 	# shellcheck disable=SC2016
