@@ -23,6 +23,7 @@ prepare() {
 		done
 		native_select
 		mkdir -p "$LTTNG_DIR" "$MODULE_DIR/src/lttng-integration"
+		: >"$CACHE_DIR/lock"
 		native_lttng_stamp >"$LTTNG_DIR.stamp"
 		native_module_stamp >"$MODULE_DIR/stamp"
 		cp "$(modinfo -n kunwind)" "$MODULE_DIR/src/" &&
