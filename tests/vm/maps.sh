@@ -81,10 +81,13 @@ dumps_are() {
 	[[ $(grep -c 'kunwind_statedump_begin' "$SCRATCH/$1.text") == "$2" ]]
 }
 
-# lossy: a channel of two pages loses mappings, and says so.
+# lossy: a channel of two pages that nobody reads meanwhile loses mappings, and says so.
 lossy() {
-	begin lost --subbuf-size=4096 --num-subbuf=2 && "$maps" storm 20 "${libs[@]}" && lttng destroy lost &&
-		babeltrace2 "$SCRATCH/lost" 2>&1 >/dev/null | grep -E 'discarded [0-9]+ events?'
+	local status=0
+	begin lost --subbuf-size=4096 --num-subbuf=2 && pkill -STOP lttng-consumerd || return
+	"$maps" storm 20 "${libs[@]}" || status=$?
+	pkill -CONT lttng-consumerd
+	((!status)) && lttng destroy lost && babeltrace2 "$SCRATCH/lost" 2>&1 >/dev/null | grep -E 'discarded [0-9]+ events?'
 }
 
 # ftrace: the same events, without LTTng's probes.

@@ -78,7 +78,7 @@ left() {
 # gone is ended; a session that a user has given a name like that is not.
 apart_pid() {
 	local number session gone dated=kunwind-20261124-153000
-	unshare --pid --fork --mount-proc "$kunwind" trace --no-view -e openat --output there -- sleep 20 2>there.said &
+	unshare --pid --fork --mount-proc "$kunwind" trace --no-view -e openat --output there -- sleep 4321 2>there.said &
 	local pid=$!
 	until lttng list | grep -q kunwind-; do sleep 0.2; done
 	"$kunwind" stop | grep 'no recording' || return
@@ -87,7 +87,10 @@ apart_pid() {
 	# No namespace has the last number.
 	gone=kunwind-${number%-*}-4294967295
 	lttng create "$gone" && lttng create "$dated" && "$kunwind" stop | grep "$gone is ended" || return
-	lttng list | grep "$session" && lttng destroy "$dated" && wait "$pid"
+	lttng list | grep "$session" && lttng destroy "$dated" || return
+	pkill -xf 'sleep 4321'
+	wait "$pid"
+	(($? == 128 + 15))
 }
 
 # daemon_ends: LTTng's daemon is killed while it records. What there is of the trace is not all.
