@@ -101,8 +101,9 @@ static int hook(struct kunwind_redirect *r)
 	r->ops.func = NULL;
 	/* Each tool that wants callchains can bring it here. */
 	pr_err_ratelimited("%s: %s() cannot be replaced: %s\n", module_name(r->owner), r->from,
-			   ret == -EBUSY ? "a livepatch or another module replaces it already, or kernel.ftrace_enabled is 0" :
-					   "ftrace refused");
+			   ret == -EBUSY ?
+			   "a livepatch or another module replaces it already, or ftrace is off" :
+			   "ftrace refused");
 	return ret;
 }
 

@@ -129,7 +129,7 @@ guest_run() {
 	ln -sfn -- "${log##*/}" "$BUILD_DIR/log/kernel.log"
 	VM_LOG=$log
 	status=$(from_guest "$job/status")
-	if [[ $status == +([0-9]) ]]; then
+	if [[ $status =~ ^[0-9]{1,3}$ ]]; then
 		if [[ -e $job/timeout ]]; then
 			say "the command was stopped after $JOB_TIMEOUT s; --timeout S allows more"
 		fi

@@ -98,9 +98,9 @@ static const struct {
 		"those that were used least recently are; the addresses of their later stacks are shown as numbers",
 	},
 	[KR_JIT_LARGE] = {
-		"file with names of compiled code is too large",
-		"files with names of compiled code are too large",
-		"a process may have 64 MB of them, and all processes 256 MB; code without a name is shown as [anon]",
+		"file with names of compiled code exceeds a budget",
+		"files with names of compiled code exceed a budget",
+		"a process may have 64 MB of them, all processes 256 MB, and 65,536 processes some; code without a name is shown as [anon]",
 	},
 	[KR_NO_SYMBOLS] = {
 		"file has no symbol for some of its addresses",

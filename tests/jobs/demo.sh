@@ -31,7 +31,7 @@ main_said() {
 	local line
 	while read -r line; do
 		say "    $line"
-	done < <(grep "^perf record" "$1")
+	done < <(from_guest "$1" | grep "^perf record")
 }
 
 # main_job: the demo program, whose stacks are known, and a program of the distribution without symbols.

@@ -54,6 +54,7 @@ sources_need() {
 	cache_unlock
 }
 
+# sources_get NAME PACKAGE PATTERN...: fetches it, or notes why that cannot be done.
 sources_get() {
 	local name=$1
 	if [[ -z $SOURCES_APT ]]; then

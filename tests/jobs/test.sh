@@ -422,7 +422,7 @@ test_debug() {
 	kernel=6.12-debug
 	# Emulated, and with all these checks, a program takes ten times as long.
 	# The long sweeps of faults wait most of the time, as this kernel frees a module's objects seconds late: one guest more than there are CPUs
-	# here has them. With four guests on two CPUs, twelve results failed for want of time.
+	# here has them. With four guests on two CPUs tests took up to five times as long, and fourteen results failed.
 	TEST_LIMIT=7200 TEST_LAST=debug/verdict.sh TEST_GUESTS=3 test_vm "${tests[@]}"
 	say "    done in $((SECONDS - begun)) s"
 }

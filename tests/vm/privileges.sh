@@ -25,13 +25,14 @@ rm -r /run/privileges
 shared() {
 	local folder=$TOP/build/guest/privileges each
 	mkdir "$folder" && rmdir "$folder" || return
-	for each in "$TOP" "$TOP/build" "$TOP/build/log" "$BUILT" "$TOP/build/cache"; do
-		mount -o remount,rw "$TOP" 2>/dev/null
+	mount -o remount,rw "$TOP" 2>/dev/null
+	for each in "$TOP" "$TOP/build" "$TOP/build/log" "$BUILT"; do
 		if mkdir "$each/privileges"; then
 			echo "the guest wrote into $each"
 			return 1
 		fi
 	done
+	mount -o remount,ro "$TOP"
 }
 ok "the guest writes into build/guest alone" shared
 
