@@ -1,55 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Replace arch_stack_walk_user(), which follows frame pointers for ftrace's option
- * userstacktrace, by kunwind's walk. ftrace records eight frames of a stack. The event
- * kunwind:user_stack records up to MAX_FRAMES.
- *
- * ftrace does not tell a module that the option is set. So the function is replaced while the
- * event is enabled, or while the module's parameter userstacktrace is set.
- *
- * The kernel enables an event under a lock that loading a module needs, too. Covering all
- * processes can take ten seconds. So a worker does it, and the task that enables the event waits
- * for a second at most. Until all are covered, stacks are the kernel's own.
+ * The event kunwind:user_stack, and the module's parameter userstacktrace. ftrace does not tell
+ * a module that its option userstacktrace is set. So user stacks are kunwind's while the event
+ * is enabled, or while the parameter is set.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/capability.h>
-#include <linux/compiler.h>
-#include <linux/completion.h>
-#include <linux/err.h>
-#include <linux/jiffies.h>
 #include <linux/kstrtox.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
 #include <linux/perf_event.h>
-#include <linux/preempt.h>
-#include <linux/rcupdate.h>
-#include <linux/stacktrace.h>
-#include <linux/static_call.h>
 #include <linux/trace_events.h>
-#include <linux/workqueue.h>
-#include <kunwind/kunwind.h>
-#include <kunwind/redirect.h>
+#include "coverage.h"
 #include "user-stack.h"
+#include "user-walk.h"
 
 #define CREATE_TRACE_POINTS
 #include "user-stack-event.h"
-
-/* As many as fit into one page of ftrace's ring buffer, the limit of an event. */
-#define MAX_FRAMES	500
-/* Frames of the first walk. Callers mostly want eight; 16 take no longer. */
-#define FIRST_FRAMES	16
-/* Softirqs, interrupts and NMIs can interrupt a walk, and walk themselves. */
-#define MAX_NESTING	4
-/* How long to wait for coverage: in most systems it is there after some milliseconds. */
-#define COVER_PATIENCE	HZ
-
-/* One for each CPU. Each walk has the next buffer from enter() to leave(), preemption off. */
-struct buffers {
-	unsigned int nesting;
-	u64 frames[MAX_NESTING][MAX_FRAMES];
-};
 
 static DEFINE_MUTEX(users_lock);
 /* Under users_lock: */
@@ -57,193 +24,33 @@ static unsigned int nr_users;
 static bool is_up;
 static bool is_option_on;
 static bool is_event_on;
-/* Written by cover() alone; read with preemption off. */
-static struct kunwind_consumer *consumer;
-/* Whether cover() should attach or detach; under users_lock. */
-static bool is_coverage_wanted;
-/* How the last attempt to attach ended, when @covered is complete. */
-static int cover_error;
-static DECLARE_COMPLETION(covered);
-/* Made by bring_up() for the first user; freed by take_down(), when no walk is running. */
-static struct buffers __percpu *buffers;
 
-DEFINE_STATIC_CALL_NULL(stock_walk_user, arch_stack_walk_user);
-
-static void walk_stock(stack_trace_consume_fn consume, void *cookie,
-		       const struct pt_regs *regs)
+/* The kernel disables an event after the module's exit: then nothing may be left to do. */
+static void settle_if_down(void)
 {
-	static_call(stock_walk_user)(consume, cookie, regs);
-	/* Keep the call from being a jump: the redirect checks the return address. */
-	barrier();
-}
-
-/*
- * Return: room for MAX_FRAMES; NULL if all buffers of this CPU are in use, or if no process is
- * covered yet.
- */
-static u64 *enter(void)
-{
-	struct buffers *own;
-
-	preempt_disable();
-	own = this_cpu_ptr(buffers);
-	if (READ_ONCE(consumer) && own->nesting < MAX_NESTING)
-		return own->frames[own->nesting++];
-	preempt_enable();
-	return NULL;
-}
-
-static void leave(void)
-{
-	/* Before here, a walk that interrupts this one must take the next buffer. */
-	barrier();
-	this_cpu_ptr(buffers)->nesting--;
-	preempt_enable();
-}
-
-/* Count down from a limit in @cookie; stop at the first frame beyond it. */
-static bool count_down(void *cookie, unsigned long addr)
-{
-	int *left = cookie;
-
-	return --*left >= 0;
-}
-
-static bool is_stock_longer(u32 count, const struct pt_regs *regs)
-{
-	int left = count;
-
-	walk_stock(count_down, &left, regs);
-	return left < 0;
-}
-
-/* Return: whether @consume wants more. */
-static bool feed(stack_trace_consume_fn consume, void *cookie, const u64 *frames, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		if (!consume(cookie, frames[i]))
-			return false;
-	return true;
-}
-
-static void walk(u64 *frames, stack_trace_consume_fn consume, void *cookie,
-		 const struct pt_regs *regs)
-{
-	struct kunwind_result result;
-	u32 fed = 0;
-	bool more;
-
-	kunwind_walk(regs, frames, FIRST_FRAMES, &result);
-	if (result.stop == KUNWIND_STOP_CAPACITY) {
-		fed = result.count;
-		more = feed(consume, cookie, frames, fed);
-		if (!more && !trace_user_stack_enabled())
-			return;
-		kunwind_walk(regs, frames, MAX_FRAMES, &result);
-		if (more && result.count > fed)
-			feed(consume, cookie, frames + fed, result.count - fed);
-	} else if (result.stop != KUNWIND_STOP_COMPLETE &&
-		   is_stock_longer(result.count, regs)) {
-		walk_stock(consume, cookie, regs);
-	} else {
-		feed(consume, cookie, frames, result.count);
-	}
-	trace_user_stack(frames, &result);
-}
-
-/* void arch_stack_walk_user(consume, cookie, regs): @regs are current's user registers */
-static void walk_user(stack_trace_consume_fn consume, void *cookie,
-		      const struct pt_regs *regs)
-{
-	u64 *frames = enter();
-
-	if (!frames) {
-		walk_stock(consume, cookie, regs);
-		return;
-	}
-	walk(frames, consume, cookie, regs);
-	leave();
-}
-
-static struct kunwind_redirect redirect = {
-	.from = "arch_stack_walk_user",
-	.to = walk_user,
-	.owner = THIS_MODULE,
-};
-
-static void attach(void)
-{
-	struct kunwind_consumer *fresh = kunwind_attach();
-
-	cover_error = PTR_ERR_OR_ZERO(fresh);
-	if (!cover_error)
-		WRITE_ONCE(consumer, fresh);
-	else
-		pr_warn("no coverage for kunwind:user_stack (error %d)\n", cover_error);
-}
-
-static void detach(void)
-{
-	struct kunwind_consumer *old = consumer;
-
-	WRITE_ONCE(consumer, NULL);
-	/* For walks with it. */
-	synchronize_rcu();
-	kunwind_detach(old);
-}
-
-/* Attach or detach, as the last user wanted. */
-static void cover(struct work_struct *work)
-{
-	if (READ_ONCE(is_coverage_wanted)) {
-		if (!consumer)
-			attach();
-		complete_all(&covered);
-	} else if (consumer) {
-		detach();
-	}
-}
-
-static DECLARE_WORK(covering, cover);
-
-static void want_coverage(bool wanted)
-{
-	lockdep_assert_held(&users_lock);
-	WRITE_ONCE(is_coverage_wanted, wanted);
-	queue_work(system_long_wq, &covering);
+	if (!is_up)
+		coverage_settle();
 }
 
 static void take_down(void)
 {
-	kunwind_redirect_end(&redirect, 1);
-	synchronize_rcu_tasks();
-	free_percpu(buffers);
-	want_coverage(false);
-	/* The kernel disables an event after the module's exit: then nothing may be left to do. */
-	if (!is_up)
-		flush_work(&covering);
+	user_walk_end();
+	coverage_end();
+	settle_if_down();
 }
 
 static int bring_up(void)
 {
 	int ret;
 
-	buffers = alloc_percpu(struct buffers);
-	if (!buffers)
-		return -ENOMEM;
-	ret = kunwind_redirect_begin(&redirect, 1);
-	if (ret) {
-		free_percpu(buffers);
+	ret = user_walk_begin();
+	if (ret)
 		return ret;
+	ret = coverage_begin();
+	if (ret) {
+		user_walk_end();
+		settle_if_down();
 	}
-	reinit_completion(&covered);
-	want_coverage(true);
-	if (!wait_for_completion_timeout(&covered, COVER_PATIENCE) || !cover_error)
-		return 0;
-	ret = cover_error;
-	take_down();
 	return ret;
 }
 
@@ -360,14 +167,9 @@ MODULE_PARM_DESC(userstacktrace,
 
 int user_stack_init(void)
 {
-	unsigned long addr = kunwind_function(redirect.from);
 	int ret;
 
-	if (!addr)
-		return -ENOENT;
-	static_call_update(stock_walk_user, (typeof(arch_stack_walk_user) *)addr);
-	/* Try it once, so that loading the module fails if it cannot work later. */
-	ret = kunwind_redirect_try(&redirect, 1);
+	ret = user_walk_init();
 	if (ret)
 		return ret;
 	mutex_lock(&users_lock);
@@ -397,5 +199,5 @@ void user_stack_exit(void)
 	event_end_if_off();
 	is_up = false;
 	mutex_unlock(&users_lock);
-	flush_work(&covering);
+	coverage_settle();
 }
