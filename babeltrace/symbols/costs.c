@@ -3,6 +3,7 @@
 #include <glib.h>
 #include "costs.h"
 #include "reader_budgets.h"
+#include "speed.h"
 
 #define NS_PER_S	UINT64_C(1000000000)
 #define NS_PER_MS	UINT64_C(1000000)
@@ -62,7 +63,7 @@ void kr_costs_allow(struct kr_costs *costs, struct kr_cost *file, uint64_t bytes
 
 static bool exceeds(const struct kr_cost *cost, uint64_t free, uint64_t most_bytes)
 {
-	return cost->ns > free + MIN(cost->bytes, most_bytes) * KR_FILE_NS_PER_BYTE;
+	return cost->ns > kr_slowness() * (free + MIN(cost->bytes, most_bytes) * KR_FILE_NS_PER_BYTE);
 }
 
 bool kr_costs_are_all_spent(const struct kr_costs *costs)

@@ -13,6 +13,7 @@
 #include "module.h"
 #include "notes.h"
 #include "reader_budgets.h"
+#include "speed.h"
 #include "wire.h"
 
 /**
@@ -75,6 +76,8 @@ bool kr_keeper_start(struct kr_keeper *keeper)
 
 	if (keeper->pid)
 		return true;
+	/* The symbolizer's limits need it: measured here, it is measured once. */
+	(void)kr_slowness();
 	pid = kr_child_start(&keeper->socket);
 	if (pid < 0)
 		return false;

@@ -14,6 +14,7 @@
 #include "reader_budgets.h"
 #include "right_file.h"
 #include "sandbox.h"
+#include "speed.h"
 
 /* How often memory is looked at: a look that reads much debug information is a rare one. */
 #define LOOKS	64
@@ -76,16 +77,20 @@ static struct {
 	uint64_t looks;
 } own;
 
+static uint64_t seconds(uint64_t bytes)
+{
+	return 1 + kr_slowness() * (KR_TRACE_NS + KR_FILE_NS_PER_BYTE * bytes) / NS_PER_S;
+}
+
 /* The keeper ends this process long before the time is up, if it lives. */
 static void limit(void)
 {
-	const uint64_t all_bytes = MIN(own.all_bytes, KR_TRACE_BYTES);
 	const struct kr_limits now = {
 		.bytes = own.inherited + KR_SYMBOLS_BYTES + KR_SYMBOLS_PER_BYTE * own.bytes,
-		.seconds = 1 + (KR_TRACE_NS + KR_FILE_NS_PER_BYTE * all_bytes) / NS_PER_S,
+		.seconds = seconds(MIN(own.all_bytes, KR_TRACE_BYTES)),
 	}, ever = {
 		.bytes = own.inherited + own.most_bytes,
-		.seconds = 1 + (KR_TRACE_NS + KR_FILE_NS_PER_BYTE * KR_TRACE_BYTES) / NS_PER_S,
+		.seconds = seconds(KR_TRACE_BYTES),
 	};
 
 	kr_sandbox_limit(&now, &ever);

@@ -43,9 +43,10 @@ names() {
 
 # reported TRACE: all its stacks have names, and nothing is missing.
 reported() {
-	"$kunwind" report "$1" >report.text 2>report.said || return
-	names report.text || return
-	! grep "$untold" report.said
+	local status=0
+	"$kunwind" report "$1" >report.text 2>report.said || status=1
+	cat report.said
+	((status == 0)) && names report.text && ! grep "$untold" report.said
 }
 
 # early TRACE: it has stacks before the state dump's end.

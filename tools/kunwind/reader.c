@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "command.h"
 #include "keeper.h"
@@ -19,6 +18,7 @@
 #include "reader.h"
 #include "reader_budgets.h"
 #include "sandbox.h"
+#include "speed.h"
 
 static volatile sig_atomic_t running;
 
@@ -39,40 +39,14 @@ static void raise_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* Return: how many times the seconds of a fast machine this one has. */
-static uint64_t slowness(void)
-{
-	static uint64_t times;
-	uint64_t begin = cpu_ns();
-	GHashTable *strings;
-	unsigned int i;
-
-	if (times)
-		return times;
-	strings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	for (i = 0; i < KR_SPEED_STRINGS; i++)
-		g_hash_table_add(strings, g_strdup_printf("%u", i));
-	g_hash_table_destroy(strings);
-	times = 1 + (cpu_ns() - begin) / KR_SPEED_NS;
-	return times;
-}
-
 static uint64_t metadata_seconds(const struct kc_reader *reader)
 {
-	return slowness() * (KR_METADATA_S + reader->metadata / KR_METADATA_BYTES_PER_S);
+	return kr_slowness() * (KR_METADATA_S + reader->metadata / KR_METADATA_BYTES_PER_S);
 }
 
 static uint64_t all_seconds(const struct kc_reader *reader)
 {
-	return metadata_seconds(reader) + slowness() * KR_READER_S +
+	return metadata_seconds(reader) + kr_slowness() * KR_READER_S +
 	       reader->bytes / KR_READER_BYTES_PER_S;
 }
 
@@ -174,7 +148,7 @@ int kc_reader_run(struct kc_reader *reader,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -1;
 	fflush(stdout);
-	(void)slowness();
+	(void)kr_slowness();
 	reader->parent_socket = ends[1];
 	pid = fork();
 	if (!pid)
