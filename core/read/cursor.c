@@ -5,42 +5,41 @@
 u64 kuw_uleb_long(struct kuw_cur *c)
 {
 	u64 value = 0;
-	u32 shift = 0;
+	u32 shift;
 	u8 byte;
 
-	do {
+	for (shift = 0; shift < 64; shift += 7) {
 		byte = kuw_u8(c);
+		value |= (u64)(byte & 0x7f) << shift;
+		if (byte & 0x80)
+			continue;
 		/* Padding with zeros is legal, lost bits are not. */
-		if (shift > 63 ? byte & 0x7f : shift == 63 && byte & 0x7e)
+		if (shift == 63 && byte > 1)
 			kuw_fail(c);
-		if (shift < 64)
-			value |= (u64)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return c->bad ? 0 : value;
+		return c->bad ? 0 : value;
+	}
+	kuw_fail(c);
+	return 0;
 }
 
 s64 kuw_sleb_long(struct kuw_cur *c)
 {
 	u64 value = 0;
-	u32 shift = 0;
-	u8 byte, sign;
+	u32 shift;
+	u8 byte;
 
-	do {
+	for (shift = 0; shift < 64; shift += 7) {
 		byte = kuw_u8(c);
-		if (shift < 63) {
-			value |= (u64)(byte & 0x7f) << shift;
-		} else {
-			/* Only copies of the sign may follow. */
-			if (shift == 63)
-				value |= (u64)(byte & 1) << 63;
-			sign = value >> 63 ? 0x7f : 0;
-			if ((byte & 0x7f) != sign)
-				kuw_fail(c);
-		}
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= ~0ULL << shift;
-	return c->bad ? 0 : (s64)value;
+		value |= (u64)(byte & 0x7f) << shift;
+		if (byte & 0x80)
+			continue;
+		if (shift < 63 && byte & 0x40)
+			value |= ~0ULL << (shift + 7);
+		/* The other bits of the last byte are copies of the sign. */
+		if (shift == 63 && byte && byte != 0x7f)
+			kuw_fail(c);
+		return c->bad ? 0 : (s64)value;
+	}
+	kuw_fail(c);
+	return 0;
 }

@@ -117,7 +117,10 @@ static inline u64 kuw_u64(struct kuw_cur *c)
 	return kuw_have(c, 8) ? get_unaligned_le64(c->p - 8) : 0;
 }
 
-/* LEB128 (DWARF 5 7.6). A value that does not fit into 64 bits is an error. */
+/*
+ * LEB128 (DWARF 5 7.6). A value that does not fit into 64 bits is an error. So is padding beyond the
+ * ten bytes that 64 bits need: DWARF sets no limit, but what is read must cost no more than it counts.
+ */
 u64 kuw_uleb_long(struct kuw_cur *c);
 s64 kuw_sleb_long(struct kuw_cur *c);
 

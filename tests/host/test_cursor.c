@@ -110,9 +110,12 @@ static void test_uleb(void **state)
 	check_uleb(PROG(0x80, 1), true, 128);
 	check_uleb(PROG(0xe5, 0x8e, 0x26), true, 624485);
 	check_uleb(PROG(X9(0xff), 1), true, U64_MAX);
-	/* Padding is legal, however long. */
+	/* Padding is legal, up to ten bytes. */
 	check_uleb(PROG(0x80, 0), true, 0);
-	check_uleb(PROG(0x81, X9(0x80), X9(0x80), 0), true, 1);
+	check_uleb(PROG(0x81, 0x80, 0), true, 1);
+	check_uleb(PROG(X9(0x80), 0), true, 0);
+	check_uleb(PROG(0x81, X9(0x80), 0), false, 0);
+	check_uleb(PROG(0x81, X9(0x80), X9(0x80), 0), false, 0);
 	/* Bits beyond 64 are not. */
 	check_uleb(PROG(X9(0xff), 2), false, 0);
 	check_uleb(PROG(X9(0x80), 0x80, 1), false, 0);
@@ -137,8 +140,11 @@ static void test_sleb(void **state)
 	check_sleb(PROG(X9(0xff), 0x7f), true, -1);
 	/* Padding with the sign. */
 	check_sleb(PROG(0xff, 0x7f), true, -1);
-	check_sleb(PROG(0x80, X9(0x80), X9(0x80), 0), true, 0);
-	check_sleb(PROG(0xff, X9(0xff), X9(0xff), 0x7f), true, -1);
+	check_sleb(PROG(X9(0x80), 0), true, 0);
+	check_sleb(PROG(0x80, X9(0x80), 0), false, 0);
+	check_sleb(PROG(0x80, X9(0x80), X9(0x80), 0), false, 0);
+	check_sleb(PROG(0xff, X9(0xff), 0x7f), false, 0);
+	check_sleb(PROG(0xff, X9(0xff), X9(0xff), 0x7f), false, 0);
 	/* What is neither. */
 	check_sleb(PROG(X9(0xff), 1), false, 0);
 	check_sleb(PROG(X9(0x80), 2), false, 0);

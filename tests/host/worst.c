@@ -97,6 +97,23 @@ static void shape_loop(struct buf *p)
 	put_saves(p);
 }
 
+/* Four registers, each the CFA and a number that takes as many bytes as a number may. */
+static void shape_padded(struct buf *p)
+{
+	static const u8 regs[] = { 3, 12, 13, 14 };
+	struct buf e = { 0 };
+	u32 i;
+
+	buf_uint(&e, DW_OP_plus_uconst, 1);
+	for (i = 0; i < 9; i++)
+		buf_uint(&e, 0x80, 1);
+	buf_uint(&e, 0, 1);
+	shape_usual(p);
+	for (i = 0; i < ARRAY_SIZE(regs); i++)
+		put_expr(p, DW_CFA_val_expression, regs[i], &e);
+	buf_free(&e);
+}
+
 static const struct shape {
 	const char *name;
 	void (*put)(struct buf *p);
@@ -107,6 +124,7 @@ static const struct shape {
 	{ "saves", shape_saves, "15 registers saved, none aligned" },
 	{ "faults", shape_faults, "15 registers saved where nothing can be read" },
 	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
+	{ "padded", shape_padded, "four registers by expressions of padded numbers" },
 	{ "restart", shape_expressions, "the same, and the last frame needs another register" },
 	{ "loop", shape_loop, "an expression that reads for ever" },
 	{ "ahead", shape_usual, "code without a rule that branches, and does not return" },
