@@ -101,6 +101,12 @@ static inline bool kuw_may_end_with_call(u64 before)
 }
 
 /*
+ * Bytes of the uretprobe trampoline, the first slot of its page (UPROBE_XOL_SLOT_BYTES). In the
+ * others, the kernel has instructions with a uprobe executed: there the registers are those of
+ * the probed function.
+ */
+#define KUW_TRAMPOLINE_BYTES	128
+/*
  * Words that the kernel's uretprobe trampoline may have pushed when it is
  * interrupted: rax, rcx and r11, around its system call (Linux 6.11).
  */

@@ -14,7 +14,7 @@ struct kuw_table;
 enum kuw_mapping_kind {
 	KUW_MAPPING_TABLE,	/* a file (or the vDSO) with a table */
 	KUW_MAPPING_NO_TABLE,	/* a file without usable unwind information */
-	KUW_MAPPING_URETPROBE,	/* the kernel's uretprobe trampoline */
+	KUW_MAPPING_URETPROBE,	/* the kernel's page of uprobes: see KUW_TRAMPOLINE_BYTES */
 };
 
 /**

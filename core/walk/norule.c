@@ -279,7 +279,8 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
 
 	if (!m)
 		return step_unmapped(w, why);
-	if (m->kind == KUW_MAPPING_URETPROBE && w->inner)
+	if (m->kind == KUW_MAPPING_URETPROBE && w->inner &&
+	    w->regs.r[KUW_RA] - m->start < KUW_TRAMPOLINE_BYTES)
 		return step_trampoline(w, why);
 	restorer = restorer_at(w);
 	if (restorer)

@@ -32,8 +32,11 @@ static bool restore_ra(struct kuw_state *w)
 	m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
 	if (!m || m->kind != KUW_MAPPING_URETPROBE)
 		return false;
-	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
+	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra)) {
+		/* The kernel has looked through all that are pending: it cost as much. */
+		w->faults++;
 		return false;
+	}
 	/* A return address in the trampoline itself would make an endless loop. */
 	if (kuw_check_ra(ra, KUW_PORT_USER_END) != KUW_STEPPED || ra - m->start < m->end - m->start)
 		return false;

@@ -729,6 +729,45 @@ static void test_uretprobe_bad(void **state)
 	kuw_port_uretprobe_slot = 0;
 }
 
+/*
+ * An instruction with a uprobe is executed in another slot of the trampoline's page, and its
+ * function has a uretprobe: rbp is not the caller's. So nothing is known of the caller.
+ */
+static void test_uprobe(void **state)
+{
+	const u64 trampoline = 0x7fffffffe000;
+	u32 i;
+
+	for (i = 128; i < 0x1000; i += 128) {
+		begin(P_RSP);
+		map_trampoline(trampoline);
+		s->regs.ip = trampoline + i;
+		program_push(s, 0, 0, trampoline, P_RA(P_START));
+		kuw_port_uretprobe_slot = SYNTH_SP(1);
+		kuw_port_uretprobe_ra = P_RA(P_START);
+		program_check(s, NO_TABLE, trampoline + i);
+	}
+	kuw_port_uretprobe_slot = 0;
+}
+
+/* Return addresses in the trampoline that the kernel does not know: it searches only so often. */
+static void test_uretprobe_forged(void **state)
+{
+	const u64 trampoline = 0x7fffffffe000;
+	u32 i;
+
+	begin(P_RSP);
+	map_trampoline(trampoline);
+	program_push(s, 0, trampoline + 8);
+	s->regs.r[6] = SYNTH_SP(1);
+	for (i = 1; i < 600; i += 2)
+		program_push(s, i, SYNTH_SP(i + 2), trampoline + 8);
+	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, FAULT_BUDGET);
+	assert_in_range(s->result.count, KUW_MAX_FAULTS, KUW_MAX_FAULTS + 3);
+	assert_int_equal(s->result.proven, 2);
+}
+
 /* The return address lies where an expression says. */
 static void test_ra_expression(void **state)
 {
@@ -1425,6 +1464,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_uretprobe_full),
 	TEST(test_uretprobe_adjacent),
 	TEST(test_uretprobe_bad),
+	TEST(test_uprobe),
+	TEST(test_uretprobe_forged),
 	TEST(test_ra_expression),
 	TEST(test_guess),
 	TEST(test_guess_leaf),
