@@ -38,6 +38,10 @@
 #define KUW_MAX_ROWS		(1u << 26)
 /* Bytes of a CIE or FDE, which is parsed in one piece; seen: 60,768. */
 #define KUW_MAX_RECORD		(1u << 18)
+/* Bytes of CIEs that one compilation parses: one again, if others had its slot meanwhile;
+ * seen: 34,176.
+ */
+#define KUW_MAX_CIE_BYTES	(1u << 26)
 /* Nested DW_CFA_remember_state; seen: 1, and 5,000 in a test suite. */
 #define KUW_MAX_STATES		8192
 /* Distinct rules of one file; seen: 883 without callee-saved registers. */
@@ -69,7 +73,7 @@
  */
 #define KUW_MAX_STACK_SWITCHES	16
 /* Reads of one walk, or of one piece, that fail without ending it. Each is a page fault, and
- * takes up to a microsecond. A frame may save 15 registers on a missing page. The code before
+ * takes up to a microsecond, or a search for a uretprobe that is not there. A frame may save 15 registers on a missing page. The code before
  * one return address in 16 is read, and its page may be missing: in a child just after
  * fork() with 1,024 frames, that is 64 reads, each tried twice (by the loop, too). The frame
  * that reaches the limit is still finished.

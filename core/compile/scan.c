@@ -19,6 +19,9 @@ static noinline void read_cie(struct kuw_scan *s, struct kuw_cie_slot *slot, u32
 	slot->pos = pos;
 	slot->err = kuw_parse_cie(&s->eh_frame, pos, &slot->cie);
 	s->batch_bytes += slot->cie.len;
+	s->cie_bytes += slot->cie.len;
+	if (s->cie_bytes > KUW_MAX_CIE_BYTES)
+		slot->err = -E2BIG;
 	if (!slot->err)
 		slot->err = kuw_cfi_cie(&run, &slot->cie, &slot->initial);
 	/* Try again when the caller has grown the area. */

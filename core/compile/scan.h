@@ -44,6 +44,7 @@ struct kuw_scan {
 	/* private: */
 	const struct kuw_segment *segment;
 	u32 batch_bytes;
+	u32 cie_bytes;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
 };
 

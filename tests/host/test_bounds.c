@@ -204,8 +204,11 @@ static void test_long_record(void **state)
 	assert_int_equal(cfa_at(0x300), -1);
 }
 
-/* FDEs of two CIEs in turn, which have one place among those that are remembered. */
-static void build_in_turn(const struct cie_spec *spec, u32 n)
+/*
+ * Compile FDEs of two CIEs in turn, which have one place among those that are remembered.
+ * Return: 0, or the error.
+ */
+static int build_in_turn(const struct cie_spec *spec, u32 n)
 {
 	u32 cies[2], i;
 
@@ -216,7 +219,7 @@ static void build_in_turn(const struct cie_spec *spec, u32 n)
 	cies[1] = build_cie(&eh, spec);
 	for (i = 0; i < n; i++)
 		put_fde(spec, cies[i % 2], i * 0x20, 0x20, 16 + 8 * i);
-	assert_int_equal(compile(0x1000, true), 0);
+	return compile(n * 0x20, true);
 }
 
 /* A step ends after so many bytes of records, however few FDEs that are. */
@@ -229,14 +232,14 @@ static void test_long_records(void **state)
 
 	/* Programs of CIEs, and their augmentations. */
 	spec.instrs = long_program(&p, len, 8);
-	build_in_turn(&spec, n);
+	assert_int_equal(build_in_turn(&spec, n), 0);
 	assert_true(steps() > n * len / KUW_BATCH_BYTES);
 	buf_put(&aug, "zR", 2);
 	while (aug.len < len)
 		buf_uint(&aug, '?', 1);
 	buf_uint(&aug, 0, 1);
 	spec = (struct cie_spec){ .aug = (char *)aug.bytes };
-	build_in_turn(&spec, n);
+	assert_int_equal(build_in_turn(&spec, n), 0);
 	assert_true(steps() > n * len / KUW_BATCH_BYTES);
 	buf_free(&aug);
 	/* And programs of FDEs. */
@@ -248,6 +251,18 @@ static void test_long_records(void **state)
 	buf_free(&p);
 	assert_int_equal(compile(0x1000, true), 0);
 	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+}
+
+/* CIEs that are parsed again for each FDE: a file can have many such FDEs. */
+static void test_cies_again(void **state)
+{
+	const u32 len = KUW_MAX_RECORD / 2, fit = KUW_MAX_CIE_BYTES / len;
+	struct buf p = { 0 };
+	const struct cie_spec spec = { .instrs = long_program(&p, len, 8) };
+
+	assert_int_equal(build_in_turn(&spec, fit - fit / 8), 0);
+	assert_int_equal(build_in_turn(&spec, fit + 1), -E2BIG);
+	buf_free(&p);
 }
 
 /* Steps for @n FDEs with @len bytes of text each, of which @progs have a row each @apart. */
@@ -552,6 +567,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_steps),
 	TEST(test_long_record),
 	TEST(test_long_records),
+	TEST(test_cies_again),
 	TEST(test_many_rows),
 	TEST(test_many_fdes),
 	TEST(test_terminator),
