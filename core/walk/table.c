@@ -128,8 +128,8 @@ bool kuw_table_bias(const struct kuw_table *table, u64 start, u64 len, u64 off,
 			continue;
 		b = start - (off - seg->off + seg->vaddr);
 		/* If two fit as well, the one with a bias of 0 is meant; else it is unsure. */
-		if (now == best && b && b != *bias) {
-			sure = sure && !*bias;
+		if (now == best && b) {
+			sure = sure && (b == *bias || !*bias);
 			continue;
 		}
 		best = now;

@@ -380,6 +380,29 @@ static void check_two(u64 off, u64 split, u64 end, u64 start, u64 len, u64 at, u
 	assert_int_equal(bias, want);
 }
 
+/* Two segments with one bias do not outweigh a third in between. */
+static void test_three_segments(void **state)
+{
+	struct {
+		struct kuw_table table;
+		struct kuw_segment segments[3];
+	} t = {
+		.table.nr_segments = 3,
+		.table.segments_off = sizeof(t.table),
+		.segments = {
+			{ .off = 0x1100, .vaddr = 0x11100, .filesz = 0x100 },
+			{ .off = 0x1200, .vaddr = 0x21200, .filesz = 0x100 },
+			{ .off = 0x1300, .vaddr = 0x11300, .filesz = 0x100 },
+		},
+	};
+	u64 bias;
+
+	assert_false(kuw_table_bias(&t.table, 0x7f0000001000, 0x1000, 0x1000, &bias));
+	t.segments[1].vaddr = 0x11200;
+	assert_true(kuw_table_bias(&t.table, 0x7f0000001000, 0x1000, 0x1000, &bias));
+	assert_int_equal(bias, 0x7effffff0000);
+}
+
 static void test_shared_page(void **state)
 {
 	const u64 base = 0x7f0000000000;
@@ -414,6 +437,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_sections),
 	TEST(test_notes),
 	TEST(test_bias),
+	TEST(test_three_segments),
 	TEST(test_shared_page),
 };
 
