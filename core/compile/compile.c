@@ -15,7 +15,7 @@ static int begin(struct kuw_compile *c)
 	return kuw_intern_init(&c->intern, c->scan.eh_frame.len + c->gopclntab.len / GO_PART);
 }
 
-/* Go's functions come first: where both say something of an address, FDEs are right. */
+/* Go's functions come first: where both start at one address, FDEs are right. */
 static int go_header(struct kuw_compile *c)
 {
 	return kuw_gopclntab_header(&c->gopclntab);

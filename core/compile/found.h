@@ -20,7 +20,7 @@
  * struct kuw_found - the rows of all FDEs
  * @areas: where they are: KUW_AREA_FOUND
  * @nr: how many words
- * @nr_rows: how many rows, and FDEs
+ * @nr_rows: how many rows
  * @longest: the most rows of an FDE
  */
 struct kuw_found {

@@ -243,11 +243,11 @@ static int add_rows(struct kuw_gopclntab *g, struct kuw_cur c, enum special spec
 		if (!grow && pos)
 			break;
 		bytes = kuw_uleb(&c);
-		/* Zigzag: the lowest bit is the sign. */
-		size += (s64)(grow >> 1) ^ -(s64)(grow & 1);
 		g->steps++;
 		if (!kuw_good(&c) || !bytes || bytes > U32_MAX || grow > U32_MAX || !budget--)
 			return -EINVAL;
+		/* Zigzag: the lowest bit is the sign. */
+		size += (s64)(grow >> 1) ^ -(s64)(grow & 1);
 		/* vfork() pops its return address: that is no frame. */
 		if (size < 0 || size % KUW_WORD || size > S32_MAX - KUW_WORD)
 			return -EINVAL;
@@ -304,8 +304,12 @@ int kuw_gopclntab_funcs(struct kuw_gopclntab *g)
 	u32 budget = KUW_BATCH_FDES, enough = g->steps + KUW_BATCH_ROWS;
 	int ret;
 
-	/* Functions may share a list. Still, all that they say takes fewer steps than bytes. */
-	for (; g->text && g->pos < g->nr_funcs && g->steps < g->len; g->pos++) {
+	for (; g->text && g->pos < g->nr_funcs; g->pos++) {
+		/* Functions may share a list. Still, all that they say takes fewer steps than bytes. */
+		if (g->steps >= g->len) {
+			g->scan->nr_bad += g->nr_funcs - g->pos;
+			break;
+		}
 		if (!budget-- || g->steps >= enough)
 			return KUW_AGAIN;
 		ret = add_func(g, g->pos);

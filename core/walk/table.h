@@ -165,7 +165,7 @@ static inline u32 kuw_pair(u8 before, u8 rule, u8 distance)
  * @nr_places: places of entries
  * @nr_fdes: FDEs that it was compiled from
  * @nr_bad: records that were left out: damaged, or not expressible in a table
- * @eh_frame_len: bytes of .eh_frame
+ * @eh_frame_len: bytes of .eh_frame, up to where the compiler could read it
  * @blocks_off: struct kuw_block[], see above
  * @index_off: u16[], see above
  * @places_off: u8[2 * @nr_places], the entries: see above

@@ -553,7 +553,7 @@ static void test_no_memory(void **state)
 		  DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 1,
 		  DW_OP_lit1));
 	compile();
-	image = (struct kuw_image){ &table.elf, table.eh_frame, NULL, NULL };
+	image = (struct kuw_image){ &table.elf, table.eh_frame, NULL };
 	for (allowed = 0; ; allowed++) {
 		c = calloc(1, sizeof(*c));
 		assert_non_null(c);

@@ -339,7 +339,7 @@ static void test_no_text(void **state)
 	assert_int_equal(table.table->span, 0x1000);
 }
 
-/* Where both say something, the FDE is right. */
+/* Where both start at one address, the FDE is right. */
 static void test_overlap(void **state)
 {
 	build(MAGIC_120);
@@ -384,6 +384,8 @@ static void test_steps(void **state)
 		set(entry_of(i), i % 2 ? 0x800 : 0, 4);
 	assert_int_equal(load(), 0);
 	assert_in_range(table.table->nr_fdes, 2, pcln.len / steps + 2);
+	/* What is left out is counted. */
+	assert_int_equal(table.table->nr_fdes - 1 + table.table->nr_bad, n);
 }
 
 int main(void)
