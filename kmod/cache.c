@@ -4,10 +4,10 @@
  * so no task waits for another one to compile. If two tasks need the same new table at
  * the same time, each compiles it, and one of the two tables is dropped.
  *
- * A table is charged to the memory cgroup of the process that maps the file, as long as
- * only processes of that cgroup use it. When a process of a second cgroup needs it, the
- * cache makes a copy that no cgroup is charged for. Only the budget bounds the copy. So
- * no cgroup pays for what others use.
+ * A table is charged to the memory cgroup of the process that maps the file and to its user,
+ * as long as only their processes use it. When a process of others needs it, the cache makes
+ * a copy that no cgroup is charged for, and that counts for all users together if it is
+ * another user's. So nobody pays for what others use; root, who may have all, does.
  */
 #include <linux/fs.h>
 #include <linux/hash.h>
@@ -34,10 +34,9 @@
 static struct hlist_head cache[1 << CACHE_BITS];
 static bool cache_open;
 /*
- * What the budget refused last, in each place of the hash, by its file's identity. Each
- * event of a process asks again for all tables that it lacks: 2,000 mappings of one
- * refused file took five minutes, a compilation each. An identity that is not one, as of a
- * file that is open for writing, can delay a table, until there is room, but gives none.
+ * What the budget refused last, in each place of the hash, by its file's identity. Each event of
+ * a process asks again for all tables that it lacks: 2,000 mappings of one refused file took five
+ * minutes. An identity that is not one (the file is open for writing) can only delay a table.
  */
 static struct {
 	struct kw_identity id;
@@ -94,7 +93,7 @@ void kw_table_put(struct kw_table *t)
 		return;
 	spin_lock(&kw_cache_lock);
 	if (!--t->refs) {
-		/* A cgroup without processes, a container that has ended, keeps no idle table. */
+		/* What the last process of a cgroup, of a container, had does not stay as idle. */
 		gone = hlist_unhashed(&t->node) || !cache_open ||
 		       !kw_memcg_is_populated(t->memcg);
 		if (gone)
@@ -160,10 +159,17 @@ free:
 	return NULL;
 }
 
+/* Whether @t is charged to another cgroup than the payer's, or to another user but root. */
+static bool is_of_others(const struct kw_table *t, const struct kw_payer *payer)
+{
+	return (t->memcg && t->memcg != payer->memcg) ||
+	       (t->owner && t->owner != payer->owner && kw_owner_is_one_user(t->owner));
+}
+
 /*
- * A process of a second cgroup needs @t, to which the caller has a reference. Put an
- * uncharged copy in its place. Return: a reference to the copy, in exchange for that to
- * @t; @t if there is no memory for a copy.
+ * A process of a second cgroup, or user, needs @t, to which the caller has a reference. Put
+ * a copy in its place that none is charged for. Return: a reference to the copy, in exchange
+ * for that to @t; @t if there is no memory for a copy.
  */
 static struct kw_table *share(struct kw_table *t, const struct kw_payer *payer)
 {
@@ -274,7 +280,7 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
 		if (shareable)
 			t = add(t, NULL);
 	}
-	return t->memcg && t->memcg != payer->memcg ? share(t, payer) : t;
+	return is_of_others(t, payer) ? share(t, payer) : t;
 }
 
 /*
@@ -335,12 +341,10 @@ void kw_tables_open(void)
 	spin_unlock(&kw_cache_lock);
 }
 
-/* The last consumer has gone: free idle tables; each other one goes with its last user. */
+/* The last consumer has gone: each table goes with its last user. */
 void kw_tables_close(void)
 {
 	spin_lock(&kw_cache_lock);
 	cache_open = false;
 	spin_unlock(&kw_cache_lock);
-	while (kw_idle_evict())
-		;
 }

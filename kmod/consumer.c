@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "attach.h"
+#include "budget.h"
 #include "cache.h"
 #include "consumer.h"
 #include "coverage.h"
@@ -128,6 +129,9 @@ static void delist(const struct kunwind_consumer *c)
 		hooks_may_go();
 	}
 	mutex_unlock(&consumers_lock);
+	/* There can be many, and others wait for the lock. */
+	while (last && kw_idle_evict())
+		;
 	/*
 	 * Only a tracer of all processes waits. Any user can have work that stays pending, and
 	 * other users must not wait for it when they close the device.

@@ -81,6 +81,38 @@ ok "together they have half of the budget" has_half
 kill "$holder"
 end_mapping
 exec {device}<&-
+
+# map_fit NAME FIRST LAST COMMAND...: somebody maps these files, and all fit.
+map_fit() {
+	local refused files name=$1
+	refused=$(figure table_refusals)
+	mapfile -t files < <(seq -f "$SCRATCH/%g.small" "$2" "$3")
+	shift 3
+	begin_mapping "$name" "$@" python3 -S "$map" "${files[@]}" && (($(figure table_refusals) == refused))
+}
+
+# end_mine PROCESS: which has mapped the files of that name. Its tables are let go by a worker, after a grace period of RCU.
+end_mine() {
+	local opened=${mapping[mine]}
+	exec {opened}>&-
+	unset 'mapping[mine]'
+	wait "$1" && sleep 2
+}
+
+# What one user has mapped first, and only another one still maps.
+ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
+exec {device}</dev/kunwind
+ok "a user maps files" map_fit mine 1 40 "${nobody[@]}"
+process=$!
+show_tables
+ok "another one maps them, too" map_fit theirs 1 40 "${another[@]}"
+show_tables
+ok "the first one ends" end_mine "$process"
+show_tables
+ok "he can map others, as he pays for no files of the second" map_fit others 41 80 "${nobody[@]}"
+show_tables
+end_mapping
+exec {device}<&-
 ok "nothing is left" nothing_left
 ok "kunwind takes its own budget again" reload
 modprobe kunwind-lttng
