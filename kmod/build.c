@@ -14,6 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include "build.h"
 #include "compile.h"
 #include "elf.h"
@@ -45,6 +46,9 @@ struct build {
 	struct kuw_compile compile;
 };
 
+/* For charge(): what it has not room for must not fill the budget for a moment either. */
+static DEFINE_SPINLOCK(budget_lock);
+
 static void uncharge(struct kw_owner *owner, size_t bytes)
 {
 	if (owner)
@@ -55,18 +59,23 @@ static void uncharge(struct kw_owner *owner, size_t bytes)
 /* Return: false if the budget has no room for @bytes more. */
 static bool charge(struct kw_owner *owner, size_t bytes)
 {
-	size_t own = 0, all;
+	size_t own, all;
+	bool fits;
 
-	if (owner)
-		own = atomic_long_add_return(bytes, &owner->build_bytes);
-	kw_gauge_add(build_bytes, bytes);
-	all = kw_gauge(build_bytes);
-	if (all <= kw_build_budget &&
-	    own <= kw_owner_limit(owner, kw_build_budget, all - min(all, own)))
-		return true;
-	uncharge(owner, bytes);
-	kw_count(table_refusals);
-	return false;
+	spin_lock(&budget_lock);
+	own = owner ? atomic_long_read(&owner->build_bytes) + bytes : 0;
+	all = kw_gauge(build_bytes) + bytes;
+	fits = all <= kw_build_budget &&
+	       own <= kw_owner_limit(owner, kw_build_budget, all - min(all, own));
+	if (fits) {
+		kw_gauge_add(build_bytes, bytes);
+		if (owner)
+			atomic_long_add(bytes, &owner->build_bytes);
+	}
+	spin_unlock(&budget_lock);
+	if (!fits)
+		kw_count(table_refusals);
+	return fits;
 }
 
 static void *area_alloc(struct build *b, size_t bytes)
