@@ -120,8 +120,8 @@ static bool join(struct kw_space *space, const struct task_struct *task, u64 sta
 	return false;
 }
 
-/* Queue the work of @slot for @task. Return: false if @task is exiting. */
-static bool queue(struct kw_slot *slot, struct task_struct *task)
+/* Queue the work of @slot for @task, unless that is exiting. */
+static void queue(struct kw_slot *slot, struct task_struct *task)
 {
 	struct kw_space *space = slot->space;
 
@@ -130,38 +130,36 @@ static bool queue(struct kw_slot *slot, struct task_struct *task)
 	init_task_work(&slot->work, run);
 	/* TWAF_NO_ALLOC: the caller may hold a run queue's lock. */
 	if (!task_work_add(task, &slot->work, TWA_RESUME | TWAF_NO_ALLOC))
-		return true;
+		return;
 	/* @task exits, so no other task has seen the slot. */
 	WRITE_ONCE(slot->task, NULL);
 	finish(space);
-	return false;
 }
 
 /*
  * Make @task catch up before it returns to user mode. @task is current, or a child that
  * does not run yet; @space is that of its mm. @task has mapped something from @start to
  * @end itself, or nothing if they are equal.
+ * If no work can be queued, the space stays behind until another task catches up, for its own
+ * event or because a walk makes it.
  * Context: any but interrupts; preemption may be off.
- * Return: false if no work could be queued. Then the space stays behind until another task
- * catches up, for its own event or because a walk makes it.
  */
-bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
+void kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 		   u64 end)
 {
-	struct kw_slot *slot;
-	bool joined;
+	struct kw_slot *slot = NULL;
 
 	/* It fails while the module is being unloaded; then there is no consumer. */
 	if (!try_module_get(THIS_MODULE))
-		return false;
+		return;
 	raw_spin_lock(&space->lock);
-	joined = join(space, task, start, end);
-	slot = joined ? NULL : claim(space, task, start, end);
+	if (!join(space, task, start, end))
+		slot = claim(space, task, start, end);
 	raw_spin_unlock(&space->lock);
 	if (slot)
-		return queue(slot, task);
-	module_put(THIS_MODULE);
-	return joined;
+		queue(slot, task);
+	else
+		module_put(THIS_MODULE);
 }
 
 /*

@@ -8,7 +8,7 @@
 struct kw_space;
 struct task_struct;
 
-bool kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
+void kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 		   u64 end);
 void kw_work_retry(struct kw_space *space);
 void kw_work_drain(void);
