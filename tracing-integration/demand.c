@@ -37,8 +37,8 @@
 /* How long coverage stays when no tool wants callchains any more. */
 #define LINGER	(5 * HZ)
 /*
- * How many users are covered at a time: hooks look through them at each new mapping, and one who has
- * many user IDs could add each.
+ * How many users are covered at a time: hooks look through them at each new mapping, and one
+ * who has many user IDs could add each.
  */
 #define MAX_COVERS	64
 
@@ -126,14 +126,19 @@ static int begin_walks(void)
 	return ret;
 }
 
-/* Add @cover to the list. The first one starts the redirects. */
+/*
+ * Add @cover to the list. The first one starts the redirects.
+ * Return: 0; -EEXIST if another task has covered the same processes meanwhile.
+ */
 static int add(struct cover *cover)
 {
 	int ret = 0;
 
 	if (mutex_lock_killable(&covers_lock))
 		return -EINTR;
-	if (list_empty(&covers))
+	if (is_covered(cover->uid))
+		ret = -EEXIST;
+	else if (list_empty(&covers))
 		ret = begin_walks();
 	else if (is_full(cover->uid))
 		ret = -EUSERS;
@@ -145,7 +150,7 @@ static int add(struct cover *cover)
 
 /*
  * Cover the processes of a user, or all (INVALID_UID). It can take seconds, so it runs without
- * the lock. If two tasks do it at the same time, both attach, which does no harm.
+ * the lock. If two tasks do it at the same time, both attach, and one of them detaches.
  */
 static int cover(kuid_t uid)
 {
@@ -166,7 +171,7 @@ static int cover(kuid_t uid)
 	kunwind_detach(cover->consumer);
 free:
 	kfree(cover);
-	return ret;
+	return ret == -EEXIST ? 0 : ret;
 }
 
 /*
@@ -287,6 +292,9 @@ int demand_init(void)
 	/* The owner of an event that is older than the module is not known: cover all. */
 	if (is_wanted())
 		warn_uncovered(cover(INVALID_UID));
+	/* The last such event may have gone while it was being covered. */
+	if (!is_wanted())
+		mod_delayed_work(system_long_wq, &end, LINGER);
 	return 0;
 }
 
