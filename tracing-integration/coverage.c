@@ -3,11 +3,11 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/compiler.h>
-#include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <kunwind/kunwind.h>
 #include "coverage.h"
@@ -17,11 +17,13 @@
 
 /* Written by cover() alone; read with preemption off. */
 static struct kunwind_consumer *consumer;
-/* Whether cover() should attach or detach. */
+/* The last request, and whether cover() should attach then, or detach. */
+static unsigned int request;
 static bool is_wanted;
-/* How the last attempt to attach ended, when @covered is complete. */
+/* The last request to attach that cover() has answered, and how attaching ended. */
+static unsigned int answered;
 static int error;
-static DECLARE_COMPLETION(covered);
+static DECLARE_WAIT_QUEUE_HEAD(answers);
 
 bool coverage_is_there(void)
 {
@@ -52,10 +54,15 @@ static void detach(void)
 /* Attach or detach, as was asked for last. */
 static void cover(struct work_struct *work)
 {
+	/* With is_wanted of that request, or a later one, which queues this again. */
+	unsigned int number = smp_load_acquire(&request);
+
 	if (READ_ONCE(is_wanted)) {
 		if (!consumer)
 			attach();
-		complete_all(&covered);
+		/* After @error. */
+		smp_store_release(&answered, number);
+		wake_up_all(&answers);
 	} else if (consumer) {
 		detach();
 	}
@@ -66,6 +73,8 @@ static DECLARE_WORK(covering, cover);
 static void want(bool wanted)
 {
 	WRITE_ONCE(is_wanted, wanted);
+	/* After it: cover() reads the other way round. */
+	smp_store_release(&request, request + 1);
 	queue_work(system_long_wq, &covering);
 }
 
@@ -73,9 +82,9 @@ int coverage_begin(void)
 {
 	int ret = 0;
 
-	reinit_completion(&covered);
 	want(true);
-	if (wait_for_completion_timeout(&covered, PATIENCE))
+	/* Before @error. */
+	if (wait_event_timeout(answers, smp_load_acquire(&answered) == request, PATIENCE))
 		ret = READ_ONCE(error);
 	if (ret)
 		want(false);

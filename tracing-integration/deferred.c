@@ -41,7 +41,7 @@ static int walk_stock(struct unwind_stacktrace *trace, unsigned int max_entries)
 
 static int walk_longest(struct unwind_stacktrace *trace, unsigned int max_entries)
 {
-	unsigned int count;
+	unsigned int count, stock;
 	int ret;
 
 	switch (walk(trace, max_entries)) {
@@ -53,7 +53,11 @@ static int walk_longest(struct unwind_stacktrace *trace, unsigned int max_entrie
 	ret = walk_stock(trace, max_entries);
 	if (!ret && trace->nr >= count)
 		return 0;
+	stock = ret ? 0 : trace->nr;
 	walk(trace, max_entries);
+	/* Coverage may have ended while the kernel's own walk slept. */
+	if (trace->nr < stock)
+		return walk_stock(trace, max_entries);
 	return trace->nr ? 0 : ret;
 }
 

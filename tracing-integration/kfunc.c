@@ -6,7 +6,8 @@
  *
  * The kernel does not tell a module that a program uses its function. So the first call asks
  * for coverage, and stacks say NOT_COVERED until it exists. Coverage stays until a minute has
- * passed without a call. The program holds a reference to the module.
+ * passed without a call, as a look each minute sees it. The program holds a reference to the
+ * module.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
