@@ -23,7 +23,11 @@
  */
 #define MAX_SCOPE_BYTES	(1 << 28)
 
-/* Return: whether a function around the address was found below a DIE. */
+/*
+ * Return: whether a function around the address was found below a DIE. A function's own
+ * addresses do not include those of the functions that are nested in it, as GNU C and Ada
+ * have them.
+ */
 static bool descend(struct kr_scopes *scopes, Dwarf_Die *parent, unsigned int depth)
 {
 	Dwarf_Die die;
@@ -39,17 +43,22 @@ static bool descend(struct kr_scopes *scopes, Dwarf_Die *parent, unsigned int de
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 		case DW_TAG_inlined_subroutine:
-			if (dwarf_haspc(&die, scopes->pc) <= 0)
-				break;
-			g_array_append_val(scopes->found, die);
-			descend(scopes, &die, depth + 1);
-			return true;
+			if (dwarf_haspc(&die, scopes->pc) > 0) {
+				g_array_append_val(scopes->found, die);
+				descend(scopes, &die, depth + 1);
+				return true;
+			}
+			if (scopes->nested && descend(scopes, &die, depth + 1))
+				return true;
+			break;
 		case DW_TAG_lexical_block:
 		case DW_TAG_try_block:
 		case DW_TAG_catch_block:
-			if (dwarf_haspc(&die, scopes->pc) <= 0)
-				break;
-			return descend(scopes, &die, depth + 1);
+			if (dwarf_haspc(&die, scopes->pc) > 0)
+				return descend(scopes, &die, depth + 1);
+			if (scopes->nested && descend(scopes, &die, depth + 1))
+				return true;
+			break;
 		case DW_TAG_namespace:
 		case DW_TAG_module:
 		case DW_TAG_class_type:
@@ -185,7 +194,11 @@ void kr_scopes_find(struct kr_scopes *scopes, Dwarf_Die *unit, Dwarf_Addr pc)
 	scopes->found = g_array_new(FALSE, FALSE, sizeof(Dwarf_Die));
 	scopes->pc = pc;
 	if (unit) {
-		descend(scopes, unit, 0);
+		/* Most units have no nested functions: looking for them costs much more. */
+		if (!descend(scopes, unit, 0)) {
+			scopes->nested = true;
+			descend(scopes, unit, 0);
+		}
 		keep_one_chain(scopes->found);
 	}
 }

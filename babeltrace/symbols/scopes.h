@@ -5,18 +5,21 @@
 
 #include <elfutils/libdw.h>
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
  * struct kr_scopes - the functions around an address; begins as zero
  * @pc: the address, as DWARF has it
  * @found: their DIEs, outermost first; the owner frees it
+ * @nested: functions within those that are elsewhere are looked at, too
  * @dies: how many DIEs were read
  * @scope_bytes: how many bytes were read for names
  */
 struct kr_scopes {
 	Dwarf_Addr pc;
 	GArray *found;
+	bool nested;
 	unsigned int dies;
 	uint64_t scope_bytes;
 };
