@@ -38,9 +38,14 @@ static const struct word open_flags[] = {
 	W(O_CLOEXEC), W(O_PATH), W(O_DIRECT), W(O_NOATIME), W(O_SYNC), W(O_DSYNC), END
 };
 static const struct word at_flags[] = {
-	W(AT_SYMLINK_NOFOLLOW), W(AT_EACCESS), W(AT_SYMLINK_FOLLOW), W(AT_NO_AUTOMOUNT),
-	W(AT_EMPTY_PATH), W(AT_STATX_FORCE_SYNC), W(AT_STATX_DONT_SYNC), END
+	W(AT_SYMLINK_NOFOLLOW), W(AT_SYMLINK_FOLLOW), W(AT_NO_AUTOMOUNT), W(AT_EMPTY_PATH),
+	W(AT_STATX_FORCE_SYNC), W(AT_STATX_DONT_SYNC), END
 };
+/* One bit has another meaning in these two calls, and a third one in name_to_handle_at(). */
+static const struct word access_flags[] = {
+	W(AT_SYMLINK_NOFOLLOW), W(AT_EACCESS), W(AT_EMPTY_PATH), END
+};
+static const struct word unlink_flags[] = { W(AT_REMOVEDIR), END };
 static const struct word rights[] = { W(R_OK), W(W_OK), W(X_OK), END };
 static const struct word protections[] = {
 	W(PROT_READ), W(PROT_WRITE), W(PROT_EXEC), W(PROT_GROWSDOWN), END
@@ -140,6 +145,7 @@ static const struct argument {
 	{ "*", "dfd", ONE, folders },
 	{ "*", "olddfd", ONE, folders },
 	{ "*", "newdfd", ONE, folders },
+	{ "open_tree*", "flags", FLAGS, at_flags },
 	{ "open*", "flags", OPEN, open_flags },
 	{ "pipe2", "flags", OPEN, open_flags },
 	{ "dup3", "flags", OPEN, open_flags },
@@ -178,8 +184,17 @@ static const struct argument {
 	{ "*chmod*", "mode", OCTAL, NULL },
 	{ "mknod*", "mode", OCTAL, NULL },
 	{ "umask", "mask", OCTAL, NULL },
-	{ "*", "flags", FLAGS, at_flags },
-	{ "*at", "flag", FLAGS, at_flags },
+	{ "faccessat2", "flags", FLAGS, access_flags },
+	{ "unlinkat", "flag", FLAGS, unlink_flags },
+	{ "execveat", "flags", FLAGS, at_flags },
+	{ "fchmodat2", "flags", FLAGS, at_flags },
+	{ "fchownat", "flag", FLAGS, at_flags },
+	{ "linkat", "flags", FLAGS, at_flags },
+	{ "mount_setattr", "flags", FLAGS, at_flags },
+	{ "name_to_handle_at", "flag", FLAGS, at_flags },
+	{ "newfstatat", "flag", FLAGS, at_flags },
+	{ "statx", "flags", FLAGS, at_flags },
+	{ "utimensat", "flags", FLAGS, at_flags },
 };
 
 static const struct argument *find(const char *call, const char *name)
@@ -189,14 +204,9 @@ static const struct argument *find(const char *call, const char *name)
 	for (i = 0; i < G_N_ELEMENTS(arguments); i++) {
 		const struct argument *argument = &arguments[i];
 
-		if (strcmp(argument->name, name) ||
-		    !g_pattern_match_simple(argument->call, call))
-			continue;
-		/* The flags of most calls have nothing to do with files. */
-		if (argument->words == at_flags && !strstr(call, "at") &&
-		    strcmp(call, "statx"))
-			return NULL;
-		return argument;
+		if (!strcmp(argument->name, name) &&
+		    g_pattern_match_simple(argument->call, call))
+			return argument;
 	}
 	return NULL;
 }

@@ -83,6 +83,14 @@ event {{ name = "cpu_sample"; id = 10; stream_id = 0;
 event {{ name = "sched_switch"; id = 11; stream_id = 0;
 	fields := struct {{ int32_t prev_tid; int64_t prev_state;
 		string next_comm; int32_t next_tid; }}; }};
+event {{ name = "syscall_entry_unlinkat"; id = 12; stream_id = 0;
+	fields := struct {{ int32_t dfd; string pathname; int32_t flag; }}; }};
+event {{ name = "syscall_entry_faccessat2"; id = 13; stream_id = 0;
+	fields := struct {{ int32_t dfd; string filename; int32_t mode; int32_t flags; }}; }};
+event {{ name = "syscall_entry_timerfd_create"; id = 14; stream_id = 0;
+	fields := struct {{ int32_t clockid; int32_t flags; }}; }};
+event {{ name = "syscall_entry_open_tree"; id = 15; stream_id = 0;
+	fields := struct {{ int32_t dfd; string filename; uint32_t flags; }}; }};
 """
 
 KERNEL = """		uint32_t __callstack_kernel_length;
@@ -119,7 +127,7 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 """
 
 OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT, SAMPLE, \
-    SAMPLE_OF_KERNEL, SWITCH_AGAIN = range(12)
+    SAMPLE_OF_KERNEL, SWITCH_AGAIN, UNLINKAT, FACCESSAT2, TIMERFD_CREATE, OPEN_TREE = range(16)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
 INDEX_RECORD = struct.Struct(">QQQQQQQ")
