@@ -181,6 +181,8 @@ static bool write_graph(struct kr_sink *sink, enum kr_so_far so_far)
 	if (sink->compares && !graph->before)
 		turn(sink);
 	finish(graph, so_far);
+	if (graph->before)
+		kr_profile_pair(graph->tally.profile);
 	if (graph->page && !write_page(graph))
 		return false;
 	if (graph->format == UFTRACE)

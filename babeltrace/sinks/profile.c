@@ -9,13 +9,29 @@
 #include "resolved_stack.h"
 #include "safe.h"
 
+/* What a file is called. @base: its base name */
+struct kr_named {
+	char *name;
+	char *base;
+};
+
+static void free_named(gpointer data)
+{
+	struct kr_named *named = data;
+
+	g_free(named->name);
+	g_free(named->base);
+	g_free(named);
+}
+
 struct kr_profile *kr_profile_new(void)
 {
 	struct kr_profile *profile = g_new0(struct kr_profile, 1);
 
 	profile->strings = kr_strings_new();
 	profile->machines = kr_strings_new();
-	profile->modules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	profile->modules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+						  free_named);
 	profile->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	profile->nodes = kr_pairs_new();
 	profile->kinds = kr_pairs_new();
@@ -30,12 +46,27 @@ struct kr_profile *kr_profile_new(void)
 	return profile;
 }
 
+struct kr_profile *kr_profile_new_after(const struct kr_profile *before)
+{
+	struct kr_profile *profile = kr_profile_new();
+	GHashTableIter iter;
+	gpointer base, count;
+
+	profile->before = g_hash_table_ref(before->modules);
+	g_hash_table_iter_init(&iter, before->files);
+	while (g_hash_table_iter_next(&iter, &base, &count))
+		g_hash_table_insert(profile->files, g_strdup(base), count);
+	return profile;
+}
+
 void kr_profile_free(struct kr_profile *profile)
 {
 	kr_locations_free(profile->locations);
 	kr_strings_free(profile->strings);
 	kr_strings_free(profile->machines);
-	g_hash_table_destroy(profile->modules);
+	g_hash_table_unref(profile->modules);
+	if (profile->before)
+		g_hash_table_unref(profile->before);
 	g_hash_table_destroy(profile->files);
 	kr_pairs_free(profile->nodes);
 	kr_pairs_free(profile->kinds);
@@ -65,18 +96,98 @@ static char *name_file(struct kr_profile *profile, const char *base)
 static const char *module_of(struct kr_profile *profile, const struct kr_stack_frame *frame,
 			     const char *base)
 {
+	const struct kr_named *before;
 	GString *key = profile->key;
-	char *name;
+	struct kr_named *named;
 
 	g_string_assign(key, frame->build_id[0] ? frame->build_id : frame->module);
 	g_string_append_c(key, KR_PART);
 	g_string_append(key, base);
-	name = g_hash_table_lookup(profile->modules, key->str);
-	if (!name) {
-		name = name_file(profile, base);
-		g_hash_table_insert(profile->modules, g_strdup(key->str), name);
+	named = g_hash_table_lookup(profile->modules, key->str);
+	if (!named) {
+		before = profile->before ? g_hash_table_lookup(profile->before, key->str) : NULL;
+		named = g_new0(struct kr_named, 1);
+		named->name = before ? g_strdup(before->name) : name_file(profile, base);
+		named->base = g_strdup(base);
+		g_hash_table_insert(profile->modules, g_strdup(key->str), named);
 	}
-	return name;
+	return named->name;
+}
+
+/* Of each base name the only file of one profile that the other has not; "": there are several. */
+static GHashTable *lonely_files(GHashTable *of, GHashTable *others)
+{
+	GHashTable *lonely = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTableIter iter;
+	gpointer key, value;
+
+	g_hash_table_iter_init(&iter, of);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		const struct kr_named *named = value;
+
+		if (!g_hash_table_contains(others, key))
+			g_hash_table_insert(lonely, named->base,
+					    g_hash_table_contains(lonely, named->base) ?
+					    (gpointer)"" : named->name);
+	}
+	return lonely;
+}
+
+/* A function without a name has that of its module, too. */
+static void append_renamed(GString *to, const char *string, GHashTable *names)
+{
+	const char *part = strchr(string, KR_PART);
+	const char *name = g_hash_table_lookup(names, part + 1);
+	size_t length = strlen(part + 1);
+
+	if (name && !strncmp(string, part + 1, length)) {
+		g_string_append(to, name);
+		string += length;
+	}
+	g_string_append_len(to, string, part + 1 - string);
+	g_string_append(to, name ?: part + 1);
+}
+
+/* @names: new names of modules by the old ones */
+static void rename_modules(struct kr_profile *profile, GHashTable *names)
+{
+	struct kr_strings *strings = kr_strings_new();
+	uint32_t i;
+
+	for (i = 0; i < kr_strings_count(profile->strings); i++) {
+		g_string_truncate(profile->name, 0);
+		append_renamed(profile->name, kr_strings_get(profile->strings, i), names);
+		kr_strings_add(strings, profile->name->str);
+	}
+	/* Strings keep their numbers, unless a file is really called as a second one would be. */
+	if (kr_strings_count(strings) == i) {
+		kr_strings_free(profile->strings);
+		profile->strings = strings;
+	} else {
+		kr_strings_free(strings);
+	}
+}
+
+void kr_profile_pair(struct kr_profile *profile)
+{
+	GHashTable *gone = lonely_files(profile->before, profile->modules);
+	GHashTable *new = lonely_files(profile->modules, profile->before);
+	GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTableIter iter;
+	gpointer base, name;
+
+	g_hash_table_iter_init(&iter, new);
+	while (g_hash_table_iter_next(&iter, &base, &name)) {
+		const char *other = g_hash_table_lookup(gone, base);
+
+		if (((const char *)name)[0] && other && other[0])
+			g_hash_table_insert(names, name, (gpointer)other);
+	}
+	if (g_hash_table_size(names))
+		rename_modules(profile, names);
+	g_hash_table_destroy(gone);
+	g_hash_table_destroy(new);
+	g_hash_table_destroy(names);
 }
 
 void kr_profile_locate(struct kr_profile *profile)

@@ -38,7 +38,8 @@ struct kr_stack;
  * struct kr_profile - all stacks of a trace
  * @strings: names
  * @machines: their names
- * @modules: names of modules by what tells their files apart
+ * @modules: struct kr_named of files by what tells them apart
+ * @before: the same of the profile that this one is compared with; or NULL
  * @files: how many files have a base name
  * @nodes: frames, as pairs of the caller's node and the name, or the location. Node
  *	   numbers are those of the pairs plus 1; 0 is where stacks begin
@@ -61,6 +62,7 @@ struct kr_profile {
 	struct kr_strings *strings;
 	struct kr_strings *machines;
 	GHashTable *modules;
+	GHashTable *before;
 	GHashTable *files;
 	struct kr_pairs *nodes;
 	struct kr_locations *locations;
@@ -80,6 +82,16 @@ struct kr_profile {
 };
 
 struct kr_profile *kr_profile_new(void);
+
+/* Return: a profile to compare with another one: files of both have the same names. */
+struct kr_profile *kr_profile_new_after(const struct kr_profile *before);
+
+/*
+ * All of a profile that is compared was added. If one file of a base name is only in it, and
+ * one is only in the other, the file was built again: it gets the name of the other.
+ */
+void kr_profile_pair(struct kr_profile *profile);
+
 void kr_profile_free(struct kr_profile *profile);
 
 /* Nodes of an empty profile shall be locations, not names. */

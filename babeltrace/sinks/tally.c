@@ -327,7 +327,7 @@ struct kr_profile *kr_tally_turn(struct kr_tally *tally)
 {
 	struct kr_profile *before = tally->profile;
 
-	tally->profile = kr_profile_new();
+	tally->profile = kr_profile_new_after(before);
 	kr_waits_free(tally->waits);
 	tally->waits = kr_waits_new(count_wait, tally);
 	g_hash_table_remove_all(tally->calls);
