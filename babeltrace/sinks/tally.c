@@ -175,6 +175,8 @@ static bool take_switch(struct kr_tally *tally, const struct kr_event *event)
 	if (strcmp(event->name, "sched_switch") && strcmp(event->name, "sched_waking"))
 		return false;
 	has_stack = kr_stack_of_event(event->event, &stack);
+	tally->switches_have_stacks |= has_stack;
+	tally->bare_switches += !has_stack && kr_sink_wants(tally->sink, event);
 	if (event->name[6] == 'w') {
 		kr_waits_wake(tally->waits, event);
 		return !has_stack;
@@ -320,6 +322,11 @@ void kr_tally_finish(struct kr_tally *tally)
 	g_hash_table_iter_init(&calls, tally->calls);
 	while (g_hash_table_iter_next(&calls, NULL, &call))
 		drop_call(tally, call);
+	/* Next to those with stacks they only tell when waits end, and who ends them. */
+	if (!tally->switches_have_stacks) {
+		tally->events += tally->bare_switches;
+		tally->bare += tally->bare_switches;
+	}
 	tally->profile->nr_threads = g_hash_table_size(tally->threads);
 }
 
@@ -334,6 +341,8 @@ struct kr_profile *kr_tally_turn(struct kr_tally *tally)
 	g_hash_table_remove_all(tally->threads);
 	tally->losses = (struct kr_losses){ 0 };
 	tally->lost = tally->lost_packets = tally->events = tally->bare = 0;
+	tally->bare_switches = 0;
+	tally->switches_have_stacks = false;
 	tally->nobodys = tally->endless = tally->unsure = 0;
 	return before;
 }

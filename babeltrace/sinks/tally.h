@@ -31,6 +31,8 @@ struct kr_sink;
  * @lost_packets: packets that were
  * @events: all of them
  * @bare: those without a stack
+ * @bare_switches: sched_switch and sched_waking without a stack
+ * @switches_have_stacks: others of these have one
  * @nobodys: system calls without a thread
  * @endless: those whose exit is not in the trace
  * @unsure: those during which events were lost, and such waits
@@ -50,6 +52,8 @@ struct kr_tally {
 	uint64_t lost_packets;
 	uint64_t events;
 	uint64_t bare;
+	uint64_t bare_switches;
+	bool switches_have_stacks;
 	uint64_t nobodys;
 	uint64_t endless;
 	uint64_t unsure;
