@@ -8,6 +8,7 @@
 #include "event.h"
 #include "format.h"
 #include "plugin.h"
+#include "sample.h"
 #include "sink.h"
 
 const char kr_sink_is_cut[] =
@@ -152,14 +153,28 @@ static bool matches(const GRegex *filter, const char *name)
 	return found;
 }
 
+/* What views call an event; NULL: by its own name. What woke a thread is not known yet. */
+static const char *shown_name(const struct kr_event *event)
+{
+	struct kr_sample sample;
+
+	if (kr_sample_of_event(event->event, &sample))
+		return "on-CPU";
+	return strcmp(event->name, "sched_switch") ? NULL : "off-CPU";
+}
+
 bool kr_sink_wants(const struct kr_sink *sink, const struct kr_event *event)
 {
 	struct kr_stack_frame frame;
 	struct kr_stack stack;
+	const char *shown;
 	uint64_t i;
 
 	if (!sink->filter || matches(sink->filter, event->name) ||
 	    matches(sink->filter, event->task.procname))
+		return true;
+	shown = shown_name(event);
+	if (shown && matches(sink->filter, shown))
 		return true;
 	if (!kr_stack_of_event(event->event, &stack))
 		return false;
