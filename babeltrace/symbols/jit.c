@@ -13,14 +13,19 @@
 
 /*
  * How many functions are looked at that start before an address: where code was dropped and
- * compiled again, functions overlap, and the last one that was written is right.
+ * compiled again, functions overlap, and the last one that was written is right. If more may
+ * have the address, there is no name: one of those that were not looked at may be the last.
  */
 #define LOOKS	64
 
-/* @order: its line, as what comes later replaces what was there. */
+/*
+ * @order: its line, as what comes later replaces what was there.
+ * @reach: the last end of this function and of all that start before.
+ */
 struct entry {
 	struct kr_jit_function function;
 	guint order;
+	uint64_t reach;
 };
 
 struct kr_jit {
@@ -103,6 +108,19 @@ static char *read_file(struct kr_jit *jit, const char *before, int64_t pid, cons
 	return bytes;
 }
 
+static void set_reach(GArray *entries)
+{
+	uint64_t reach = 0;
+	guint i;
+
+	for (i = 0; i < entries->len; i++) {
+		struct entry *entry = &g_array_index(entries, struct entry, i);
+
+		reach = MAX(reach, entry->function.end);
+		entry->reach = reach;
+	}
+}
+
 static GArray *read_process(struct kr_jit *jit, int64_t pid)
 {
 	struct into into = {
@@ -123,6 +141,7 @@ static GArray *read_process(struct kr_jit *jit, int64_t pid)
 			  KR_JIT_ALL_BYTES - jit->bytes);
 	jit->left_out += into.full;
 	g_array_sort(into.entries, compare);
+	set_reach(into.entries);
 	return into.entries;
 }
 
@@ -148,8 +167,12 @@ const struct kr_jit_function *kr_jit_find(struct kr_jit *jit, int64_t pid, uint6
 		g_hash_table_insert(jit->processes, g_memdup2(&pid, sizeof(pid)), entries);
 	}
 	i = kr_count_before(entries, starts_by, address);
-	for (looks = 0; i && looks < LOOKS; looks++) {
+	for (looks = 0; i; looks++) {
 		entry = &g_array_index(entries, struct entry, --i);
+		if (entry->reach <= address)
+			break;
+		if (looks == LOOKS)
+			return NULL;
 		if (address < entry->function.end && (!best || entry->order > best->order))
 			best = entry;
 	}
