@@ -299,14 +299,17 @@ function search()
 
 // Each function with what it costs; listed once the table is open.
 let functions = [];
+let whole = 0;
 
 function countFunctions(wants)
 {
 	const known = new Map();
 	let number = 0;
 
-	forSamples(trace, { ...wants, function: "" }, (path, value) => {
+	whole = 0;
+	forSamples(trace, wants, (path, value) => {
 		number++;
+		whole += value;
 		path.forEach((each, i) => {
 			let one = known.get(each);
 
@@ -344,7 +347,7 @@ function listFunctions()
 		for (const value of [one.total, one.self]) {
 			const cell = row.insertCell();
 
-			cell.textContent = `${format(Number(weight), value)}, ${percent(value, total)}`;
+			cell.textContent = `${format(Number(weight), value)}, ${percent(value, whole)}`;
 		}
 		button.type = "button";
 		button.textContent = one.frame.name;
