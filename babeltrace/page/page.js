@@ -62,11 +62,18 @@ function frame(suffixed, module)
 	const text = guessed ? suffixed.slice(0, -GUESSED.length) : suffixed;
 	const sort = SORTS[text.slice(-4)];
 
-	return {
+	const one = {
 		name: (sort ? text.slice(0, -4) : text) + (guessed ? " [guessed]" : ""),
 		module: module, sort: sort || "user", guessed: guessed,
 	};
+
+	one.key = key(one);
+	return one;
 }
+
+// What tells functions apart, also those of two files.
+const key = node => `${node.sort}\t${node.name}\t${node.module || ""}`;
+const nameOf = key => key.split("\t")[1] || key;
 
 function formatTime(ns)
 {
@@ -133,7 +140,7 @@ function forSamples(trace, wants, use)
 // All stacks, or those of one function: down from it, or up to those that called it.
 function tree(trace, wants, callers = false)
 {
-	const root = newNode({ name: wants.function || "all", sort: "root" });
+	const root = newNode({ name: wants.function ? nameOf(wants.function) : "all", sort: "root" });
 
 	forSamples(trace, wants, (path, value, thread, event) => {
 		const leaf = trace.kind(event, "event");
@@ -141,7 +148,7 @@ function tree(trace, wants, callers = false)
 
 		if (wants.function) {
 			// The outermost, so that a function that calls itself counts once.
-			const where = path.findIndex(each => each.name === wants.function);
+			const where = path.findIndex(each => each.key === wants.function);
 
 			if (where < 0)
 				return;
@@ -165,8 +172,6 @@ function tree(trace, wants, callers = false)
 // Of each node, what it is in another trace: a part of that one's whole.
 function compare(root, other)
 {
-	const key = node => `${node.sort}\t${node.name}\t${node.module || ""}`;
-
 	for (const stack = [[root, other]]; stack.length;) {
 		const [node, its] = stack.pop();
 		const there = new Map((its ? its.children : []).map(each => [key(each), each]));
@@ -235,7 +240,7 @@ const options = {
 	label, color,
 	select: node => {
 		element("details").textContent = node ? label(node) :
-			`${element("function").value || "all"}: ${format(Number(element("weight").value), total)}`;
+			`${chart.root.name}: ${format(Number(element("weight").value), total)}`;
 	},
 	zoom: () => save(),
 };
@@ -297,7 +302,8 @@ function search()
 	listFunctions();
 }
 
-// Each function with what it costs; listed once the table is open.
+// Each function with what it costs, and all stacks, also once one function is shown; listed
+// once the table is open.
 let functions = [];
 let whole = 0;
 
@@ -351,7 +357,7 @@ function listFunctions()
 		}
 		button.type = "button";
 		button.textContent = one.frame.name;
-		button.addEventListener("click", () => chooseFunction(one.frame.name));
+		button.addEventListener("click", () => chooseFunction(one.frame.key));
 		row.insertCell().append(button);
 		row.insertCell().textContent = one.frame.module;
 		return row;
@@ -360,9 +366,9 @@ function listFunctions()
 		`and ${(rows.length - ROWS).toLocaleString("en")} more` : "";
 }
 
-function chooseFunction(name)
+function chooseFunction(key)
 {
-	element("function").value = name;
+	element("function").value = key;
 	draw();
 	save();
 }
@@ -466,7 +472,7 @@ for (const id of ["total", "self"])
 element("other").addEventListener("change", event => readOther(event.target.files[0]));
 element("chart").addEventListener("dblclick", () => {
 	if (chart.at && ["user", "inlined", "kernel"].includes(chart.at.sort))
-		chooseFunction(chart.at.name);
+		chooseFunction(key(chart.at));
 });
 addEventListener("hashchange", () => {
 	if (location.hash.slice(1) !== saved)
