@@ -104,8 +104,11 @@
 /* Readers that may fail for one trace before it is given up. */
 #define KR_READERS		32
 
-/* The index of a stream has 56 to 64 bytes for each packet. */
-#define KR_INDEX_BYTES		(UINT64_C(1) << 26)
+/*
+ * Packets of all traces that kunwind itself looks at, in an index or a stream. One takes a
+ * system call, so all take some seconds. 8 GB in packets of a page have as many.
+ */
+#define KR_PACKETS		(1 << 21)
 
 /*
  * Mappings of a trace, of which a space counts as one: ten thousand processes have 200

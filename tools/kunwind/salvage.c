@@ -81,56 +81,70 @@ static const char *reason(int err)
 	return err == EINVAL ? "it is no regular file" : strerror(err);
 }
 
-/* Return: the index of a stream's file, for g_free(); NULL if there is none. */
-static char *read_index(const struct kc_salvage *how, const char *folder,
-			struct file *file, gsize *len, gsize *record_len)
+/* Return: the index of a stream's file, or -1. @index: what it begins with */
+static int open_index(const struct kc_salvage *how, const char *folder, struct file *file,
+		      struct index_header *index)
 {
 	char *path = g_strdup_printf("%s/index/%s.idx", folder, file->name);
 	int fd = kr_file_open_nofollow(path);
-	char *index = fd < 0 ? NULL : kr_file_read_open(fd, KR_INDEX_BYTES, len);
-	struct index_header header = { 0 };
 
-	if (!index && errno != ENOENT && errno != ENOTDIR) {
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR) {
 		warn(how, path, "%s: it is left out", reason(errno));
 		file->hidden = true;
 	}
+	g_free(path);
+	if (fd >= 0 && pread(fd, index, sizeof(*index), 0) == sizeof(*index) &&
+	    GUINT32_FROM_BE(index->magic) == INDEX_MAGIC &&
+	    GUINT32_FROM_BE(index->record_len) >= sizeof(struct index_record))
+		return fd;
 	if (fd >= 0)
 		close(fd);
-	if (index && *len >= sizeof(header))
-		memcpy(&header, index, sizeof(header));
-	g_free(path);
-	*record_len = GUINT32_FROM_BE(header.record_len);
-	if (GUINT32_FROM_BE(header.magic) == INDEX_MAGIC &&
-	    *record_len >= sizeof(struct index_record))
-		return index;
-	g_free(index);
-	return NULL;
+	return -1;
+}
+
+/* Return: the bytes of the packet at @offset that the record at @at is of; 0 if it is of none. */
+static uint64_t indexed_bytes(int index, off_t at, uint64_t offset)
+{
+	struct index_record record;
+
+	if (pread(index, &record, sizeof(record), at) != sizeof(record) ||
+	    GUINT64_FROM_BE(record.offset) != offset)
+		return 0;
+	return GUINT64_FROM_BE(record.packet_bits) / 8;
 }
 
 /*
  * Return: how many bytes of a file are whole packets; all if that is not known.
  * @lost: how many more packets there were
  */
-static uint64_t whole_bytes(const struct kc_salvage *how, const char *folder,
-			    struct file *file, uint64_t *lost)
+static uint64_t whole_bytes(struct kc_salvage *how, const char *folder, struct file *file,
+			    uint64_t *lost)
 {
-	gsize len, record_len, at;
-	char *index = read_index(how, folder, file, &len, &record_len);
-	struct index_record record;
+	struct index_header header;
+	int index = open_index(how, folder, file, &header);
 	uint64_t end = 0, bytes;
+	off_t at = sizeof(header), record_len;
+	struct stat st;
 
-	if (!index)
+	if (index < 0)
 		return file->size;
-	for (at = sizeof(struct index_header); at + record_len <= len;
-	     at += record_len) {
-		memcpy(&record, index + at, sizeof(record));
-		bytes = GUINT64_FROM_BE(record.packet_bits) / 8;
-		if (GUINT64_FROM_BE(record.offset) != end || bytes > file->size - end)
+	record_len = GUINT32_FROM_BE(header.record_len);
+	/* A packet has bytes of the file. A record of none, as in a hole, ends the index. */
+	while ((bytes = indexed_bytes(index, at, end)) && bytes <= file->size - end) {
+		if (how->packets == KR_PACKETS)
 			break;
+		how->packets++;
 		end += bytes;
+		at += record_len;
 	}
-	*lost = (len - at) / record_len;
-	g_free(index);
+	if (how->packets == KR_PACKETS) {
+		warn(how, folder, "there are too many packets: an index is left out");
+		file->hidden = true;
+		end = file->size;
+	} else if (!fstat(index, &st) && st.st_size > at) {
+		*lost = (uint64_t)(st.st_size - at) / (uint64_t)record_len;
+	}
+	close(index);
 	return end;
 }
 
@@ -162,41 +176,35 @@ static uint64_t data_bytes(int fd, off_t size)
 	return bytes;
 }
 
-/* What becomes shorter while it is mapped ends the reader. */
-static void note_size(struct kc_salvage *how, const char *path, int fd, uint64_t whole)
+/*
+ * What becomes shorter while it is mapped ends the reader.
+ * Return: what is known of the file if it has the same size as before; or NULL.
+ */
+static const struct kc_size *same_size(struct kc_salvage *how, const char *path, uint64_t size)
 {
 	const struct kc_size *before = g_hash_table_lookup(how->sizes, path);
-	const struct kc_size size = { whole, data_bytes(fd, (off_t)whole) };
 
-	if (before && before->whole > whole) {
+	if (before && before->whole > size) {
 		how->shorter = true;
 		warn(how, path, "it has become shorter while it was read");
 	}
-	/* The key of before is kept: others point to it. */
+	return before && before->whole == size ? before : NULL;
+}
+
+static void note_size(struct kc_salvage *how, const char *path, int fd, const struct file *file)
+{
+	const struct kc_size size = {
+		.whole = file->size, .data = data_bytes(fd, (off_t)file->size),
+		.usable = file->usable, .hidden = file->hidden,
+	};
+
+	/* The key of the size before is kept: others point to it. */
 	g_hash_table_insert(how->sizes, g_strdup(path), g_memdup2(&size, sizeof(size)));
 }
 
-/* Look at a stream's file. What is missing was said. */
-static void look_at(struct kc_salvage *how, const char *folder, const char *path,
-		    struct file *file)
+static void warn_of_lost(const struct kc_salvage *how, const char *path,
+			 const struct file *file, uint64_t lost)
 {
-	int fd = kr_file_open_nofollow(path);
-	uint64_t lost = 0;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st)) {
-		warn(how, path, "%s: its events are missing", reason(errno));
-		file->hidden = true;
-		return;
-	}
-	file->size = (uint64_t)st.st_size;
-	note_size(how, path, fd, file->size);
-	close(fd);
-	if (!strcmp(file->name, "metadata")) {
-		file->usable = file->size;
-		return;
-	}
-	file->usable = whole_bytes(how, folder, file, &lost);
 	if (lost)
 		warn(how, path,
 		     "the last %" PRIu64 " of its packets are not whole: their events are missing",
@@ -205,6 +213,34 @@ static void look_at(struct kc_salvage *how, const char *folder, const char *path
 		warn(how, path,
 		     "its last %" PRIu64 " bytes are no whole packet: their events are missing",
 		     file->size - file->usable);
+}
+
+/* Look at a stream's file. What is missing was said. */
+static void look_at(struct kc_salvage *how, const char *folder, const char *path,
+		    struct file *file)
+{
+	int fd = kr_file_open_nofollow(path);
+	const struct kc_size *before;
+	uint64_t lost = 0;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		warn(how, path, "%s: its events are missing", reason(errno));
+		file->hidden = true;
+		return;
+	}
+	file->size = file->usable = (uint64_t)st.st_size;
+	before = same_size(how, path, file->size);
+	if (before) {
+		file->usable = before->usable;
+		file->hidden = before->hidden;
+	} else {
+		if (strcmp(file->name, "metadata"))
+			file->usable = whole_bytes(how, folder, file, &lost);
+		warn_of_lost(how, path, file, lost);
+		note_size(how, path, fd, file);
+	}
+	close(fd);
 }
 
 /* Copy from @at to @behind. Return: whether all of it was copied. */
@@ -278,7 +314,7 @@ static GPtrArray *look(struct kc_salvage *how, const char *folder)
 	GDir *dir = g_dir_open(folder, 0, NULL);
 	const char *name;
 
-	while (dir && (name = g_dir_read_name(dir))) {
+	while (dir && !*how->stop && (name = g_dir_read_name(dir))) {
 		char *path = g_build_filename(folder, name, NULL);
 		struct file *file;
 
@@ -327,7 +363,7 @@ char *kc_salvage(const char *folder, struct kc_salvage *how)
 
 		good = good && file->usable == file->size && !file->hidden;
 	}
-	if (!good)
+	if (!good && !*how->stop)
 		copies = make_copies(folder);
 	for (i = 0; copies && i < files->len; i++) {
 		const struct file *file = g_ptr_array_index(files, i);

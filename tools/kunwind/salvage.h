@@ -8,16 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a file, in bytes. @data: without its holes, which cost its owner nothing */
+/**
+ * struct kc_size - what is known of a file, in bytes
+ * @whole: its length
+ * @data: without its holes, which cost its owner nothing
+ * @usable: of how many bytes there are whole packets
+ * @hidden: its index is left out
+ */
 struct kc_size {
 	uint64_t whole;
 	uint64_t data;
+	uint64_t usable;
+	bool hidden;
 };
 
 /**
  * struct kc_salvage - what is done with damaged traces
  * @hidden: files that are left out, as a set of paths
  * @sizes: set to the size of each file, a struct kc_size by its path
+ * @packets: how many were looked at, to be 0 before the first trace
  * @shorter: set if a file has become shorter since @sizes was set
  * @silent: what is missing was said before
  * @stop: not 0 once a signal has come, which ends this early
@@ -25,6 +34,7 @@ struct kc_size {
 struct kc_salvage {
 	GHashTable *hidden;
 	GHashTable *sizes;
+	unsigned int packets;
 	bool shorter;
 	bool silent;
 	const volatile sig_atomic_t *stop;
