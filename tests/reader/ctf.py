@@ -23,7 +23,7 @@ trace {{
 	major = 1; minor = 8; byte_order = le;
 	packet.header := struct {{ uint32_t magic; uint32_t stream_id; }};
 }};
-env {{ hostname = "{hostname}"; domain = "kernel"; }};
+env {{ hostname = "{hostname}"; domain = "kernel"; {tracer}}};
 clock {{ name = monotonic; {boot}freq = 1000000000; offset = 1700000000000000000; }};
 typealias integer {{
 	size = 64; align = 8; signed = false; map = clock.monotonic.value;
@@ -195,7 +195,7 @@ class Trace:
     """A trace in a new folder."""
 
     def __init__(self, path, maps=True, end=True, kernel=False, hostname="test",
-                 boot=None, proof=False):
+                 boot=None, proof=False, tracer=None):
         os.makedirs(path)
         self.time = 0
         self.has_end = end
@@ -205,6 +205,7 @@ class Trace:
         with open(os.path.join(path, "metadata"), "w", encoding="ascii") as file:
             file.write(METADATA.format(
                 hostname=hostname,
+                tracer='tracer_name = "%s"; ' % tracer if tracer else "",
                 boot='uuid = "%s"; ' % uuid.UUID(int=boot) if boot else "",
                 kernel=KERNEL if kernel else "",
                 end=(END.format(stops=stops) if end else "") +

@@ -2,8 +2,9 @@
 /*
  * A stream's file that cannot be read, or ends within a packet, as after a full disk
  * or half a copy, makes babeltrace2 refuse the whole trace. LTTng's index says where
- * each packet ends (struct ctf_packet_index of lttng-tools, big-endian): what is whole
- * is copied, the other files are linked to, and the index, which tells of more, is
+ * each packet ends (struct ctf_packet_index of lttng-tools, big-endian). libkunwind writes
+ * no index, but the begin of its packets is always the same (libkunwind/src/stream.c). What
+ * is whole is copied, the other files are linked to, and the index, which tells of more, is
  * left out.
  */
 #include <errno.h>
@@ -41,6 +42,22 @@ struct index_header {
 /* The begin of each record. */
 struct index_record {
 	uint64_t offset;
+	uint64_t packet_bits;
+};
+
+/* What libkunwind's metadata has near its begin. */
+#define LIBKUNWIND	"tracer_name = \"libkunwind\""
+#define NEAR		4096
+
+#define PACKET_MAGIC	0xC1FC1FC1u
+
+/* How libkunwind begins a packet, little-endian. */
+struct packet_header {
+	uint32_t magic;
+	uint32_t stream;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t content_bits;
 	uint64_t packet_bits;
 };
 
@@ -113,39 +130,89 @@ static uint64_t indexed_bytes(int index, off_t at, uint64_t offset)
 	return GUINT64_FROM_BE(record.packet_bits) / 8;
 }
 
+static bool is_of_libkunwind(const char *folder)
+{
+	char *path = g_build_filename(folder, "metadata", NULL), text[NEAR + 1] = "";
+	int fd = kr_file_open_nofollow(path);
+	bool is = fd >= 0 && pread(fd, text, NEAR, 0) > 0 && strstr(text, LIBKUNWIND);
+
+	if (fd >= 0)
+		close(fd);
+	g_free(path);
+	return is;
+}
+
+/* Return: the bytes of libkunwind's packet at @offset; 0 if there is none. */
+static uint64_t packet_bytes(int stream, uint64_t offset)
+{
+	struct packet_header header;
+	uint64_t bytes;
+
+	if (pread(stream, &header, sizeof(header), (off_t)offset) != sizeof(header) ||
+	    GUINT32_FROM_LE(header.magic) != PACKET_MAGIC)
+		return 0;
+	bytes = GUINT64_FROM_LE(header.packet_bits) / 8;
+	return bytes > sizeof(header) ? bytes : 0;
+}
+
+/* Return: how many bytes of a stream of libkunwind are whole packets. */
+static uint64_t whole_by_headers(struct kc_salvage *how, const char *folder,
+				 const struct file *file, int stream)
+{
+	uint64_t end = 0, bytes;
+
+	while ((bytes = packet_bytes(stream, end)) && bytes <= file->size - end) {
+		if (how->packets == KR_PACKETS) {
+			warn(how, folder, "there are too many packets to look at all");
+			return file->size;
+		}
+		how->packets++;
+		end += bytes;
+	}
+	return end;
+}
+
 /*
- * Return: how many bytes of a file are whole packets; all if that is not known.
+ * Return: how many bytes of a file are whole packets by its index.
  * @lost: how many more packets there were
  */
-static uint64_t whole_bytes(struct kc_salvage *how, const char *folder, struct file *file,
-			    uint64_t *lost)
+static uint64_t whole_by_index(struct kc_salvage *how, const char *folder, struct file *file,
+			       int index, off_t record_len, uint64_t *lost)
 {
-	struct index_header header;
-	int index = open_index(how, folder, file, &header);
+	off_t at = sizeof(struct index_header);
 	uint64_t end = 0, bytes;
-	off_t at = sizeof(header), record_len;
 	struct stat st;
 
-	if (index < 0)
-		return file->size;
-	record_len = GUINT32_FROM_BE(header.record_len);
 	/* A packet has bytes of the file. A record of none, as in a hole, ends the index. */
 	while ((bytes = indexed_bytes(index, at, end)) && bytes <= file->size - end) {
-		if (how->packets == KR_PACKETS)
-			break;
+		if (how->packets == KR_PACKETS) {
+			warn(how, folder, "there are too many packets: an index is left out");
+			file->hidden = true;
+			return file->size;
+		}
 		how->packets++;
 		end += bytes;
 		at += record_len;
 	}
-	if (how->packets == KR_PACKETS) {
-		warn(how, folder, "there are too many packets: an index is left out");
-		file->hidden = true;
-		end = file->size;
-	} else if (!fstat(index, &st) && st.st_size > at) {
+	if (!fstat(index, &st) && st.st_size > at)
 		*lost = (uint64_t)(st.st_size - at) / (uint64_t)record_len;
-	}
-	close(index);
 	return end;
+}
+
+/* Return: how many bytes of a file are whole packets; all if that is not known. @lost: likewise */
+static uint64_t whole_bytes(struct kc_salvage *how, const char *folder, struct file *file,
+			    int stream, uint64_t *lost)
+{
+	struct index_header header;
+	int index = open_index(how, folder, file, &header);
+	uint64_t whole;
+
+	if (index < 0)
+		return is_of_libkunwind(folder) ?
+		       whole_by_headers(how, folder, file, stream) : file->size;
+	whole = whole_by_index(how, folder, file, index, GUINT32_FROM_BE(header.record_len), lost);
+	close(index);
+	return whole;
 }
 
 /*
@@ -236,7 +303,7 @@ static void look_at(struct kc_salvage *how, const char *folder, const char *path
 		file->hidden = before->hidden;
 	} else {
 		if (strcmp(file->name, "metadata"))
-			file->usable = whole_bytes(how, folder, file, &lost);
+			file->usable = whole_bytes(how, folder, file, fd, &lost);
 		warn_of_lost(how, path, file, lost);
 		note_size(how, path, fd, file);
 	}
