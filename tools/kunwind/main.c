@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* kunwind: the command. Each subcommand is a file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -187,11 +188,28 @@ static bool is(const char *word, const char *one, const char *other)
 	return !strcmp(word, one) || !strcmp(word, other);
 }
 
+/*
+ * The next file that is opened would get the number of a standard one that is closed, and so
+ * what is printed. What is printed to a closed standard output fails. Return: success
+ */
+static bool fill_standard(void)
+{
+	static const int modes[] = { O_RDONLY, O_RDONLY, O_WRONLY };
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static char help[] = "--help";
 	size_t i;
 
+	if (!fill_standard())
+		return KC_FAILED;
 	if (argc < 2) {
 		print_help(stderr);
 		return KC_USAGE;
@@ -202,11 +220,11 @@ int main(int argc, char **argv)
 	}
 	if (is(argv[1], "-h", "--help") || !strcmp(argv[1], "help")) {
 		print_help(stdout);
-		return 0;
+		return written(0);
 	}
 	if (is(argv[1], "-V", "--version")) {
 		puts("kunwind " PACKAGE_VERSION);
-		return 0;
+		return written(0);
 	}
 	for (i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))

@@ -96,11 +96,21 @@ bool kc_pager_begin(struct kc_pager *pager, const char **color, bool raw)
 
 void kc_pager_end(struct kc_pager *pager)
 {
+	static const int of_terminals[] = { SIGINT, SIGQUIT };
+	struct sigaction before[G_N_ELEMENTS(of_terminals)];
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	size_t i;
+
 	if (!pager->pid)
 		return;
+	/* They are the pager's. It would share the terminal with the shell if they ended this. */
+	for (i = 0; i < G_N_ELEMENTS(of_terminals); i++)
+		sigaction(of_terminals[i], &ignore, &before[i]);
 	dup2(pager->terminal, STDOUT_FILENO);
 	close(pager->terminal);
 	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	pager->pid = 0;
+	for (i = 0; i < G_N_ELEMENTS(of_terminals); i++)
+		sigaction(of_terminals[i], &before[i], NULL);
 }
