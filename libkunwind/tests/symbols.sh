@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What libkunwind.so exports is what the map says, with its version, and every
-# function is declared in the header and has a manual page. It stays loaded.
+# function is declared in the header and has a manual page. It stays loaded, and is bound at once.
 # Environment: NM, READELF, SRCDIR (libkunwind/ of the sources); in libkunwind/ of the build.
 set -eu
 
@@ -53,6 +53,10 @@ ok "$status" "declared functions are those of the map"
 status=0
 ${READELF:-readelf} -dW .libs/libkunwind.so | grep -Eq 'FLAGS_1.* NODELETE' || status=1
 ok "$status" "dlclose() does not unload it"
+
+status=0
+${READELF:-readelf} -dW .libs/libkunwind.so | grep -Eq 'FLAGS_1.* NOW' || status=1
+ok "$status" "its calls are bound when it is loaded"
 
 echo "1..$number"
 exit "$failed"
