@@ -188,8 +188,9 @@ const char *kunwind_stop_text(uint32_t stop);
  *
  * Whatever thread uses the CPU is sampled. `kunwind report` shows the trace. The profile uses
  * SIGPROF, and @handle may be closed. It ends by kunwind_profile_stop(), at exit(), and by
- * execve(). A child of fork(2) is not sampled. A process that is killed loses the last second
- * of its samples.
+ * execve(). A child of fork(2) is not sampled. Each CPU
+ * has a buffer, which a sample writes if the first one in it is older than a second. A process
+ * that is killed loses what is in the buffers.
  *
  * Return: 0; -EBUSY if this process is being sampled, or if it uses SIGPROF itself; -EEXIST
  * if @path exists; -ENOTTY if the module is older than this function; -EXDEV in another

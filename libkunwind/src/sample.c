@@ -153,7 +153,7 @@ static uint32_t take_together(struct answer *answer, uint64_t *interrupted)
 	return count;
 }
 
-static void write_sample(struct writer *writer, uint64_t time, uint64_t period)
+static void write_sample(struct writer *writer, uint64_t time, uint32_t period)
 {
 	const struct kunwind_stack *stack = &writer->answer.at.stack;
 	struct kunwind_stream *stream = &writer->stream;
@@ -163,7 +163,7 @@ static void write_sample(struct writer *writer, uint64_t time, uint64_t period)
 	};
 	struct stack_fields fields = {
 		.stop = stack->stop, .space = kunwind_profile.pid, .proven = stack->proven,
-		.period = period < UINT32_MAX ? period : UINT32_MAX,
+		.period = period,
 		.ip = writer->answer.at.registers.ip, .user = 1,
 	};
 	char name[16] = "";
@@ -178,13 +178,13 @@ static void write_sample(struct writer *writer, uint64_t time, uint64_t period)
 	kunwind_stream_put(stream, &process, sizeof(process));
 	kunwind_stream_put(stream, writer->answer.frames, process.length * sizeof(uint64_t));
 	kunwind_stream_put(stream, &fields, sizeof(fields));
-	/* A process that is killed loses no more than this. */
+	/* A process that is killed loses what is in packets, which wait for the next sample. */
 	if (time - stream->begin > SECOND)
 		(void)kunwind_stream_flush(stream);
 }
 
 /* Return: whether there is a sample, of what was interrupted. */
-static int take_sample(struct writer *writer, const ucontext_t *context, uint64_t period)
+static int take_sample(struct writer *writer, const ucontext_t *context, uint32_t period)
 {
 	const struct kunwind_registers registers = registers_of(context);
 	uint64_t told, time, mappings;
@@ -212,16 +212,21 @@ void kunwind_sample(const ucontext_t *context, uint64_t period)
 {
 	int taken = 0, used = used_cpu();
 	struct writer *writer = used ? take_writer() : NULL;
+	uint32_t told;
 
 	period += __atomic_exchange_n(&kunwind_profile.owed, 0, __ATOMIC_RELAXED);
+	/* The field has 4.29 s at most. The next sample tells of the rest. */
+	told = period < UINT32_MAX ? period : UINT32_MAX;
 	if (writer) {
-		taken = take_sample(writer, context, period);
+		taken = take_sample(writer, context, told);
 		writer->stream.discarded += !taken;
 		give_back(writer);
 	} else if (used) {
 		__atomic_fetch_add(&kunwind_profile.lost, 1, __ATOMIC_RELAXED);
 	}
-	if (!taken)
+	if (taken)
+		period -= told;
+	if (period)
 		__atomic_fetch_add(&kunwind_profile.owed, period, __ATOMIC_RELAXED);
 }
 
