@@ -47,8 +47,9 @@ static pid_t process_of(int pidfd)
 		return err;
 	snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", pidfd);
 	info = fopen(path, "re");
+	/* /proc is there, as check_namespace() has read it: the descriptor is not. */
 	if (!info)
-		return -errno;
+		return errno == ENOENT ? -EBADF : -errno;
 	while (fgets(line, sizeof(line), info))
 		if (sscanf(line, "Pid: %d", &pid) == 1)
 			break;

@@ -115,6 +115,8 @@ static void check_errors(struct kunwind_handle *handle)
 	       "another process's thread: ESRCH");
 	tap_ok(kunwind_backtrace_thread(handle, open("/dev/null", O_RDONLY), 0, bt) == -EBADF,
 	       "a file that is no pidfd: EBADF");
+	tap_ok(kunwind_backtrace_thread(handle, 1 << 20, 0, bt) == -EBADF,
+	       "a descriptor that is not open: EBADF");
 	tap_ok(kunwind_backtrace_thread(handle, -1, 0, bt) > 0 &&
 	       kunwind_backtrace_state(bt) == KUNWIND_THREAD_ON_CPU, "the calling thread itself");
 	tap_ok(kunwind_backtrace(handle, bt) > 0 && !kunwind_backtrace_state(bt),
