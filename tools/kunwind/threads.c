@@ -128,6 +128,13 @@ static int take_thread(struct kc_threads *t, pid_t pid, int pidfd, pid_t tid, st
 	return 0;
 }
 
+/* Return: why files of a process cannot be read, as a negative errno. */
+static int failure(int err)
+{
+	/* A process that has ended has no files, or cannot be read. */
+	return err == ENOENT ? -ESRCH : err == EACCES ? -EPERM : -err;
+}
+
 int kc_threads_show(struct kc_threads *t, pid_t pid, pid_t only)
 {
 	struct kr_modules *modules = t->modules;
@@ -145,11 +152,11 @@ int kc_threads_show(struct kc_threads *t, pid_t pid, pid_t only)
 		snprintf(root, sizeof(root), "/proc/%d/root", pid);
 		modules = kr_modules_new(root, false, -1, t->notes);
 	}
-	maps = kc_maps_new(pid, root, modules);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	if (!maps || !dir)
-		ret = errno == EACCES || errno == EPERM ? -EPERM : -ESRCH;
+	maps = kc_maps_new(pid, root, modules);
+	dir = maps ? opendir(path) : NULL;
+	if (!dir)
+		ret = failure(errno);
 	while (maps && dir && (entry = readdir(dir))) {
 		pid_t tid = atoi(entry->d_name);
 
