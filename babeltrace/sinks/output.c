@@ -22,8 +22,8 @@ struct packed {
 };
 
 /*
- * What a link leads to is replaced, not the link. The kernel follows it, as it knows
- * whose links may be followed (fs.protected_symlinks).
+ * What a link leads to is replaced, not the link, and a link to nothing is refused. The
+ * kernel follows it, as it knows whose links may be followed (fs.protected_symlinks).
  * Return: for g_free(), @path's own name if nothing is there; NULL and errno. @st: mode 0
  * if nothing is there
  */
@@ -34,6 +34,10 @@ static char *target_of(const char *path, struct stat *st)
 	char *target = NULL;
 
 	*st = (struct stat){ 0 };
+	if (fd < 0 && errno == ENOENT && g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
+		errno = ENOENT;
+		return NULL;
+	}
 	if (fd < 0)
 		return errno == ENOENT ? g_strdup(path) : NULL;
 	if (!fstat(fd, st))

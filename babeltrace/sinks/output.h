@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Where a sink writes: the standard output, a file, or a folder of files. A file is complete
- * or it is not there: until then the text goes to a file of another name beside it, which
- * only its owner may read, as stacks of all processes are in it. A pipe or a device is
+ * Where a sink writes: the standard output, a file, or a folder of files. A file gets its name
+ * when nothing more is written: then it is complete, or the reading was cut, and that is said.
+ * Until then the text goes to a file of another name next to it, which only its owner may read,
+ * as stacks of all processes are in it. A pipe or a device is
  * written as it is. A folder is treated like a file.
  *
  * A process that cannot make files is given a descriptor by another one, which gives what

@@ -37,6 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->run;
+		options->run.view.instead = KC_TOP;
 		return 0;
 	case 'F':
 		hz = strtol(arg, &end, 10);
@@ -156,7 +157,7 @@ int kc_profile(int argc, char **argv)
 	options.run.page = "flame.html";
 	options.run.recording.rules.sample = true;
 	options.run.recording.rules.kernel_stack = true;
-	options.run.view.form = options.run.view.form ?: KC_TOP;
+	options.run.view.form = options.run.view.form ?: options.run.view.instead;
 	if (!kc_view_possible(&options.run.view) || !kc_session_possible())
 		return KC_FAILED;
 	hz = set_rate(options.hz);

@@ -27,6 +27,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case DIFF:
 		options->view.before = arg;
+		options->view.instead = KC_TOP;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->folder)
@@ -37,8 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!options->folder)
 			argp_error(state, options->view.before ? "compare it with which trace?" :
 								 "which trace?");
-		if (options->view.before && options->view.form == KC_DEFAULT)
-			options->view.form = KC_TOP;
+		options->view.form = options->view.form ?: options->view.instead;
 		if (options->view.before && options->view.form != KC_TOP &&
 		    options->view.form != KC_FLAME)
 			argp_error(state, "--diff goes with --top and --flame");

@@ -114,7 +114,10 @@ static bool begin_output(struct output *output, const char **path, bool folder)
 	return true;
 }
 
-/* Give it its name. A reader that did not write all of it has left nothing. */
+/*
+ * Give it its name. A reader that died has left nothing. One that could not read to the end, or
+ * that a signal has ended, has left what it had read, and that is said.
+ */
 static int end_output(struct output *output, int status)
 {
 	struct kr_output *file = &output->output;
@@ -124,6 +127,9 @@ static int end_output(struct output *output, int status)
 	    ((file->folder && !kr_output_unpack(file, output->fd)) || !kr_output_end(file))) {
 		kc_error(NULL, "%s: %s", file->path, strerror(errno));
 		status = KC_FAILED;
+	} else if (stop && file->path && !file->partial) {
+		kc_error(NULL, "%s: it is not whole, because a signal ended the reading",
+			 file->path);
 	}
 	if (file->folder && output->fd >= 0)
 		close(output->fd);
@@ -181,10 +187,11 @@ int kc_show(const char *folder, const struct kc_view *view)
 	GPtrArray **sides = showing.reading.sides;
 	int status = KC_FAILED;
 
-	showing.view.form = view->form ?: isatty(STDOUT_FILENO) && !view->path ? KC_SUMMARY :
-										  KC_FULL;
 	if (showing.view.path && !strcmp(showing.view.path, "-"))
 		showing.view.path = NULL;
+	if (!view->form)
+		showing.view.form = isatty(STDOUT_FILENO) && !showing.view.path ? KC_SUMMARY :
+										  KC_FULL;
 	if (!kc_view_possible(&showing.view))
 		return KC_FAILED;
 	sides[0] = kc_lanes_find(folder, view->kallsyms);

@@ -49,8 +49,20 @@ static void check(struct argp_state *state, const char *option, const char *give
 {
 	const struct kc_view *view = state->input;
 
-	if (given && !(forms >> view->form & 1))
+	if (given && !(forms >> (view->form ?: view->instead) & 1))
 		argp_error(state, "%s goes with %s", option, which);
+}
+
+/* Before a recording, which can take hours, and not when it is shown. */
+static void check_filter(struct argp_state *state, const char *filter)
+{
+	GError *err = NULL;
+	GRegex *regex = g_regex_new(filter, 0, 0, &err);
+
+	if (!regex)
+		argp_error(state, "--filter: %s", err->message);
+	g_clear_error(&err);
+	g_clear_pointer(&regex, g_regex_unref);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -77,6 +89,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		view->count = arg;
 		return 0;
 	case FILTER:
+		check_filter(state, arg);
 		view->filter = arg;
 		return 0;
 	case MAX_STACK:
@@ -90,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		view->color = arg;
 		return 0;
 	case SYSROOT:
-		if (access(arg, F_OK))
+		if (!g_file_test(arg, G_FILE_TEST_IS_DIR))
 			argp_error(state, "--sysroot: there is no folder %s", arg);
 		view->sysroot = arg;
 		return 0;
@@ -124,6 +137,15 @@ static int may_become_folder(const char *path, const char *parent)
 	return used ? EEXIST : access(parent, W_OK | X_OK) ? errno : 0;
 }
 
+static bool kallsyms_possible(const char *path)
+{
+	if (!path || (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !access(path, R_OK)))
+		return true;
+	kc_error(NULL, "--kallsyms: %s: %s", path,
+		 access(path, R_OK) ? strerror(errno) : "it is no regular file");
+	return false;
+}
+
 bool kc_view_possible(const struct kc_view *view)
 {
 	char *folder = view->path ? g_path_get_dirname(view->path) : NULL;
@@ -135,7 +157,8 @@ bool kc_view_possible(const struct kc_view *view)
 		err = may_become_folder(view->path, folder);
 	else if (g_file_test(view->path, G_FILE_TEST_IS_DIR))
 		err = EISDIR;
-	else if (access(view->path, W_OK) && errno != ENOENT)
+	else if (access(view->path, W_OK) &&
+		 (errno != ENOENT || g_file_test(view->path, G_FILE_TEST_IS_SYMLINK)))
 		err = errno;
 	/* A file is written under another name first; a pipe or a device is not. */
 	else if ((access(view->path, F_OK) ||
@@ -145,7 +168,7 @@ bool kc_view_possible(const struct kc_view *view)
 	if (err)
 		kc_error(NULL, "%s: %s", view->path, strerror(err));
 	g_free(folder);
-	return !err;
+	return !err && kallsyms_possible(view->kallsyms);
 }
 
 bool kc_view_is_printed(const struct kc_view *view)

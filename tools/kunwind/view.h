@@ -25,6 +25,7 @@ enum kc_form {
 /**
  * struct kc_view - how a trace is shown
  * @form: as what
+ * @instead: what KC_DEFAULT is here; KC_DEFAULT: it depends on the output
  * @path: where to write, for KC_UFTRACE a folder; NULL and "-": to the standard output
  * @page: where to write flame graphs, too; with KC_TOP, or NULL
  * @before: traces below this folder are compared with; with KC_TOP and KC_FLAME, or NULL
@@ -37,6 +38,7 @@ enum kc_form {
  */
 struct kc_view {
 	enum kc_form form;
+	enum kc_form instead;
 	const char *path;
 	const char *page;
 	const char *before;
@@ -51,7 +53,7 @@ struct kc_view {
 /* The options, as a child of a subcommand's parser; its input is a struct kc_view. */
 extern const struct argp kc_view_argp;
 
-/* Return: whether the file can be written that is asked for; if not, that was said. */
+/* Return: whether the files are usable that the options name; if not, that was said. */
 bool kc_view_possible(const struct kc_view *view);
 
 /* Return: whether it is printed to the standard output while traces are read. */
