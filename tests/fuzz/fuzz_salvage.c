@@ -2,12 +2,14 @@
 /* A stream and its index, which are cut at 0xff 0xff: what is whole is never longer. */
 #include <glib.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include "fuzz_reader.h"
 #include "salvage.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
+	static const char metadata[] = "tracer_name = \"libkunwind\"";
 	static const volatile sig_atomic_t stop;
 	struct kc_salvage how = { .silent = true, .stop = &stop };
 	struct stat st;
@@ -18,7 +20,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	setenv("TMPDIR", "/dev/shm", 1);
 	length = fuzz_part(&data, &size, &part);
 	fuzz_write("index/stream.idx", part, length);
-	fuzz_write("metadata", (const u8 *)"x", 1);
+	/* So that packets are looked for without an index, too. */
+	fuzz_write("metadata", (const u8 *)metadata, strlen(metadata));
 	fuzz_write("stream", data, size);
 	how.hidden = g_hash_table_new(g_str_hash, g_str_equal);
 	how.sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

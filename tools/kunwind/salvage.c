@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * A stream's file that cannot be read, or ends within a packet, as after a full disk
- * or half a copy, makes babeltrace2 refuse the whole trace. LTTng's index says where
- * each packet ends (struct ctf_packet_index of lttng-tools, big-endian). libkunwind writes
- * no index, but the begin of its packets is always the same (libkunwind/src/stream.c). What
- * is whole is copied, the other files are linked to, and the index, which tells of more, is
- * left out.
+ * or half a copy, makes babeltrace2 refuse the whole trace. What is whole (packets.h) is
+ * copied, the other files are linked to, and the index, which tells of more, is left out.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,44 +19,13 @@
 #include "command.h"
 #include "files.h"
 #include "folders.h"
-#include "reader_budgets.h"
+#include "packets.h"
 #include "safe.h"
 #include "salvage.h"
 
 #define TMPDIR_HINT	"TMPDIR says where there is room"
 /* At a time: who stops it need not wait for all of a large stream. */
 #define COPY_BYTES	(16UL << 20)
-
-#define INDEX_MAGIC	0xC1F1DCC1u
-
-struct index_header {
-	uint32_t magic;
-	uint32_t major;
-	uint32_t minor;
-	uint32_t record_len;
-};
-
-/* The begin of each record. */
-struct index_record {
-	uint64_t offset;
-	uint64_t packet_bits;
-};
-
-/* What libkunwind's metadata has near its begin. */
-#define LIBKUNWIND	"tracer_name = \"libkunwind\""
-#define NEAR		4096
-
-#define PACKET_MAGIC	0xC1FC1FC1u
-
-/* How libkunwind begins a packet, little-endian. */
-struct packet_header {
-	uint32_t magic;
-	uint32_t stream;
-	uint64_t begin;
-	uint64_t end;
-	uint64_t content_bits;
-	uint64_t packet_bits;
-};
 
 /**
  * struct file - a file of a trace's folder
@@ -98,121 +64,38 @@ static const char *reason(int err)
 	return err == EINVAL ? "it is no regular file" : strerror(err);
 }
 
-/* Return: the index of a stream's file, or -1. @index: what it begins with */
-static int open_index(const struct kc_salvage *how, const char *folder, struct file *file,
-		      struct index_header *index)
+static void warn_of_index(const struct kc_salvage *how, const char *folder, const char *name,
+			  int error)
 {
-	char *path = g_strdup_printf("%s/index/%s.idx", folder, file->name);
-	int fd = kr_file_open_nofollow(path);
+	char *path = g_strdup_printf("%s/index/%s.idx", folder, name);
 
-	if (fd < 0 && errno != ENOENT && errno != ENOTDIR) {
-		warn(how, path, "%s: it is left out", reason(errno));
-		file->hidden = true;
-	}
+	warn(how, path, "%s: it is left out", reason(error));
 	g_free(path);
-	if (fd >= 0 && pread(fd, index, sizeof(*index), 0) == sizeof(*index) &&
-	    GUINT32_FROM_BE(index->magic) == INDEX_MAGIC &&
-	    GUINT32_FROM_BE(index->record_len) >= sizeof(struct index_record))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
 }
 
-/* Return: the bytes of the packet at @offset that the record at @at is of; 0 if it is of none. */
-static uint64_t indexed_bytes(int index, off_t at, uint64_t offset)
+/* Find what of a stream's file is whole packets, and say what is missing. */
+static void look_at_packets(struct kc_salvage *how, const char *folder, const char *path,
+			    struct file *file, int fd)
 {
-	struct index_record record;
+	struct kc_packets packets = { .budget = &how->packets };
 
-	if (pread(index, &record, sizeof(record), at) != sizeof(record) ||
-	    GUINT64_FROM_BE(record.offset) != offset)
-		return 0;
-	return GUINT64_FROM_BE(record.packet_bits) / 8;
-}
-
-static bool is_of_libkunwind(const char *folder)
-{
-	char *path = g_build_filename(folder, "metadata", NULL), text[NEAR + 1] = "";
-	int fd = kr_file_open_nofollow(path);
-	bool is = fd >= 0 && pread(fd, text, NEAR, 0) > 0 && strstr(text, LIBKUNWIND);
-
-	if (fd >= 0)
-		close(fd);
-	g_free(path);
-	return is;
-}
-
-/* Return: the bytes of libkunwind's packet at @offset; 0 if there is none. */
-static uint64_t packet_bytes(int stream, uint64_t offset)
-{
-	struct packet_header header;
-	uint64_t bytes;
-
-	if (pread(stream, &header, sizeof(header), (off_t)offset) != sizeof(header) ||
-	    GUINT32_FROM_LE(header.magic) != PACKET_MAGIC)
-		return 0;
-	bytes = GUINT64_FROM_LE(header.packet_bits) / 8;
-	return bytes > sizeof(header) ? bytes : 0;
-}
-
-/* Return: how many bytes of a stream of libkunwind are whole packets. */
-static uint64_t whole_by_headers(struct kc_salvage *how, const char *folder,
-				 const struct file *file, int stream)
-{
-	uint64_t end = 0, bytes;
-
-	while ((bytes = packet_bytes(stream, end)) && bytes <= file->size - end) {
-		if (how->packets == KR_PACKETS) {
-			warn(how, folder, "there are too many packets to look at all");
-			return file->size;
-		}
-		how->packets++;
-		end += bytes;
-	}
-	return end;
-}
-
-/*
- * Return: how many bytes of a file are whole packets by its index.
- * @lost: how many more packets there were
- */
-static uint64_t whole_by_index(struct kc_salvage *how, const char *folder, struct file *file,
-			       int index, off_t record_len, uint64_t *lost)
-{
-	off_t at = sizeof(struct index_header);
-	uint64_t end = 0, bytes;
-	struct stat st;
-
-	/* A packet has bytes of the file. A record of none, as in a hole, ends the index. */
-	while ((bytes = indexed_bytes(index, at, end)) && bytes <= file->size - end) {
-		if (how->packets == KR_PACKETS) {
-			warn(how, folder, "there are too many packets: an index is left out");
-			file->hidden = true;
-			return file->size;
-		}
-		how->packets++;
-		end += bytes;
-		at += record_len;
-	}
-	if (!fstat(index, &st) && st.st_size > at)
-		*lost = (uint64_t)(st.st_size - at) / (uint64_t)record_len;
-	return end;
-}
-
-/* Return: how many bytes of a file are whole packets; all if that is not known. @lost: likewise */
-static uint64_t whole_bytes(struct kc_salvage *how, const char *folder, struct file *file,
-			    int stream, uint64_t *lost)
-{
-	struct index_header header;
-	int index = open_index(how, folder, file, &header);
-	uint64_t whole;
-
-	if (index < 0)
-		return is_of_libkunwind(folder) ?
-		       whole_by_headers(how, folder, file, stream) : file->size;
-	whole = whole_by_index(how, folder, file, index, GUINT32_FROM_BE(header.record_len), lost);
-	close(index);
-	return whole;
+	kc_packets_find(&packets, folder, file->name, fd, file->size);
+	file->usable = packets.whole;
+	file->hidden = packets.bad_index;
+	if (packets.bad_index == KC_INDEX_UNREADABLE)
+		warn_of_index(how, folder, file->name, packets.error);
+	else if (packets.bad_index == KC_INDEX_TOO_LONG)
+		warn(how, folder, "there are too many packets: an index is left out");
+	else if (packets.unknown)
+		warn(how, folder, "there are too many packets to look at all");
+	if (packets.lost)
+		warn(how, path,
+		     "the last %" PRIu64 " of its packets are not whole: their events are missing",
+		     packets.lost);
+	else if (file->usable < file->size)
+		warn(how, path,
+		     "its last %" PRIu64 " bytes are no whole packet: their events are missing",
+		     file->size - file->usable);
 }
 
 /*
@@ -269,26 +152,12 @@ static void note_size(struct kc_salvage *how, const char *path, int fd, const st
 	g_hash_table_insert(how->sizes, g_strdup(path), g_memdup2(&size, sizeof(size)));
 }
 
-static void warn_of_lost(const struct kc_salvage *how, const char *path,
-			 const struct file *file, uint64_t lost)
-{
-	if (lost)
-		warn(how, path,
-		     "the last %" PRIu64 " of its packets are not whole: their events are missing",
-		     lost);
-	else if (file->usable < file->size)
-		warn(how, path,
-		     "its last %" PRIu64 " bytes are no whole packet: their events are missing",
-		     file->size - file->usable);
-}
-
 /* Look at a stream's file. What is missing was said. */
 static void look_at(struct kc_salvage *how, const char *folder, const char *path,
 		    struct file *file)
 {
 	int fd = kr_file_open_nofollow(path);
 	const struct kc_size *before;
-	uint64_t lost = 0;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st)) {
@@ -303,8 +172,7 @@ static void look_at(struct kc_salvage *how, const char *folder, const char *path
 		file->hidden = before->hidden;
 	} else {
 		if (strcmp(file->name, "metadata"))
-			file->usable = whole_bytes(how, folder, file, fd, &lost);
-		warn_of_lost(how, path, file, lost);
+			look_at_packets(how, folder, path, file, fd);
 		note_size(how, path, fd, file);
 	}
 	close(fd);
