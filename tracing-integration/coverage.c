@@ -7,6 +7,7 @@
 #include <linux/jiffies.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <kunwind/kunwind.h>
