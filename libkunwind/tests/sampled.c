@@ -97,7 +97,7 @@ static void *in_thread(void *unused)
 {
 	(void)unused;
 	pthread_setname_np(pthread_self(), "worker");
-	both(500);
+	both(1000);
 	return NULL;
 }
 
@@ -131,7 +131,7 @@ static int libraries(const char *one, const char *other)
 			return 1;
 		}
 		bases[i] = info.dli_fbase;
-		work(1000);
+		work(2000);
 		dlclose(library);
 	}
 	printf("%s place\n", bases[0] == bases[1] ? "the same" : "another");

@@ -86,7 +86,7 @@ worker() {
 }
 in_thread "each under its own name" worker
 in_thread "three quarters of each" between 65 "$(share threads much)" 82
-ok "for as long as all of them run" time_is_accounted threads 7200 8800
+ok "for as long as all of them run" time_is_accounted threads 14400 17600
 ok "all stacks are whole" whole threads
 
 # The second library is mostly where the first one was: it has its own names all the same.
@@ -127,7 +127,6 @@ full_disk() {
 }
 mkdir -p "$SCRATCH/small"
 ok "a full disk" full_disk
-# It runs for a second: at 97 Hz, chance alone would take its share out of bounds once in a hundred times.
 ok "a small alternate stack" sampled alternative alternative 997
 in_thread "three quarters there, too" between 65 "$(share alternative much)" 85
 ok "code that is made at run time" sampled made-code made-code 997
