@@ -156,15 +156,24 @@ all_parts() {
 	((sum > 0 && sum == $(events rotating)))
 }
 
+# of_live NAME COMMAND...: ok, of a live session.
+of_live() {
+	if [[ $(uname -r) == *-debug ]]; then
+		skip "$1" "lttng-modules read freed memory as a live session ends (Documentation/notes/guests.md), and KASAN ends the guest"
+	else
+		ok "$@"
+	fi
+}
+
 ok "a session begins while a program runs" from_the_middle
 ok "it has stacks before its state dump" early middle
 ok "all have names" reported middle
 ok "a session is stopped and started again" restarted
 ok "what began meanwhile has names, too" reported restarted
-ok "a live session has names while it goes on" live
-ok "a viewer that comes later has them after another state dump" late
-ok "and to the session's end" names <(awk '/libc/ { from = 1 } from' late.text)
-ok "a viewer of a program that does nothing more" idle
+of_live "a live session has names while it goes on" live
+of_live "a viewer that comes later has them after another state dump" late
+of_live "and to the session's end" names <(awk '/libc/ { from = 1 } from' late.text 2>/dev/null)
+of_live "a viewer of a program that does nothing more" idle
 ok "a session rotates" rotating
 ok "its first part has names by itself" reported "${parts[0]-}"
 ok "its second part says what is missing" nothing_told "${parts[1]-}"
