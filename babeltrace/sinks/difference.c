@@ -171,8 +171,7 @@ GString *kr_difference(const struct kr_profile *before, const struct kr_profile 
 	guint i, n = changes->len;
 
 	append_heading(to, screen, sides, line);
-	if (screen->rows > 8 && n > screen->rows - 5)
-		n = screen->rows - 6;
+	n = kr_screen_fit(screen, n);
 	for (i = 0; i < n; i++)
 		append_change(to, screen, what, &g_array_index(changes, struct change, i),
 			      line);

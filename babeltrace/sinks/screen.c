@@ -28,6 +28,15 @@ void kr_append_cost(GString *to, enum kr_weight what, uint64_t cost)
 		g_string_append_printf(to, "%10" PRIu64, cost);
 }
 
+/* Two lines are above it, and what a shell and others say is below. */
+unsigned int kr_screen_fit(const struct kr_screen *screen, unsigned int n)
+{
+	if (!screen->rows || n <= 1 || n + 5 <= screen->rows)
+		return n;
+	/* One more line says that there are more. */
+	return MAX(screen->rows, 7) - 6;
+}
+
 /* Append a line, of which no more than fits is shown. */
 void kr_screen_line(GString *to, const struct kr_screen *screen, const char *line)
 {

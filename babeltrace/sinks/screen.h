@@ -9,7 +9,7 @@
 /**
  * struct kr_screen - where a text is read
  * @columns: longer lines are cut; 0: none is
- * @rows: how many lines there may be, about
+ * @rows: how many lines there may be, about; 0: as many as there are
  * @max_stack: how many frames of a stack are shown; 0: as many as there is room for
  * @colors: of the text
  */
@@ -22,6 +22,9 @@ struct kr_screen {
 
 /* Append a line, of which no more than fits is shown. */
 void kr_screen_line(GString *to, const struct kr_screen *screen, const char *line);
+
+/* Return: how many of @n lines of a list there is room for: all of them, or one at least. */
+unsigned int kr_screen_fit(const struct kr_screen *screen, unsigned int n);
 
 /* Append a time in 10 columns, with three digits or more. */
 void kr_append_ns(GString *to, uint64_t ns);

@@ -275,8 +275,7 @@ GString *kr_top(const struct kr_profile *profile, const struct kr_screen *screen
 	unsigned int i, n = functions->len;
 
 	append_heading(to, profile, screen, 0);
-	if (screen->rows > 8 && n > screen->rows - 5)
-		n = screen->rows - 6;
+	n = kr_screen_fit(screen, n);
 	kr_screen_line(to, screen,
 		    "  total             self                events  function");
 	for (i = 0; i < n; i++) {
