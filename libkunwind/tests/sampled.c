@@ -3,6 +3,7 @@
  * Samples itself while it does what its functions' names say, for tests/vm/self-profile.sh.
  *
  *	sampled WHAT FOLDER [HZ]
+ *	sampled libraries FOLDER ONE OTHER
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,76 +16,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libkunwind.h"
-
-#define NOINLINE	__attribute__((noinline, noclone))
-#define MS		1000000l
-#define KEEP_FRAME()	__asm__ volatile("" ::: "memory")
-
-static struct kunwind_handle *handle;
-static const char *folder;
-static unsigned int hz = 99;
-
-static void fail(const char *what, int ret)
-{
-	fprintf(stderr, "%s: %s\n", what, strerror(-ret));
-	exit(1);
-}
-
-static void begin(void)
-{
-	int ret = kunwind_profile_start(handle, hz, folder);
-
-	if (ret)
-		fail("kunwind_profile_start", ret);
-}
-
-/* What was lost is an error, too. */
-static int end(void)
-{
-	int ret = kunwind_profile_stop();
-
-	if (ret)
-		fprintf(stderr, "kunwind_profile_stop: %d\n", ret);
-	return ret != 0;
-}
-
-/* Use the CPU for so long, by the thread's own clock. */
-static inline __attribute__((always_inline)) void use(long ms)
-{
-	struct timespec time;
-	long now, until = 0;
-
-	do {
-		for (volatile int i = 0; i < 20000; i++)
-			;
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-		now = time.tv_sec * 1000 + time.tv_nsec / MS;
-		until = until ?: now + ms;
-	} while (now < until);
-}
-
-static NOINLINE void much(long ms)
-{
-	use(ms * 3);
-	KEEP_FRAME();
-}
-
-static NOINLINE void little(long ms)
-{
-	use(ms);
-	KEEP_FRAME();
-}
-
-static NOINLINE void both(long ms)
-{
-	much(ms);
-	little(ms);
-	KEEP_FRAME();
-}
+#include "sampling.h"
 
 static int plain(void)
 {
@@ -114,10 +49,12 @@ static int threads(void)
 	return end();
 }
 
+/* The files of two libraries. */
+static char **names;
+
 /* Code that comes after the start, and another one's in its place. */
-static int libraries(const char *one, const char *other)
+static int libraries(void)
 {
-	const char *names[] = { one, other };
 	void *bases[2];
 
 	begin();
@@ -300,107 +237,18 @@ static int made_code(void)
 	return end();
 }
 
-/* What follows runs under kunwind profile --on-request. */
-
-static NOINLINE void before(void)
-{
-	both(300);
-	KEEP_FRAME();
-}
-
-static NOINLINE void in_between(void)
-{
-	both(500);
-	KEEP_FRAME();
-}
-
-static NOINLINE void afterwards(void)
-{
-	both(300);
-	KEEP_FRAME();
-}
-
-static int parts(void)
-{
-	before();
-	begin();
-	in_between();
-	if (end())
-		return 1;
-	afterwards();
-	return 0;
-}
-
-/* The first caller starts the recording. Another start fails until its stop. */
-static int twice(void)
-{
-	int status;
-	pid_t pid;
-
-	begin();
-	pid = fork();
-	if (!pid) {
-		if (kunwind_profile_stop() != -EALREADY)
-			_exit(2);
-		_exit(kunwind_profile_start(handle, hz, folder) != -EBUSY);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || status) {
-		fprintf(stderr, "the child: %#x\n", status);
-		return 1;
-	}
-	if (end() || kunwind_profile_stop() != -EALREADY)
-		return 1;
-	begin();
-	in_between();
-	return end();
-}
-
-static int closes_all(void)
-{
-	for (int fd = 3; fd < 1024; fd++)
-		close(fd);
-	begin();
-	return end();
-}
-
-static int over(void)
-{
-	int ret;
-
-	sleep(6);
-	ret = kunwind_profile_start(handle, hz, folder);
-	if (ret != -EPIPE)
-		fail("kunwind_profile_start", ret);
-	return 0;
-}
+static const struct subject subjects[] = {
+	{ "plain", plain }, { "threads", threads }, { "libraries", libraries },
+	{ "child", child }, { "storm", storm }, { "leave", leave }, { "killed", killed },
+	{ "closed", closed }, { "full", full }, { "limited", limited },
+	{ "alternative", alternative }, { "made-code", made_code },
+	{ NULL },
+};
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *what;
-		int (*run)(void);
-	} subjects[] = {
-		{ "plain", plain }, { "threads", threads }, { "child", child },
-		{ "storm", storm }, { "leave", leave }, { "killed", killed },
-		{ "closed", closed }, { "full", full }, { "limited", limited },
-		{ "alternative", alternative }, { "made-code", made_code },
-		{ "parts", parts }, { "twice", twice }, { "closes-all", closes_all },
-		{ "over", over },
-	};
-	int ret;
+	const struct subject *subject = prepare(argc, argv, subjects);
 
-	if (argc < 3)
-		return 2;
-	folder = argv[2];
-	ret = kunwind_open(&handle);
-	if (ret)
-		fail("kunwind_open", ret);
-	if (!strcmp(argv[1], "libraries") && argc == 5)
-		return libraries(argv[3], argv[4]);
-	if (argc > 3)
-		hz = atoi(argv[3]);
-	for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
-		if (!strcmp(argv[1], subjects[i].what))
-			return subjects[i].run();
-	return 2;
+	names = argv + 3;
+	return subject ? subject->run() : 2;
 }

@@ -7,6 +7,7 @@ set -uo pipefail
 
 kunwind=$BUILT/source/tools/kunwind/kunwind
 sampled=$BUILT/source/libkunwind/sampled
+program=$BUILT/source/libkunwind/on-request
 export BABELTRACE_PLUGIN_PATH=$BUILT/source/babeltrace/.libs
 cd "$SCRATCH" || exit
 
@@ -34,19 +35,19 @@ between() {
 # parts: it runs as nobody, and is not sampled before the start and after the stop.
 parts() {
 	# shellcheck disable=SC2086
-	on_request parts $as_nobody "$sampled" parts nowhere && [[ ! -e nowhere ]]
+	on_request parts $as_nobody "$program" parts nowhere && [[ ! -e nowhere ]]
 }
 
 only_in_between() {
 	folded parts >all
 	cat all
-	grep -q '^sampled;.*;in_between;both;much' all && fails grep 'before\|afterwards' all
+	grep -q '^on-request;.*;in_between;both;much' all && fails grep 'before\|afterwards' all
 }
 
 time_is_accounted() {
 	local ns
 	# A machine that does other work takes timers from the guest: there are fewer samples then.
-	ns=$(folded parts | awk '/^sampled;.*in_between/ { sum += $NF } END { print sum }')
+	ns=$(folded parts | awk '/^on-request;.*in_between/ { sum += $NF } END { print sum }')
 	between 900 $((ns / 1000000)) 2600
 }
 
@@ -64,11 +65,11 @@ none() {
 ok "a program that does not ask" none
 
 twice() {
-	on_request twice "$sampled" twice nowhere
+	on_request twice "$program" twice nowhere
 }
 ok "two processes at once, and twice" twice
 closes() {
-	on_request closes "$sampled" closes-all nowhere
+	on_request closes "$program" closes-all nowhere
 }
 ok "a program that has closed the descriptor" fails closes
 # lingers: a program sends a connection whose last close() waits for a peer that never reads. A child has the peer.
@@ -140,7 +141,7 @@ sticks() {
 ok "a program that sends files which cannot be closed" sticks
 
 over() {
-	timeout 200 "$kunwind" profile --on-request --duration 1 --no-view -o over -- "$sampled" over nowhere 2>said
+	timeout 200 "$kunwind" profile --on-request --duration 1 --no-view -o over -- "$program" over nowhere 2>said
 	local status=$?
 	cat said
 	((status == 1)) && grep -q 'nothing was recorded' said && fails grep kunwind_profile said
