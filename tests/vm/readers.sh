@@ -109,6 +109,11 @@ late() {
 		lttng destroy live && wait "$viewer"
 }
 
+# to_the_end: once it had names, all that it showed has them.
+to_the_end() {
+	names <(awk '/libc/ { from = 1 } from' late.text)
+}
+
 # idle: a viewer that comes late sees the one stack of a program that then does nothing, although no state dump will come.
 idle() {
 	mkfifo wake || return
@@ -172,7 +177,7 @@ ok "a session is stopped and started again" restarted
 ok "what began meanwhile has names, too" reported restarted
 of_live "a live session has names while it goes on" live
 of_live "a viewer that comes later has them after another state dump" late
-of_live "and to the session's end" names <(awk '/libc/ { from = 1 } from' late.text 2>/dev/null)
+of_live "and to the session's end" to_the_end
 of_live "a viewer of a program that does nothing more" idle
 ok "a session rotates" rotating
 ok "its first part has names by itself" reported "${parts[0]-}"
