@@ -72,11 +72,11 @@
  * does so once for each. Or the frame describes the red zone.
  */
 #define KUW_MAX_STACK_SWITCHES	16
-/* Reads of one walk, or of one piece, that fail without ending it. Each is a page fault, and
- * takes up to a microsecond, or a search for a uretprobe that is not there. A frame may save 15
- * registers on a missing page. The code before one return address in 16 is read, and its page
- * may be missing: in a child just after fork() with 1,024 frames, that is 64 reads, each tried
- * twice (by the loop, too). The frame that reaches the limit is still finished.
+/* Reads of one walk, or of one piece, that fail without ending it, and searches for a uretprobe
+ * that is not there. A read that fails is a page fault, which takes up to a microsecond. A frame
+ * may save 15 registers on a missing page. The code before one return address in 16 is read, and
+ * its page may be missing: in a child just after fork() with 1,024 frames, that is 64 reads, each
+ * tried twice (by the loop, too). The frame that reaches the limit is still finished.
  */
 #define KUW_MAX_FAULTS		128
 /* Frames of one walk that a signal interrupted, without the innermost; seen: 2. The list of
