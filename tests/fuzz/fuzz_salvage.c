@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* A stream and its index, which are cut at 0xff 0xff: what is whole is never longer. */
 #include <glib.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "fuzz_reader.h"
 #include "salvage.h"
+
+/* libFuzzer's timer would end a sendfile() in the middle of a copy with EINTR. */
+static void restart_after_alarm(void)
+{
+	struct sigaction alarm;
+
+	sigaction(SIGALRM, NULL, &alarm);
+	alarm.sa_flags |= SA_RESTART;
+	sigaction(SIGALRM, &alarm, NULL);
+}
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
@@ -18,6 +29,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	char *copy, *path;
 
 	setenv("TMPDIR", "/dev/shm", 1);
+	restart_after_alarm();
 	length = fuzz_part(&data, &size, &part);
 	fuzz_write("index/stream.idx", part, length);
 	/* So that packets are looked for without an index, too. */
