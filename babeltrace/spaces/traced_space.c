@@ -127,9 +127,28 @@ static void put(struct kr_spaces *spaces, struct space *space,
 	space->has_file |= mapping->module != NULL;
 }
 
+/* What a dump did not have would keep its addresses. */
+static void clear_dropped(struct kr_spaces *spaces, struct space *space, uint64_t start,
+			  uint64_t end)
+{
+	const struct kr_mapping *mapping = kr_mappings_after(space->mappings, start);
+
+	while (mapping && mapping->start < end) {
+		uint64_t from = MAX(start, mapping->start);
+		uint64_t next = mapping->end;
+
+		if (!is_there(spaces, mapping))
+			space->mappings = kr_mappings_cut(space->mappings, from, MIN(end, next),
+							  &spaces->count);
+		mapping = kr_mappings_after(space->mappings, next);
+	}
+}
+
 static void fill(struct kr_spaces *spaces, struct space *space,
 		 const struct kr_mapping *mapping)
 {
+	if (spaces->floor)
+		clear_dropped(spaces, space, mapping->start, mapping->end);
 	space->mappings = kr_mappings_fill(space->mappings, mapping, &spaces->count);
 	space->has_file |= mapping->module != NULL;
 }
