@@ -45,7 +45,7 @@ static const struct {
 	[KR_DOUBTED] = {
 		"stack has names that may be those of what was mapped before events were lost",
 		"stacks have names that may be those of what was mapped before events were lost",
-		"they are marked as guessed; lttng regenerate statedump tells what is mapped, and a channel of their own loses fewer events kunwind_*",
+		"they are marked as guessed; lttng regenerate statedump tells what is mapped, and in a channel of their own fewer events kunwind_* are lost",
 	},
 	[KR_LOST] = {
 		"event was lost when the trace was recorded",
