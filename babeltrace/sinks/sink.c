@@ -241,8 +241,9 @@ bt_component_class_sink_consume_method_status kr_sink_consume(
 
 	status = bt_message_iterator_next(sink->before ?: sink->upstream, &messages, &n);
 	if (sink->before && status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
-		BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(sink->before);
+		/* Before its traces go. */
 		sink->ops->turn(sink);
+		BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(sink->before);
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
 	}
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END)
