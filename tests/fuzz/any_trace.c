@@ -2,34 +2,25 @@
 /* Any classes and values: see any_trace.h. */
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
+#include "any_fields.h"
 #include "any_trace.h"
 #include "fuzz.h"
-
-/*
- * A letter is a type: unsigned, integer, float, bool, string, enumeration; of unsigned numbers an
- * array, one of constant length, an option, a variant, or something nested; S: an array of
- * strings; O: an option of an array.
- */
-struct member {
-	char type;
-	const char *name;
-};
 
 #define MEMBERS	9
 
 struct class {
 	const char *name;
-	struct member members[MEMBERS];
+	struct any_member members[MEMBERS];
 };
 
-static const struct member context[] = {
+static const struct any_member context[] = {
 	{ 's', "procname" }, { 'i', "pid" }, { 'i', "tid" }, { 'a', "callstack_kernel" },
 	{ 'a', "callstack_user_unwind" }, { 'e', "_callstack_user_unwind_stop" },
 	{ 'u', "_callstack_user_unwind_space" }, { 'u', "_callstack_user_unwind_proven" },
 	{ 'u', "_callstack_user_unwind_interrupted" },
 };
 
-static const struct member packet_context[] = { { 'u', "cpu_id" } };
+static const struct any_member packet_context[] = { { 'u', "cpu_id" } };
 
 static const struct class classes[] = {
 	{ "kunwind_map", { { 'u', "space" }, { 'u', "start" }, { 'u', "end" }, { 'u', "offset" },
@@ -61,249 +52,27 @@ static const struct class classes[] = {
 };
 
 /* What is no event, after them. */
-enum { LOST_EVENTS = G_N_ELEMENTS(classes), LOST_PACKETS, QUIET, NR_STEPS };
+enum { LOST_EVENTS = G_N_ELEMENTS(classes), LOST_PACKETS, QUIET, AGAIN, NR_STEPS };
+
+/* In nanoseconds: some minutes. */
+#define MOST_QUIET	(1ULL << 40)
 
 enum { MAPS, EVENTS, NR_STREAMS };
 
-/* Those of the trace at hand. */
-static struct any_bytes *input;
-
-static u8 take(void)
-{
-	return any_byte(input);
-}
-
-/* Mostly a small number, so that many are the same. */
-static u64 take_number(void)
-{
-	u8 first = take();
-	u64 number = 0;
-
-	if (first < 0xf0)
-		return (u64)(first % 16) << 4 * (first / 16);
-	for (; first > 0xf0 && first <= 0xf8; first--)
-		number = number << 8 | take();
-	return first > 0xf8 ? 0 - (u64)(first & 7) : number;
-}
-
-static void take_string(char *text, size_t size)
-{
-	static const char *const names[] = { "", "[vdso]", "/a", "/b/a", "[anon:x]", "/a\nb" };
-	u8 first = take();
-	size_t i, length = first % 16;
-
-	if (first / 16 < G_N_ELEMENTS(names)) {
-		g_strlcpy(text, names[first / 16], size);
-		return;
-	}
-	for (i = 0; i < length; i++)
-		text[i] = take();
-	text[length] = '\0';
-}
-
-static bt_field_class *create_class(bt_trace_class *trace, char type);
-
-static bt_field_class *create_labelled(bt_trace_class *trace)
-{
-	bt_field_class *class = bt_field_class_enumeration_unsigned_create(trace);
-	bt_integer_range_set_unsigned *range = bt_integer_range_set_unsigned_create();
-
-	must(!bt_integer_range_set_unsigned_add_range(range, 0, 1));
-	must(!bt_field_class_enumeration_unsigned_add_mapping(class, "COMPLETE", range));
-	bt_integer_range_set_unsigned_put_ref(range);
-	return class;
-}
-
-/* An array, an option, or such, of another type. */
-static bt_field_class *create_outer(bt_trace_class *trace, char type, char inner)
-{
-	bt_field_class *content = create_class(trace, inner), *class;
-
-	switch (type) {
-	case 'c':
-		class = bt_field_class_array_static_create(trace, content, 3);
-		break;
-	case 'o':
-		class = bt_field_class_option_without_selector_create(trace, content);
-		break;
-	case 'v':
-		class = bt_field_class_variant_create(trace, NULL);
-		must(!bt_field_class_variant_without_selector_append_option(class, "x", content));
-		break;
-	case 'n':
-		class = bt_field_class_structure_create(trace);
-		must(!bt_field_class_structure_append_member(class, "x", content));
-		break;
-	default:
-		class = bt_field_class_array_dynamic_create(trace, content, NULL);
-	}
-	bt_field_class_put_ref(content);
-	return class;
-}
-
-static bt_field_class *create_class(bt_trace_class *trace, char type)
-{
-	switch (type) {
-	case 'u':
-		return bt_field_class_integer_unsigned_create(trace);
-	case 'i':
-		return bt_field_class_integer_signed_create(trace);
-	case 's':
-		return bt_field_class_string_create(trace);
-	case 'e':
-		return create_labelled(trace);
-	case 'f':
-		return bt_field_class_real_double_precision_create(trace);
-	case 'b':
-		return bt_field_class_bool_create(trace);
-	case 'S':
-		return create_outer(trace, 'a', 's');
-	case 'O':
-		return create_outer(trace, 'o', 'a');
-	}
-	return create_outer(trace, type, 'u');
-}
-
-/* Another type than a member should have. */
-static char take_type(void)
-{
-	static const char types[] = "uisaefbcovnSO";
-
-	return types[take() % (sizeof(types) - 1)];
-}
-
-static void append(bt_field_class *structure, const char *name, bt_field_class *member)
-{
-	must(!bt_field_class_structure_append_member(structure, name, member));
-	bt_field_class_put_ref(member);
-}
-
-/* What another field tells the length of, or whether it is there, or which one it is. */
-static bt_field_class *create_selected(bt_trace_class *trace, bt_field_class *by)
-{
-	bt_integer_range_set_unsigned *range = bt_integer_range_set_unsigned_create();
-	bt_field_class *content = create_class(trace, take_type()), *class;
-
-	must(!bt_integer_range_set_unsigned_add_range(range, 0, 3));
-	switch (take() % 3) {
-	case 0:
-		class = bt_field_class_array_dynamic_create(trace, content, by);
-		break;
-	case 1:
-		class = bt_field_class_option_with_selector_field_integer_unsigned_create(
-			trace, content, by, range);
-		break;
-	default:
-		class = bt_field_class_variant_create(trace, by);
-		must(!bt_field_class_variant_with_selector_field_integer_unsigned_append_option(
-			class, "x", content, range));
-	}
-	bt_field_class_put_ref(content);
-	bt_integer_range_set_unsigned_put_ref(range);
-	return class;
-}
-
-static void append_selected(bt_trace_class *trace, bt_field_class *structure, const char *name)
-{
-	bt_field_class *by = bt_field_class_integer_unsigned_create(trace);
-	char *selector = g_strdup_printf("_%s_length", name);
-
-	must(!bt_field_class_structure_append_member(structure, selector, by));
-	append(structure, name, create_selected(trace, by));
-	bt_field_class_put_ref(by);
-	g_free(selector);
-}
-
-static bt_field_class *create_structure(bt_trace_class *trace, const struct member *members,
-					size_t count)
-{
-	bt_field_class *structure = bt_field_class_structure_create(trace);
-	u8 change = take();
-	size_t i;
-
-	for (i = 0; i < count && members[i].type; i++) {
-		/* One of them, in one of four inputs. */
-		bool changed = change >= 0xc0 && change % 16 == i;
-
-		if (changed && change < 0xd0)
-			continue;
-		if (changed && change < 0xe0)
-			append_selected(trace, structure, members[i].name);
-		else
-			append(structure, members[i].name,
-			       create_class(trace, changed ? take_type() : members[i].type));
-	}
-	return structure;
-}
-
-static void fill(bt_field *field);
-
-static void fill_members(bt_field *field)
-{
-	u64 i, count = bt_field_class_structure_get_member_count(bt_field_borrow_class_const(field));
-
-	for (i = 0; i < count; i++)
-		fill(bt_field_structure_borrow_member_field_by_index(field, i));
-}
-
-static void fill_elements(bt_field *field)
-{
-	u64 i, count = bt_field_array_get_length(field);
-
-	/* Nothing says that the field that should tell the length tells the truth. */
-	if (bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STATIC_ARRAY) {
-		count = take() % 8;
-		must(!bt_field_array_dynamic_set_length(field, count));
-	}
-	for (i = 0; i < count; i++)
-		fill(bt_field_array_borrow_element_field_by_index(field, i));
-}
-
-static void fill(bt_field *field)
-{
-	bt_field_class_type type = bt_field_get_class_type(field);
-	char text[16];
-	bool has;
-
-	if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
-		fill_members(field);
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
-		fill_elements(field);
-	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
-		take_string(text, sizeof(text));
-		must(!bt_field_string_set_value(field, text));
-	} else if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) {
-		bt_field_integer_signed_set_value(field, (s64)take_number());
-	} else if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL) {
-		bt_field_real_double_precision_set_value(field, (double)take_number() / 7);
-	} else if (type == BT_FIELD_CLASS_TYPE_BOOL) {
-		bt_field_bool_set_value(field, take() & 1);
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
-		has = take() & 1;
-		bt_field_option_set_has_field(field, has);
-		if (has)
-			fill(bt_field_option_borrow_field(field));
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT)) {
-		must(!bt_field_variant_select_option_by_index(field, 0));
-		fill(bt_field_variant_borrow_selected_option_field(field));
-	} else {
-		bt_field_integer_unsigned_set_value(field, take_number());
-	}
-}
-
 /**
  * struct source - a trace
- * @input: what it takes
+ * @in: what it is made of
  * @trace: the trace
  * @streams: its streams
  * @packets: where each of them is
  * @events: what it has
  * @time: of the last message
- * @begun: how many streams have begun
- * @ended: how many have ended
+ * @begun: how many streams have begun, and of their packets
+ * @ended: how many have ended, of their packets too
+ * @again: a live trace has no more for now
  */
 struct source {
-	struct any_bytes *input;
+	struct any_bytes *in;
 	bt_trace *trace;
 	bt_stream *streams[NR_STREAMS];
 	bt_packet *packets[NR_STREAMS];
@@ -311,9 +80,11 @@ struct source {
 	u64 time;
 	u32 begun;
 	u32 ended;
+	bool again;
 };
 
-static bt_stream_class *create_stream_class(bt_trace_class *trace, bt_clock_class *clock, u32 number)
+static bt_stream_class *create_stream_class(struct source *source, bt_trace_class *trace,
+					    bt_clock_class *clock, u32 number)
 {
 	bt_stream_class *class = bt_stream_class_create(trace);
 	bt_field_class *structure;
@@ -322,12 +93,12 @@ static bt_stream_class *create_stream_class(bt_trace_class *trace, bt_clock_clas
 	bt_stream_class_set_supports_packets(class, true, true, true);
 	bt_stream_class_set_supports_discarded_events(class, true, true);
 	bt_stream_class_set_supports_discarded_packets(class, true, true);
-	structure = create_structure(trace, packet_context, G_N_ELEMENTS(packet_context));
+	structure = any_structure(source->in, trace, packet_context, G_N_ELEMENTS(packet_context));
 	must(!bt_stream_class_set_packet_context_field_class(class, structure));
 	bt_field_class_put_ref(structure);
 	if (number != EVENTS)
 		return class;
-	structure = create_structure(trace, context, G_N_ELEMENTS(context));
+	structure = any_structure(source->in, trace, context, G_N_ELEMENTS(context));
 	must(!bt_stream_class_set_event_common_context_field_class(class, structure));
 	bt_field_class_put_ref(structure);
 	return class;
@@ -336,7 +107,8 @@ static bt_stream_class *create_stream_class(bt_trace_class *trace, bt_clock_clas
 static void create_event_class(struct source *source, bt_trace_class *trace,
 			       bt_stream_class *stream, u32 number)
 {
-	bt_field_class *structure = create_structure(trace, classes[number].members, MEMBERS);
+	bt_field_class *structure = any_structure(source->in, trace, classes[number].members,
+						  MEMBERS);
 
 	source->events[number] = bt_event_class_create(stream);
 	must(!bt_event_class_set_name(source->events[number], classes[number].name));
@@ -356,18 +128,17 @@ static bt_component_class_initialize_method_status begin_source(
 	u32 i;
 
 	(void)config, (void)params;
-	source->input = data;
-	input = data;
+	source->in = data;
 	must(!bt_self_component_source_add_output_port(self, "out", NULL, NULL));
 	source->trace = bt_trace_create(trace);
 	for (i = 0; i < NR_STREAMS; i++)
-		streams[i] = create_stream_class(trace, clock, i);
+		streams[i] = create_stream_class(source, trace, clock, i);
 	for (i = 0; i < G_N_ELEMENTS(classes); i++)
 		create_event_class(source, trace, streams[i < NR_MAPS ? MAPS : EVENTS], i);
 	for (i = 0; i < NR_STREAMS; i++) {
 		source->streams[i] = bt_stream_create(streams[i], source->trace);
 		source->packets[i] = bt_packet_create(source->streams[i]);
-		fill(bt_packet_borrow_context_field(source->packets[i]));
+		any_fill(source->in, bt_packet_borrow_context_field(source->packets[i]));
 		bt_stream_class_put_ref(streams[i]);
 	}
 	bt_clock_class_put_ref(clock);
@@ -400,15 +171,15 @@ static bt_message *create_event(struct source *source, bt_self_message_iterator 
 	bt_event *event = bt_message_event_borrow_event(message);
 
 	if (bt_event_borrow_common_context_field(event))
-		fill(bt_event_borrow_common_context_field(event));
-	fill(bt_event_borrow_payload_field(event));
+		any_fill(source->in, bt_event_borrow_common_context_field(event));
+	any_fill(source->in, bt_event_borrow_payload_field(event));
 	return message;
 }
 
 /* Return: what is lost in a stream, until now. */
 static bt_message *create_loss(struct source *source, bt_self_message_iterator *self, bool packets)
 {
-	u8 how = take();
+	u8 how = any_byte(source->in);
 	bt_stream *stream = source->streams[how % NR_STREAMS];
 	u64 begin = source->time - MIN(source->time, how / 8);
 	bt_message *message;
@@ -427,40 +198,55 @@ static bt_message *create_loss(struct source *source, bt_self_message_iterator *
 	return message;
 }
 
+/* A live trace says what time it is. */
+static bt_message *create_quiet(struct source *source, bt_self_message_iterator *self)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(source->streams[0]);
+
+	source->time += any_number(source->in) % MOST_QUIET;
+	return bt_message_message_iterator_inactivity_create(
+		self, bt_stream_class_borrow_default_clock_class_const(class), source->time);
+}
+
+static bt_message *begin(struct source *source, bt_self_message_iterator *self)
+{
+	u32 stream = source->begun / 2;
+
+	if (source->begun++ % 2)
+		return bt_message_packet_beginning_create_with_default_clock_snapshot(
+			self, source->packets[stream], 0);
+	return bt_message_stream_beginning_create(self, source->streams[stream]);
+}
+
+static bt_message *end(struct source *source, bt_self_message_iterator *self)
+{
+	u32 stream = source->ended / 2;
+
+	if (source->ended++ % 2)
+		return bt_message_stream_end_create(self, source->streams[stream]);
+	return bt_message_packet_end_create_with_default_clock_snapshot(
+		self, source->packets[stream], source->time);
+}
+
+/* Return: the next message; NULL if there is none, or none yet. */
 static bt_message *create_message(struct source *source, bt_self_message_iterator *self)
 {
-	bool packet = source->begun & 1;
 	u32 step;
 
-	if (source->begun < 2 * NR_STREAMS) {
-		u32 i = source->begun++ / 2;
-
-		return packet ? bt_message_packet_beginning_create_with_default_clock_snapshot(
-					self, source->packets[i], 0) :
-				bt_message_stream_beginning_create(self, source->streams[i]);
-	}
-	step = take();
-	if (input->at < input->end) {
-		source->time += step / NR_STEPS;
-		step %= NR_STEPS;
-		if (step < LOST_EVENTS)
-			return create_event(source, self, step);
-		return step == QUIET ? bt_message_message_iterator_inactivity_create(
-					       self, bt_stream_class_borrow_default_clock_class_const(
-							     bt_stream_borrow_class_const(
-								     source->streams[0])),
-					       source->time) :
-				       create_loss(source, self, step == LOST_PACKETS);
-	}
-	packet = source->ended & 1;
-	if (source->ended < 2 * NR_STREAMS) {
-		u32 i = source->ended++ / 2;
-
-		return packet ? bt_message_stream_end_create(self, source->streams[i]) :
-				bt_message_packet_end_create_with_default_clock_snapshot(
-					self, source->packets[i], source->time);
-	}
-	return NULL;
+	if (source->begun < 2 * NR_STREAMS)
+		return begin(source, self);
+	step = any_byte(source->in);
+	if (source->in->at == source->in->end)
+		return source->ended < 2 * NR_STREAMS ? end(source, self) : NULL;
+	source->time += step / NR_STEPS;
+	step %= NR_STEPS;
+	if (step == QUIET)
+		return create_quiet(source, self);
+	source->again = step == AGAIN;
+	if (source->again)
+		return NULL;
+	return step < LOST_EVENTS ? create_event(source, self, step) :
+				    create_loss(source, self, step == LOST_PACKETS);
 }
 
 static bt_message_iterator_class_next_method_status next(bt_self_message_iterator *self,
@@ -470,14 +256,19 @@ static bt_message_iterator_class_next_method_status next(bt_self_message_iterato
 	struct source *source = bt_self_component_get_data(
 		bt_self_message_iterator_borrow_component(self));
 
-	input = source->input;
-	for (*count = 0; *count < capacity; ++*count) {
+	*count = 0;
+	while (!source->again && *count < capacity) {
 		messages[*count] = create_message(source, self);
 		if (!messages[*count])
 			break;
+		++*count;
 	}
-	return *count ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
-			BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+	if (*count)
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	if (!source->again)
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+	source->again = false;
+	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
 }
 
 const bt_component_class_source *any_trace_class(void)

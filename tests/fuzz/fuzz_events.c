@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "any_fields.h"
 #include "any_trace.h"
 #include "filter.h"
 #include "flamegraph.h"
@@ -202,6 +203,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct any_bytes whole = { data, data + size }, parts_of_it[2];
 	bt_graph *graph = bt_graph_create(0);
 	const bt_component_sink *sink;
+	bt_graph_run_status status;
 	u64 i, sides;
 
 	if (!parts.source)
@@ -216,7 +218,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		add_trace(graph, i ? "before" : "trace", &parts_of_it[i],
 			  bt_component_sink_borrow_input_port_by_index_const(sink, i));
 	}
-	must(!bt_graph_run(graph));
+	do
+		status = bt_graph_run(graph);
+	while (status == BT_GRAPH_RUN_STATUS_AGAIN);
+	must(status == BT_GRAPH_RUN_STATUS_OK);
 	bt_graph_put_ref(graph);
 	return 0;
 }
