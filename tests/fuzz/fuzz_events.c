@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Any trace, through filter.kunwind.symbolize and a sink: what events say can be wrong, but
- * reading them ends well. The first two bytes of the input choose the sink. One that compares
- * has half of the rest as each of two traces.
+ * reading them ends well, and what is written is what its form says. The first two bytes of the
+ * input choose the form. One that compares has half of the rest as each of two traces.
  */
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
@@ -22,6 +22,7 @@
 #include "symbolize.h"
 #include "text.h"
 #include "wire.h"
+#include "written.h"
 
 /* What the reader's parent says of a file depends on the address. */
 static GVariant *answer(u64 offset)
@@ -163,65 +164,110 @@ static void add_trace(bt_graph *graph, const char *name, struct any_bytes *bytes
 	g_free(kallsyms);
 }
 
-/* One of all kinds, with what options it has. */
-static const bt_component_sink *add_sink(bt_graph *graph, struct any_bytes *input)
+enum form {
+	TEXT, PERFETTO, FOLDED, HTML, SUMMARY, TOP, PPROF, SPEEDSCOPE, UFTRACE, NR_FORMS
+};
+
+/**
+ * struct view - how a trace is shown
+ * @form: in which form
+ * @colored: with escape sequences
+ * @sink: the sink
+ */
+struct view {
+	enum form form;
+	bool colored;
+	const bt_component_sink *sink;
+};
+
+/* One of all forms, with some of its options. */
+static void add_view(struct view *view, bt_graph *graph, struct any_bytes *in)
 {
-	static const char *const formats[] = {
-		"text", "perfetto", "folded", "html", "summary", "top", "pprof", "speedscope",
-		"uftrace",
+	static const char *const formats[NR_FORMS] = {
+		[FOLDED] = "folded", [HTML] = "html", [SUMMARY] = "summary", [TOP] = "top",
+		[PPROF] = "pprof", [SPEEDSCOPE] = "speedscope", [UFTRACE] = "uftrace",
 	};
-	enum { TEXT, PERFETTO, HTML = 3, TOP = 5 };
-	u8 form = any_byte(input) % G_N_ELEMENTS(formats), how = any_byte(input);
 	char *path = g_strdup_printf("/dev/fd/%d", parts.output);
 	bt_value *params = bt_value_map_create();
-	const bt_component_sink *sink;
+	u8 form = any_byte(in) % NR_FORMS, how = any_byte(in);
 
+	view->form = form;
+	view->colored = form != PERFETTO && how & 8;
 	set(params, "path", path);
-	if (form > PERFETTO)
+	if (formats[form])
 		set(params, "format", formats[form]);
-	if (form > PERFETTO && how & 1)
+	if (formats[form] && how & 1)
 		set(params, "count", "time");
 	if (form != PERFETTO && how & 2)
 		set(params, "filter", "f|a");
 	if (form != PERFETTO && how & 4)
 		set(params, "max-stack", "2");
-	if (form != PERFETTO && how & 8)
+	if (view->colored)
 		set(params, "color", "always");
-	if (form > PERFETTO && how & 16)
+	if (formats[form] && how & 16)
 		set(params, "rows", "4");
 	if ((form == HTML || form == TOP) && how & 32)
 		set(params, "compare", "yes");
 	must(!bt_graph_add_sink_component(graph, parts.sinks[MIN(form, 2)], "view", params,
-					  BT_LOGGING_LEVEL_NONE, &sink));
+					  BT_LOGGING_LEVEL_NONE, &view->sink));
 	bt_value_put_ref(params);
 	g_free(path);
-	return sink;
+}
+
+/* What was written must be what its form says. */
+static void check(const struct view *view)
+{
+	off_t length = lseek(parts.output, 0, SEEK_END);
+	char *bytes = g_malloc((gsize)length + 1);
+
+	must(pread(parts.output, bytes, (size_t)length, 0) == length);
+	switch (view->form) {
+	case PERFETTO:
+		must_be_perfetto(bytes, (gsize)length);
+		break;
+	case HTML:
+		must_be_page(bytes, (gsize)length);
+		break;
+	case PPROF:
+		must_be_pprof(bytes, (gsize)length);
+		break;
+	case SPEEDSCOPE:
+		must_be_speedscope(bytes, (gsize)length);
+		break;
+	case UFTRACE:
+		break;
+	default:
+		if (!view->colored)
+			must_be_text(bytes, (gsize)length);
+	}
+	g_free(bytes);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct any_bytes whole = { data, data + size }, parts_of_it[2];
 	bt_graph *graph = bt_graph_create(0);
-	const bt_component_sink *sink;
 	bt_graph_run_status status;
+	struct view view;
 	u64 i, sides;
 
 	if (!parts.source)
 		make_parts();
 	must(!ftruncate(parts.output, 0) && !lseek(parts.output, 0, SEEK_SET));
-	sink = add_sink(graph, &whole);
-	sides = bt_component_sink_get_input_port_count(sink);
+	add_view(&view, graph, &whole);
+	sides = bt_component_sink_get_input_port_count(view.sink);
 	must(sides <= G_N_ELEMENTS(parts_of_it));
 	for (i = 0; i < sides; i++) {
 		parts_of_it[i].at = whole.at + (whole.end - whole.at) * i / sides;
 		parts_of_it[i].end = whole.at + (whole.end - whole.at) * (i + 1) / sides;
 		add_trace(graph, i ? "before" : "trace", &parts_of_it[i],
-			  bt_component_sink_borrow_input_port_by_index_const(sink, i));
+			  bt_component_sink_borrow_input_port_by_index_const(view.sink, i));
 	}
 	do
 		status = bt_graph_run(graph);
 	while (status == BT_GRAPH_RUN_STATUS_AGAIN);
 	must(status == BT_GRAPH_RUN_STATUS_OK);
 	bt_graph_put_ref(graph);
+	check(&view);
 	return 0;
 }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Forms of output, read by others' libraries: see written.h. */
+#include <glib.h>
+#include <jansson.h>
+#include <string.h>
+#include <zlib.h>
+#include "fuzz.h"
+#include "perfetto.pb-c.h"
+#include "pprof.pb-c.h"
+#include "written.h"
+
+void must_be_text(const char *bytes, gsize length)
+{
+	const char *at;
+
+	must(g_utf8_validate(bytes, (gssize)length, NULL));
+	for (at = bytes; at < bytes + length; at = g_utf8_next_char(at))
+		must(*at == '\n' || *at == '\t' || g_unichar_isprint(g_utf8_get_char(at)));
+}
+
+static json_t *must_be_json(const char *bytes, gsize length)
+{
+	/* Numbers need not fit into int64_t: JavaScript takes them for floating point. */
+	json_t *json = json_loadb(bytes, length, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+
+	must(json);
+	return json;
+}
+
+void must_be_page(const char *bytes, gsize length)
+{
+	static const char begin[] = " type=\"application/json\">\n", end[] = "</script>";
+	const char *behind = bytes + length, *at = bytes, *to;
+	u32 parts = 0;
+
+	must(g_utf8_validate(bytes, (gssize)length, NULL));
+	for (;; at = to) {
+		at = memmem(at, (size_t)(behind - at), begin, strlen(begin));
+		if (!at)
+			break;
+		at += strlen(begin);
+		to = memmem(at, (size_t)(behind - at), end, strlen(end));
+		must(to);
+		json_decref(must_be_json(at, (gsize)(to - at)));
+		parts++;
+	}
+	must(parts);
+}
+
+void must_be_speedscope(const char *bytes, gsize length)
+{
+	json_t *json = must_be_json(bytes, length);
+	size_t i, j, k, frames = json_array_size(json_object_get(json_object_get(json, "shared"),
+								"frames"));
+	json_t *profile, *sample, *frame;
+
+	must(json_is_array(json_object_get(json, "profiles")));
+	json_array_foreach(json_object_get(json, "profiles"), i, profile) {
+		json_t *samples = json_object_get(profile, "samples");
+
+		must(json_array_size(samples) ==
+		     json_array_size(json_object_get(profile, "weights")));
+		json_array_foreach(samples, j, sample)
+			json_array_foreach(sample, k, frame)
+				must(json_is_number(frame) && json_number_value(frame) < frames);
+	}
+	json_decref(json);
+}
+
+static GByteArray *must_be_gzip(const char *bytes, gsize length)
+{
+	GByteArray *all = g_byte_array_new();
+	z_stream stream = { .next_in = (u8 *)bytes, .avail_in = (unsigned int)length };
+	u8 chunk[1 << 16];
+	int status;
+
+	must(inflateInit2(&stream, 15 + 16) == Z_OK);
+	do {
+		stream.next_out = chunk;
+		stream.avail_out = sizeof(chunk);
+		status = inflate(&stream, Z_NO_FLUSH);
+		must(status == Z_OK || status == Z_STREAM_END);
+		g_byte_array_append(all, chunk, sizeof(chunk) - stream.avail_out);
+	} while (status != Z_STREAM_END);
+	must(!stream.avail_in && inflateEnd(&stream) == Z_OK);
+	return all;
+}
+
+/* Numbers are given once, and not 0. */
+static void must_add(GHashTable *ids, uint64_t *id)
+{
+	must(*id && g_hash_table_add(ids, id));
+}
+
+static void must_have(GHashTable *ids, u64 id)
+{
+	must(g_hash_table_contains(ids, &id));
+}
+
+static GHashTable *new_ids(void)
+{
+	return g_hash_table_new(g_int64_hash, g_int64_equal);
+}
+
+static void must_be_locations(const Pprof__Profile *profile, GHashTable *locations)
+{
+	GHashTable *functions = new_ids(), *mappings = new_ids();
+	size_t i, j;
+
+	for (i = 0; i < profile->n_function; i++) {
+		must_add(functions, &profile->function[i]->id);
+		must((u64)profile->function[i]->name < profile->n_string_table);
+	}
+	for (i = 0; i < profile->n_mapping; i++)
+		must_add(mappings, &profile->mapping[i]->id);
+	for (i = 0; i < profile->n_location; i++) {
+		const Pprof__Location *location = profile->location[i];
+
+		must_add(locations, &profile->location[i]->id);
+		if (location->mapping_id)
+			must_have(mappings, location->mapping_id);
+		for (j = 0; j < location->n_line; j++)
+			must_have(functions, location->line[j]->function_id);
+	}
+	g_hash_table_destroy(functions);
+	g_hash_table_destroy(mappings);
+}
+
+static void must_be_sample(const Pprof__Profile *profile, const Pprof__Sample *sample,
+			   GHashTable *locations)
+{
+	size_t i;
+
+	must(sample->n_value == profile->n_sample_type);
+	for (i = 0; i < sample->n_location_id; i++)
+		must_have(locations, sample->location_id[i]);
+	for (i = 0; i < sample->n_label; i++)
+		must((u64)sample->label[i]->key < profile->n_string_table &&
+		     (u64)sample->label[i]->str < profile->n_string_table);
+}
+
+void must_be_pprof(const char *bytes, gsize length)
+{
+	GByteArray *all = must_be_gzip(bytes, length);
+	Pprof__Profile *profile = pprof__profile__unpack(NULL, all->len, all->data);
+	GHashTable *locations = new_ids();
+	size_t i;
+
+	must(profile && profile->n_string_table && !profile->string_table[0][0]);
+	for (i = 0; i < profile->n_string_table; i++)
+		must(g_utf8_validate(profile->string_table[i], -1, NULL));
+	must_be_locations(profile, locations);
+	for (i = 0; i < profile->n_sample; i++)
+		must_be_sample(profile, profile->sample[i], locations);
+	g_hash_table_destroy(locations);
+	pprof__profile__free_unpacked(profile, NULL);
+	g_byte_array_unref(all);
+}
+
+void must_be_perfetto(const char *bytes, gsize length)
+{
+	GByteArray *all = must_be_gzip(bytes, length);
+	Perfetto__Trace *trace = perfetto__trace__unpack(NULL, all->len, all->data);
+
+	must(trace);
+	perfetto__trace__free_unpacked(trace, NULL);
+	g_byte_array_unref(all);
+}
