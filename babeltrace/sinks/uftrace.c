@@ -42,7 +42,7 @@
 #define MAX_MODULES	30000
 #define MODULE_LENGTH	200
 
-/* Processes of another machine get other numbers. */
+/* Processes of another machine get other numbers. Linux gives none above 2^22. */
 #define MACHINE_PIDS	10000000
 
 /* What has no module, such as events. */
@@ -236,6 +236,11 @@ static void take_piece(void *data, const struct kr_span *span, int64_t begin, in
 	writer->until = end;
 }
 
+static bool is_known(int64_t number)
+{
+	return number >= 0 && number < MACHINE_PIDS;
+}
+
 static int64_t number_of(const struct kr_lane *lane, int64_t number)
 {
 	return number + (int64_t)MACHINE_PIDS * lane->machine->number;
@@ -243,7 +248,7 @@ static int64_t number_of(const struct kr_lane *lane, int64_t number)
 
 static int64_t process_of(const struct kr_lane *lane)
 {
-	return number_of(lane, lane->pid < 0 ? lane->tid : lane->pid);
+	return number_of(lane, is_known(lane->pid) ? lane->pid : lane->tid);
 }
 
 static bool write_lane(struct writer *writer, const struct kr_lane *lane)
@@ -338,7 +343,7 @@ static GPtrArray *known_lanes(struct kr_timeline *timeline)
 	for (i = 0; i < lanes->len; i++) {
 		struct kr_lane *lane = g_ptr_array_index(lanes, i);
 
-		if (lane->tid >= 0)
+		if (is_known(lane->tid))
 			g_ptr_array_add(known, lane);
 	}
 	return known;
