@@ -57,13 +57,17 @@ enum { LOST_EVENTS = G_N_ELEMENTS(classes), LOST_PACKETS, QUIET, AGAIN, NR_STEPS
 /* In nanoseconds: some minutes. */
 #define MOST_QUIET	(1ULL << 40)
 
-enum { MAPS, EVENTS, NR_STREAMS };
+enum { MAPS, EVENTS, NR_STREAM_CLASSES };
+
+/* Of two machines. */
+#define TRACES		2
+#define STREAMS		(TRACES * NR_STREAM_CLASSES)
 
 /**
- * struct source - a trace
- * @in: what it is made of
- * @trace: the trace
- * @streams: its streams
+ * struct source - two traces
+ * @in: what they are made of
+ * @traces: the traces
+ * @streams: those of one, then those of the other
  * @packets: where each of them is
  * @events: what it has
  * @time: of the last message
@@ -73,9 +77,9 @@ enum { MAPS, EVENTS, NR_STREAMS };
  */
 struct source {
 	struct any_bytes *in;
-	bt_trace *trace;
-	bt_stream *streams[NR_STREAMS];
-	bt_packet *packets[NR_STREAMS];
+	bt_trace *traces[TRACES];
+	bt_stream *streams[STREAMS];
+	bt_packet *packets[STREAMS];
 	bt_event_class *events[G_N_ELEMENTS(classes)];
 	u64 time;
 	u32 begun;
@@ -116,6 +120,19 @@ static void create_event_class(struct source *source, bt_trace_class *trace,
 	bt_field_class_put_ref(structure);
 }
 
+static void create_streams(struct source *source, u32 number, bt_stream_class *const *of)
+{
+	bt_trace *trace = source->traces[number];
+	u32 i, at = number * NR_STREAM_CLASSES;
+
+	must(!bt_trace_set_environment_entry_string(trace, "hostname", number ? "b" : "a"));
+	for (i = 0; i < NR_STREAM_CLASSES; i++, at++) {
+		source->streams[at] = bt_stream_create(of[i], trace);
+		source->packets[at] = bt_packet_create(source->streams[at]);
+		any_fill(source->in, bt_packet_borrow_context_field(source->packets[at]));
+	}
+}
+
 static bt_component_class_initialize_method_status begin_source(
 	bt_self_component_source *self, bt_self_component_source_configuration *config,
 	const bt_value *params, void *data)
@@ -124,23 +141,22 @@ static bt_component_class_initialize_method_status begin_source(
 	struct source *source = g_new0(struct source, 1);
 	bt_trace_class *trace = bt_trace_class_create(component);
 	bt_clock_class *clock = bt_clock_class_create(component);
-	bt_stream_class *streams[NR_STREAMS];
+	bt_stream_class *streams[NR_STREAM_CLASSES];
 	u32 i;
 
 	(void)config, (void)params;
 	source->in = data;
 	must(!bt_self_component_source_add_output_port(self, "out", NULL, NULL));
-	source->trace = bt_trace_create(trace);
-	for (i = 0; i < NR_STREAMS; i++)
+	for (i = 0; i < NR_STREAM_CLASSES; i++)
 		streams[i] = create_stream_class(source, trace, clock, i);
 	for (i = 0; i < G_N_ELEMENTS(classes); i++)
 		create_event_class(source, trace, streams[i < NR_MAPS ? MAPS : EVENTS], i);
-	for (i = 0; i < NR_STREAMS; i++) {
-		source->streams[i] = bt_stream_create(streams[i], source->trace);
-		source->packets[i] = bt_packet_create(source->streams[i]);
-		any_fill(source->in, bt_packet_borrow_context_field(source->packets[i]));
-		bt_stream_class_put_ref(streams[i]);
+	for (i = 0; i < TRACES; i++) {
+		source->traces[i] = bt_trace_create(trace);
+		create_streams(source, i, streams);
 	}
+	for (i = 0; i < NR_STREAM_CLASSES; i++)
+		bt_stream_class_put_ref(streams[i]);
 	bt_clock_class_put_ref(clock);
 	bt_trace_class_put_ref(trace);
 	bt_self_component_set_data(component, source);
@@ -155,17 +171,20 @@ static void end_source(bt_self_component_source *self)
 
 	for (i = 0; i < G_N_ELEMENTS(classes); i++)
 		bt_event_class_put_ref(source->events[i]);
-	for (i = 0; i < NR_STREAMS; i++) {
+	for (i = 0; i < STREAMS; i++) {
 		bt_packet_put_ref(source->packets[i]);
 		bt_stream_put_ref(source->streams[i]);
 	}
-	bt_trace_put_ref(source->trace);
+	for (i = 0; i < TRACES; i++)
+		bt_trace_put_ref(source->traces[i]);
 	g_free(source);
 }
 
-static bt_message *create_event(struct source *source, bt_self_message_iterator *self, u32 number)
+static bt_message *create_event(struct source *source, bt_self_message_iterator *self,
+				u32 trace, u32 number)
 {
-	bt_packet *packet = source->packets[number < NR_MAPS ? MAPS : EVENTS];
+	bt_packet *packet = source->packets[trace * NR_STREAM_CLASSES +
+					    (number < NR_MAPS ? MAPS : EVENTS)];
 	bt_message *message = bt_message_event_create_with_packet_and_default_clock_snapshot(
 		self, source->events[number], packet, source->time);
 	bt_event *event = bt_message_event_borrow_event(message);
@@ -180,19 +199,19 @@ static bt_message *create_event(struct source *source, bt_self_message_iterator 
 static bt_message *create_loss(struct source *source, bt_self_message_iterator *self, bool packets)
 {
 	u8 how = any_byte(source->in);
-	bt_stream *stream = source->streams[how % NR_STREAMS];
+	bt_stream *stream = source->streams[how % STREAMS];
 	u64 begin = source->time - MIN(source->time, how / 8);
 	bt_message *message;
 
 	if (packets) {
 		message = bt_message_discarded_packets_create_with_default_clock_snapshots(
 			self, stream, begin, source->time);
-		if (how & 2)
+		if (how & 4)
 			bt_message_discarded_packets_set_count(message, how / 4 + 1);
 	} else {
 		message = bt_message_discarded_events_create_with_default_clock_snapshots(
 			self, stream, begin, source->time);
-		if (how & 2)
+		if (how & 4)
 			bt_message_discarded_events_set_count(message, how / 4 + 1);
 	}
 	return message;
@@ -228,24 +247,25 @@ static bt_message *end(struct source *source, bt_self_message_iterator *self)
 		self, source->packets[stream], source->time);
 }
 
-/* Return: the next message; NULL if there is none, or none yet. */
+/* Return: the next message; NULL if there is none, or none yet. A byte says what and when. */
 static bt_message *create_message(struct source *source, bt_self_message_iterator *self)
 {
-	u32 step;
+	u32 step, trace;
 
-	if (source->begun < 2 * NR_STREAMS)
+	if (source->begun < 2 * STREAMS)
 		return begin(source, self);
 	step = any_byte(source->in);
 	if (source->in->at == source->in->end)
-		return source->ended < 2 * NR_STREAMS ? end(source, self) : NULL;
-	source->time += step / NR_STEPS;
+		return source->ended < 2 * STREAMS ? end(source, self) : NULL;
+	source->time += step / (TRACES * NR_STEPS);
+	trace = step / NR_STEPS % TRACES;
 	step %= NR_STEPS;
 	if (step == QUIET)
 		return create_quiet(source, self);
 	source->again = step == AGAIN;
 	if (source->again)
 		return NULL;
-	return step < LOST_EVENTS ? create_event(source, self, step) :
+	return step < LOST_EVENTS ? create_event(source, self, trace, step) :
 				    create_loss(source, self, step == LOST_PACKETS);
 }
 

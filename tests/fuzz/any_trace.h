@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A source of babeltrace2, whose trace has classes and values as bytes say. The first of them
+ * A source of babeltrace2, whose two traces have classes and values as bytes say. The first of them
  * take members away from classes, or give them other types; then each event takes bytes for
  * its fields. babeltrace2's own source would stop at what is no valid CTF.
  */

@@ -235,6 +235,7 @@ static void check(const struct view *view)
 		must_be_speedscope(bytes, (gsize)length);
 		break;
 	case UFTRACE:
+		must_be_uftrace(bytes, (gsize)length);
 		break;
 	default:
 		if (!view->colored)

@@ -2,6 +2,7 @@
 /* Forms of output, read by others' libraries: see written.h. */
 #include <glib.h>
 #include <jansson.h>
+#include <limits.h>
 #include <string.h>
 #include <zlib.h>
 #include "fuzz.h"
@@ -165,4 +166,53 @@ void must_be_perfetto(const char *bytes, gsize length)
 	must(trace);
 	perfetto__trace__free_unpacked(trace, NULL);
 	g_byte_array_unref(all);
+}
+
+/* Two words a record: a time; a type, a depth from bit 6 on, and an address from bit 16 on. */
+static void must_be_calls(const char *bytes, gsize length)
+{
+	GArray *open = g_array_new(FALSE, FALSE, sizeof(u64));
+	u64 word[2], address;
+	s64 last = S64_MIN;
+	gsize at;
+
+	must(!(length % sizeof(word)));
+	for (at = 0; at < length; at += sizeof(word)) {
+		memcpy(word, bytes + at, sizeof(word));
+		must((s64)word[0] >= last);
+		last = (s64)word[0];
+		address = word[1] >> 16;
+		if (word[1] & 3) {
+			must(open->len && g_array_index(open, u64, open->len - 1) == address);
+			g_array_set_size(open, open->len - 1);
+		}
+		must((word[1] >> 6 & 0x3ff) == open->len);
+		if (!(word[1] & 3))
+			g_array_append_val(open, address);
+	}
+	must(!open->len);
+	g_array_unref(open);
+}
+
+void must_be_uftrace(const char *bytes, gsize length)
+{
+	GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const char *end = bytes + length;
+	u64 lengths[2];
+	char *name;
+
+	for (; bytes < end; bytes += lengths[1]) {
+		must((size_t)(end - bytes) >= sizeof(lengths));
+		memcpy(lengths, bytes, sizeof(lengths));
+		bytes += sizeof(lengths);
+		must(lengths[0] < NAME_MAX && lengths[0] <= (u64)(end - bytes));
+		name = g_strndup(bytes, lengths[0]);
+		bytes += lengths[0];
+		must(lengths[1] <= (u64)(end - bytes));
+		must(name[0] != '.' && !strchr(name, '/'));
+		if (g_str_has_suffix(name, ".dat"))
+			must_be_calls(bytes, lengths[1]);
+		must(g_hash_table_add(names, name));
+	}
+	g_hash_table_destroy(names);
 }

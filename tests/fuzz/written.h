@@ -20,4 +20,7 @@ void must_be_pprof(const char *bytes, gsize length);
 /* Messages of Perfetto, compressed. */
 void must_be_perfetto(const char *bytes, gsize length);
 
+/* uftrace's folder, packed: an exit is that of the last entry, and no time is earlier. */
+void must_be_uftrace(const char *bytes, gsize length);
+
 #endif /* FUZZ_WRITTEN_H */
