@@ -17,7 +17,7 @@ void must_be_speedscope(const char *bytes, gsize length);
 /* Compressed, with strings, locations, functions and mappings that there are. */
 void must_be_pprof(const char *bytes, gsize length);
 
-/* Messages of Perfetto, compressed. */
+/* Perfetto's packets, compressed, with names, stacks and tracks that there are. */
 void must_be_perfetto(const char *bytes, gsize length);
 
 /* uftrace's folder, packed: an exit is that of the last entry, and no time is earlier. */
