@@ -127,13 +127,17 @@ static void put(struct kr_spaces *spaces, struct space *space,
 	space->has_file |= mapping->module != NULL;
 }
 
-/* What a dump did not have would keep its addresses. */
+/*
+ * What a dump did not have would keep its addresses. A range of any length costs no more than
+ * so many looks: who made the trace chose how many mappings lie in it, and how often it comes.
+ */
 static void clear_dropped(struct kr_spaces *spaces, struct space *space, uint64_t start,
 			  uint64_t end)
 {
 	const struct kr_mapping *mapping = kr_mappings_after(space->mappings, start);
+	unsigned int looks;
 
-	while (mapping && mapping->start < end) {
+	for (looks = 0; mapping && mapping->start < end && looks < KR_DROPPED_LOOKS; looks++) {
 		uint64_t from = MAX(start, mapping->start);
 		uint64_t next = mapping->end;
 

@@ -117,6 +117,9 @@
  */
 #define KR_MAPPINGS		(1 << 21)
 
+/* Mappings that are looked at for those that a dump dropped, where another one is filled in. */
+#define KR_DROPPED_LOOKS	64
+
 /*
  * Frames of a stack, inlined ones included: a tracer records 1,024 addresses at most. A
  * frame takes 1 kB while a sink has it, and a sink has 15 stacks.

@@ -73,7 +73,7 @@ enum { MAPS, EVENTS, NR_STREAM_CLASSES };
  * @time: of the last message
  * @begun: how many streams have begun, and of their packets
  * @ended: how many have ended, of their packets too
- * @again: a live trace has no more for now
+ * @again: next, the source says that a live trace's writer is behind
  */
 struct source {
 	struct any_bytes *in;
@@ -247,7 +247,7 @@ static bt_message *end(struct source *source, bt_self_message_iterator *self)
 		self, source->packets[stream], source->time);
 }
 
-/* Return: the next message; NULL if there is none, or none yet. A byte says what and when. */
+/* Return: the next message; NULL if there is none, or @again. A byte says what and when. */
 static bt_message *create_message(struct source *source, bt_self_message_iterator *self)
 {
 	u32 step, trace;
