@@ -159,18 +159,16 @@ void must_be_pprof(const char *bytes, gsize length)
 }
 
 /* Names and stacks by their numbers, of which each kind has its own; and tracks. */
-struct interned {
-	GHashTable *categories, *names, *arguments, *functions, *frames, *stacks, *build_ids,
-		*paths, *sources, *mappings, *tracks;
+enum {
+	CATEGORIES, NAMES, ARGUMENTS, FUNCTIONS, FRAMES, STACKS, BUILD_IDS, PATHS, SOURCES,
+	MAPPINGS, TRACKS, NR_KINDS
 };
-
-#define NR_KINDS	(sizeof(struct interned) / sizeof(GHashTable *))
 
 /* An empty list is NULL, to which nothing may be added. */
 #define for_each_of(at, list, count) \
 	for (at = list; at && at < list + (count); at++)
 
-static void must_be_frames(const Perfetto__InternedData *data, struct interned *interned)
+static void must_be_frames(const Perfetto__InternedData *data, GHashTable *const *ids)
 {
 	Perfetto__Mapping **mapping;
 	Perfetto__Callstack **stack;
@@ -178,91 +176,89 @@ static void must_be_frames(const Perfetto__InternedData *data, struct interned *
 	size_t i;
 
 	for_each_of(mapping, data->mappings, data->n_mappings) {
-		must_add(interned->mappings, &(*mapping)->iid);
-		must(!(*mapping)->has_build_id ||
-		     g_hash_table_contains(interned->build_ids, &(*mapping)->build_id));
+		must_add(ids[MAPPINGS], &(*mapping)->iid);
+		if ((*mapping)->has_build_id)
+			must_have(ids[BUILD_IDS], (*mapping)->build_id);
 		for (i = 0; i < (*mapping)->n_path_string_ids; i++)
-			must_have(interned->paths, (*mapping)->path_string_ids[i]);
+			must_have(ids[PATHS], (*mapping)->path_string_ids[i]);
 	}
 	for_each_of(frame, data->frames, data->n_frames) {
-		must_add(interned->frames, &(*frame)->iid);
-		must_have(interned->functions, (*frame)->function_name_id);
+		must_add(ids[FRAMES], &(*frame)->iid);
+		must_have(ids[FUNCTIONS], (*frame)->function_name_id);
 		if ((*frame)->has_mapping_id)
-			must_have(interned->mappings, (*frame)->mapping_id);
+			must_have(ids[MAPPINGS], (*frame)->mapping_id);
 		if ((*frame)->has_source_path_iid)
-			must_have(interned->sources, (*frame)->source_path_iid);
+			must_have(ids[SOURCES], (*frame)->source_path_iid);
 	}
 	for_each_of(stack, data->callstacks, data->n_callstacks) {
-		must_add(interned->stacks, &(*stack)->iid);
+		must_add(ids[STACKS], &(*stack)->iid);
 		for (i = 0; i < (*stack)->n_frame_ids; i++)
-			must_have(interned->frames, (*stack)->frame_ids[i]);
+			must_have(ids[FRAMES], (*stack)->frame_ids[i]);
 	}
 }
 
-static void must_be_interned(const Perfetto__InternedData *data, struct interned *interned)
+static void must_be_interned(const Perfetto__InternedData *data, GHashTable *const *ids)
 {
 	Perfetto__InternedString **string;
 	Perfetto__InternedName **name;
 
 	for_each_of(name, data->event_categories, data->n_event_categories)
-		must_add(interned->categories, &(*name)->iid);
+		must_add(ids[CATEGORIES], &(*name)->iid);
 	for_each_of(name, data->event_names, data->n_event_names)
-		must_add(interned->names, &(*name)->iid);
+		must_add(ids[NAMES], &(*name)->iid);
 	for_each_of(name, data->debug_annotation_names, data->n_debug_annotation_names)
-		must_add(interned->arguments, &(*name)->iid);
+		must_add(ids[ARGUMENTS], &(*name)->iid);
 	for_each_of(string, data->function_names, data->n_function_names)
-		must_add(interned->functions, &(*string)->iid);
+		must_add(ids[FUNCTIONS], &(*string)->iid);
 	for_each_of(string, data->build_ids, data->n_build_ids)
-		must_add(interned->build_ids, &(*string)->iid);
+		must_add(ids[BUILD_IDS], &(*string)->iid);
 	for_each_of(string, data->mapping_paths, data->n_mapping_paths)
-		must_add(interned->paths, &(*string)->iid);
+		must_add(ids[PATHS], &(*string)->iid);
 	for_each_of(string, data->source_paths, data->n_source_paths)
-		must_add(interned->sources, &(*string)->iid);
-	must_be_frames(data, interned);
+		must_add(ids[SOURCES], &(*string)->iid);
+	must_be_frames(data, ids);
 }
 
-static void must_be_event(const Perfetto__TrackEvent *event, const struct interned *interned)
+static void must_be_event(const Perfetto__TrackEvent *event, GHashTable *const *ids)
 {
 	Perfetto__DebugAnnotation **argument;
 	size_t i;
 
 	for (i = 0; i < event->n_category_iids; i++)
-		must_have(interned->categories, event->category_iids[i]);
+		must_have(ids[CATEGORIES], event->category_iids[i]);
 	if (event->has_name_iid)
-		must_have(interned->names, event->name_iid);
+		must_have(ids[NAMES], event->name_iid);
 	if (event->has_callstack_iid)
-		must_have(interned->stacks, event->callstack_iid);
+		must_have(ids[STACKS], event->callstack_iid);
 	for_each_of(argument, event->debug_annotations, event->n_debug_annotations) {
-		must_have(interned->arguments, (*argument)->name_iid);
+		must_have(ids[ARGUMENTS], (*argument)->name_iid);
 		must(g_utf8_validate((*argument)->string_value, -1, NULL));
 	}
-	must_have(interned->tracks, event->track_uuid);
+	must_have(ids[TRACKS], event->track_uuid);
 }
 
 void must_be_perfetto(const char *bytes, gsize length)
 {
 	GByteArray *all = must_be_gzip(bytes, length);
 	Perfetto__Trace *trace = perfetto__trace__unpack(NULL, all->len, all->data);
-	GHashTable *kinds[NR_KINDS];
-	struct interned interned;
+	GHashTable *ids[NR_KINDS];
 	size_t i;
 
 	must(trace);
 	for (i = 0; i < NR_KINDS; i++)
-		kinds[i] = new_ids();
-	memcpy(&interned, kinds, sizeof(interned));
+		ids[i] = new_ids();
 	/* A track can be described later, but interned data comes before it is referred to. */
 	for (i = 0; i < trace->n_packet; i++)
 		if (trace->packet[i]->track_descriptor)
-			must_add(interned.tracks, &trace->packet[i]->track_descriptor->uuid);
+			must_add(ids[TRACKS], &trace->packet[i]->track_descriptor->uuid);
 	for (i = 0; i < trace->n_packet; i++) {
 		if (trace->packet[i]->interned_data)
-			must_be_interned(trace->packet[i]->interned_data, &interned);
+			must_be_interned(trace->packet[i]->interned_data, ids);
 		if (trace->packet[i]->track_event)
-			must_be_event(trace->packet[i]->track_event, &interned);
+			must_be_event(trace->packet[i]->track_event, ids);
 	}
 	for (i = 0; i < NR_KINDS; i++)
-		g_hash_table_destroy(kinds[i]);
+		g_hash_table_destroy(ids[i]);
 	perfetto__trace__free_unpacked(trace, NULL);
 	g_byte_array_unref(all);
 }
