@@ -51,6 +51,9 @@ void kr_costs_turn(struct kr_costs *costs, struct kr_cost *file);
 /* The symbolizer has worked, or waited, for KR_LOOK_MS. */
 void kr_costs_waited(struct kr_costs *costs);
 
+/* The symbolizer has ended, or will be ended: its process is still there. */
+void kr_costs_end(struct kr_costs *costs);
+
 /* The symbolizer is given so many bytes of a file. */
 void kr_costs_allow(struct kr_costs *costs, struct kr_cost *file, uint64_t bytes);
 

@@ -89,8 +89,10 @@ bool kr_keeper_start(struct kr_keeper *keeper)
 
 static void stop_symbolizer(struct kr_keeper *keeper)
 {
-	if (keeper->pid)
+	if (keeper->pid) {
+		kr_costs_end(&keeper->costs);
 		kr_child_end(keeper->pid, keeper->socket);
+	}
 	keeper->pid = 0;
 }
 
