@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Where a sink writes. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "output.h"
@@ -88,6 +88,19 @@ static bool may_become_folder(const char *path)
 	return empty;
 }
 
+/* Open the folder that was made here, and no other: its name may lead elsewhere by now. */
+static int open_own(const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || (!fstat(fd, &st) && st.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
 bool kr_output_begin_folder(struct kr_output *output, const char *path)
 {
 	*output = (struct kr_output){ .fd = -1, .folder = true };
@@ -99,7 +112,7 @@ bool kr_output_begin_folder(struct kr_output *output, const char *path)
 		output->path[strlen(output->path) - 1] = '\0';
 	output->partial = g_strdup_printf("%s.XXXXXX", output->path);
 	if (mkdtemp(output->partial))
-		output->fd = open(output->partial, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		output->fd = open_own(output->partial);
 	if (output->fd >= 0)
 		return true;
 	g_clear_pointer(&output->partial, g_free);
@@ -227,26 +240,26 @@ bool kr_output_end(struct kr_output *output)
 	return true;
 }
 
-static void remove_folder(const char *path)
+/* Its files go by the descriptor: the name may lead to a folder of another user by now. */
+static void remove_folder(const struct kr_output *output)
 {
-	GDir *folder = g_dir_open(path, 0, NULL);
-	const char *name;
+	int fd = openat(output->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
 
-	while (folder && (name = g_dir_read_name(folder))) {
-		char *file = g_build_filename(path, name, NULL);
-
-		unlink(file);
-		g_free(file);
-	}
+	while (folder && (entry = readdir(folder)))
+		unlinkat(output->fd, entry->d_name, 0);
 	if (folder)
-		g_dir_close(folder);
-	rmdir(path);
+		closedir(folder);
+	else if (fd >= 0)
+		close(fd);
+	rmdir(output->partial);
 }
 
 void kr_output_drop(struct kr_output *output)
 {
 	if (output->partial && output->folder)
-		remove_folder(output->partial);
+		remove_folder(output);
 	else if (output->partial)
 		unlink(output->partial);
 	if (output->given)

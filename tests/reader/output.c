@@ -2,6 +2,7 @@
 /* A folder that comes packed in a file, from a process that may have been taken over. */
 #include <errno.h>
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,35 @@ static void test_cut(void)
 	end();
 }
 
+/* Another user, whose folder it is in, gives its name to a link to a folder of others. */
+static void test_swapped(void)
+{
+	char *others = g_build_filename(top, "others", NULL);
+	char *file = g_build_filename(others, "file", NULL);
+	char *away = g_build_filename(top, "away", NULL), *name, *mine;
+	GString *from = g_string_new("some text");
+
+	if (g_mkdir(others, 0700) || !g_file_set_contents(file, "text", 4, NULL))
+		tap_bail("%s: %s", file, strerror(errno));
+	begin();
+	name = g_strdup(folder.partial);
+	mine = g_build_filename(away, "mine", NULL);
+	if (!kr_output_add(&folder, "mine", from) || rename(name, away) || symlink(others, name))
+		tap_bail("%s: %s", name, strerror(errno));
+	end();
+	tap_ok(!access(file, F_OK), "files that a link leads to stay");
+	tap_ok(access(mine, F_OK) && !rmdir(away), "its own are removed");
+	unlink(name);
+	unlink(file);
+	rmdir(others);
+	g_string_free(from, TRUE);
+	g_free(mine);
+	g_free(name);
+	g_free(away);
+	g_free(file);
+	g_free(others);
+}
+
 static void test_names(void)
 {
 	char name[NAME_MAX + 2];
@@ -138,6 +168,7 @@ int main(void)
 		tap_bail("mkdtemp: %s", strerror(errno));
 	test_good();
 	test_cut();
+	test_swapped();
 	test_names();
 	rmdir(top);
 	return tap_done();
