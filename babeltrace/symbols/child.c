@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The symbolizer's process: see child.h. */
-#include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -10,29 +9,11 @@
 #include <unistd.h>
 #include "child.h"
 #include "reader_budgets.h"
+#include "sandbox.h"
 #include "symbolizer.h"
 
 /* How long a killed symbolizer may take to end: a file server can hold it for ever. */
 #define END_MS		1000
-
-/*
- * Keep no pipe open: its reader, such as a pager, would wait for this process. It
- * gets no terminal either: a process that was taken over could type there.
- */
-static void close_others(int keep)
-{
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	(void)dup2(nothing, STDIN_FILENO);
-	(void)dup2(nothing, STDOUT_FILENO);
-	/* AddressSanitizer tells there what it found. */
-#ifndef __SANITIZE_ADDRESS__
-	(void)dup2(nothing, STDERR_FILENO);
-#endif
-	if (keep > STDERR_FILENO + 1)
-		(void)close_range(STDERR_FILENO + 1, (unsigned int)keep - 1, 0);
-	(void)close_range((unsigned int)keep + 1, ~0U, 0);
-}
 
 static void survive(int number)
 {
@@ -66,7 +47,7 @@ static void run(int socket, bool of_main_thread)
 	if (of_main_thread)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	set_signals();
-	close_others(socket);
+	kr_sandbox_keep(socket);
 	kr_symbolizer_run(socket);
 }
 

@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Keep one descriptor, and no other. A pipe's reader, such as a pager, would wait for this
+ * process. It has no terminal either: a process that was taken over could type there.
+ */
+void kr_sandbox_keep(int fd);
+
 /**
  * kr_sandbox_enter() - keep what is open, for ever
  * @readable: files, and folders, what is below which can be read, too, if no part of the

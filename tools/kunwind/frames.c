@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The frames of a live process, with names: from its memory map, and from the files in it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <libkunwind.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
 #include "frames.h"
+#include "helper.h"
 #include "module.h"
 
 /*
@@ -64,16 +61,23 @@ static bool take_apart(char *line, struct mapping *m)
 	return true;
 }
 
+/* Whose mappings, and where its files are. */
+struct asked {
+	pid_t pid;
+	const char *root;
+};
+
 /* In the child: write each mapping, and its path with a 0. Return: an exit status, of errno. */
-static int send_maps(pid_t pid, const char *root, int to)
+static int send_maps(const void *data, int to)
 {
+	const struct asked *asked = data;
 	char name[64], path[5000], *line = NULL;
 	struct mapping m = { 0 };
 	size_t room = 0;
 	struct stat st;
 	FILE *file;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	snprintf(name, sizeof(name), "/proc/%d/maps", asked->pid);
 	file = fopen(name, "re");
 	if (!file)
 		return errno;
@@ -81,7 +85,7 @@ static int send_maps(pid_t pid, const char *root, int to)
 		if (!take_apart(line, &m))
 			continue;
 		/* The kernel gives paths from this process's root, if they are below it. */
-		snprintf(path, sizeof(path), "%s%s", root, m.path);
+		snprintf(path, sizeof(path), "%s%s", asked->root, m.path);
 		if (m.path[0] != '/' || stat(path, &st) || st.st_ino != m.inode)
 			st = (struct stat) { 0 };
 		m.dev = st.st_dev;
@@ -92,53 +96,24 @@ static int send_maps(pid_t pid, const char *root, int to)
 	return 0;
 }
 
-/* Return: whether all came in time. */
-static bool receive(int from, GByteArray *bytes)
-{
-	gint64 begin = g_get_monotonic_time(), waited_ms = 0;
-	unsigned int most_ms = MAX(patience_ms, MINIMUM_MS);
-	struct pollfd ready = { .fd = from, .events = POLLIN };
-	guint8 piece[1 << 12];
-	ssize_t size = 1;
-
-	while (size > 0 && waited_ms < most_ms) {
-		if (poll(&ready, 1, (int)(most_ms - waited_ms)) > 0) {
-			size = read(from, piece, sizeof(piece));
-			if (size > 0)
-				g_byte_array_append(bytes, piece, (guint)size);
-		}
-		waited_ms = (g_get_monotonic_time() - begin) / 1000;
-	}
-	patience_ms -= MIN(patience_ms, waited_ms);
-	return size <= 0;
-}
-
-/* A child reads them, as no process can end its own wait. Return: 0 or a negative errno. */
+/* A child reads them. Return: 0 or a negative errno. */
 static int read_maps(pid_t pid, const char *root, GByteArray *bytes)
 {
-	int ends[2], status = 0;
-	pid_t child;
+	const struct asked asked = { pid, root };
+	unsigned int most_ms = MAX(patience_ms, MINIMUM_MS);
+	gint64 begin = g_get_monotonic_time();
+	struct kc_helper helper;
+	int err = kc_helper_start(&helper, pid, send_maps, &asked), status = -1;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return -errno;
-	child = fork();
-	if (!child)
-		_exit(send_maps(pid, root, ends[1]));
-	close(ends[1]);
-	if (child < 0) {
-		close(ends[0]);
-		return -EAGAIN;
-	}
-	if (receive(ends[0], bytes)) {
-		waitpid(child, &status, 0);
-	} else {
-		kill(child, SIGKILL);
-		waitpid(child, NULL, WNOHANG);
-		kc_error(NULL, "process %d: its memory map cannot be read: names are missing",
-			 pid);
-	}
-	close(ends[0]);
-	return -WEXITSTATUS(status);
+	if (err && err != -EBUSY)
+		return err;
+	if (!err)
+		status = kc_helper_end(&helper, bytes, most_ms);
+	patience_ms -= MIN(patience_ms, (g_get_monotonic_time() - begin) / 1000);
+	if (status >= 0)
+		return -status;
+	kc_error(NULL, "process %d: its memory map cannot be read: names are missing", pid);
+	return 0;
 }
 
 /* Take apart what a child has sent, up to the last whole mapping. */

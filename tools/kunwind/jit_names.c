@@ -7,16 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
 #include "files.h"
+#include "helper.h"
 #include "jit_names.h"
 #include "proc.h"
 #include "reader_budgets.h"
@@ -203,39 +202,47 @@ static void keep_of_all_living(struct keeper *keeper)
 		g_dir_close(dir);
 }
 
-static void keep_all(const char *folder, time_t begin)
+/* Where copies go, and when the recording began. */
+struct asked {
+	const char *folder;
+	time_t begin;
+};
+
+/* In the child: it says which process had too much, if one had. */
+static int keep_all(const void *data, int to)
 {
-	char *own = g_build_filename(folder, KC_JIT_NAMES, NULL);
+	const struct asked *asked = data;
+	char *own = g_build_filename(asked->folder, KC_JIT_NAMES, NULL);
 	char *here = g_get_current_dir();
-	struct keeper keeper = { .folder = own, .begin = begin };
+	struct keeper keeper = { .folder = own, .begin = asked->begin };
+	bool said = true;
 
 	/* First those that no other user can hold up. A command worked where this one does. */
 	keep_in(TMP, &keeper);
 	keep_in(here, &keeper);
 	keep_of_all_living(&keeper);
 	if (keeper.too_large)
-		kc_error(NULL, "names of compiled code are missing, of process %d at least: a process may have %d MB of them, and all processes %d MB",
-			 keeper.too_large, (int)(KR_JIT_BYTES >> 20), (int)(KR_JIT_ALL_BYTES >> 20));
+		said = write(to, &keeper.too_large, sizeof(keeper.too_large)) > 0;
 	g_free(here);
 	g_free(own);
+	return !said;
 }
 
-/* A child does it, as no process can end its own wait for a file server. */
 void kc_keep_jit_names(const char *folder, time_t begin)
 {
-	unsigned int waited_ms = 0;
-	pid_t pid = fork();
+	const struct asked asked = { folder, begin };
+	GByteArray *said = g_byte_array_new();
+	struct kc_helper helper;
+	int too_large, err = kc_helper_start(&helper, 0, keep_all, &asked);
 
-	if (!pid) {
-		keep_all(folder, begin);
-		_exit(0);
+	if (err)
+		kc_error(NULL, "names of compiled code are missing: %s", strerror(-err));
+	else if (kc_helper_end(&helper, said, PATIENCE_MS))
+		kc_error(NULL, "a process's " TMP " does not answer: names of compiled code may be missing");
+	if (said->len == sizeof(too_large)) {
+		memcpy(&too_large, said->data, sizeof(too_large));
+		kc_error(NULL, "names of compiled code are missing, of process %d at least: a process may have %d MB of them, and all processes %d MB",
+			 too_large, (int)(KR_JIT_BYTES >> 20), (int)(KR_JIT_ALL_BYTES >> 20));
 	}
-	while (pid > 0 && !waitpid(pid, NULL, WNOHANG)) {
-		if (waited_ms++ == PATIENCE_MS) {
-			kill(pid, SIGKILL);
-			kc_error(NULL, "a process's " TMP " does not answer: names of compiled code may be missing");
-			return;
-		}
-		g_usleep(1000);
-	}
+	g_byte_array_unref(said);
 }
