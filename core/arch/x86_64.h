@@ -100,6 +100,13 @@ static inline bool kuw_may_end_with_call(u64 before)
 	       (before >> 56 != 0xcc && kuw_may_be_call(before, 0xcc, 0xcc));
 }
 
+/* Return: whether they end with a direct call, and certainly not with an indirect one. */
+static inline bool kuw_is_direct_call(u64 before)
+{
+	/* No byte is 0x100. */
+	return (before >> 24 & 0xff) == 0xe8 && !kuw_may_be_call(before, 0x100, 0xff);
+}
+
 /*
  * Bytes of the uretprobe trampoline, the first slot of its page (UPROBE_XOL_SLOT_BYTES). In the
  * others, the kernel has instructions with a uprobe executed: there the registers are those of

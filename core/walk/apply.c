@@ -197,7 +197,8 @@ u32 kuw_apply_ext(struct kuw_state *w, const struct kuw_table *table,
 	if (!ext->signal || !kuw_can_be_interrupted(r[KUW_RA])) {
 		stop = kuw_check_ra(r[KUW_RA], KUW_PORT_USER_END);
 		if (stop != KUW_STEPPED)
-			return stop;
+			return !has_ra && begins_with_null(w, r[KUW_RA]) ?
+				KUNWIND_STOP_COMPLETE : stop;
 	}
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = known | 1u << KUW_RA;

@@ -154,6 +154,26 @@ static bool is_near_start(const struct kuw_state *w)
 }
 
 /*
+ * Whether the current frame may have been called from before @word, so that its return address is
+ * there. A direct call enters the function it calls, which goes on to where the frame is. If
+ * it lay between, its function would have called itself: the word is old, and of another call.
+ * Return: 1 if it may, 0 if not, -EFAULT if the code cannot be read.
+ */
+static int may_be_caller(struct kuw_state *w, u64 word)
+{
+	u64 before;
+
+	if (!kuw_map_find(w->map, word - 1))
+		return 0;
+	if (!kuw_try_user(w, word - sizeof(before), sizeof(before), &before))
+		return -EFAULT;
+	if (!kuw_may_end_with_call(before))
+		return 0;
+	return !kuw_is_direct_call(before) || word + (s64)(s32)(before >> 32) >= word ||
+	       w->regs.r[KUW_RA] < word;
+}
+
+/*
  * Return: whether the process's stack starts with this frame, as it does in the start code of
  * ld.so, and of programs whose start file has no FDE. No word can be a return address, from the
  * stack pointer to the first word that the kernel put there (argc), and behind that as far as
@@ -166,8 +186,7 @@ static bool begins_stack(struct kuw_state *w)
 	if (!is_near_start(w))
 		return false;
 	do {
-		if (!kuw_try_word(w, at, &word) ||
-		    kuw_map_find(w->map, word - 1))
+		if (!kuw_try_word(w, at, &word) || may_be_caller(w, word))
 			return false;
 		at += w->regs.word;
 	} while (at < first + KUW_START_BYTES);
@@ -177,8 +196,9 @@ static bool begins_stack(struct kuw_state *w)
 /*
  * Between the stack pointer and that first word, take the first word that is an address
  * after a call as the return address. musl's code before main() needs this, as it has
- * neither FDEs nor frame pointers. An interrupted function may have made room for variables,
- * with old values in it. So in an interrupted frame, the word must be the only one.
+ * neither FDEs nor frame pointers. A function may have made room for variables, with old values
+ * in it; one that has made a call has mostly filled it. So in an interrupted frame, the word must
+ * be the only one.
  */
 static u32 guess_near_start(struct kuw_state *w, u32 why)
 {
@@ -187,8 +207,7 @@ static u32 guess_near_start(struct kuw_state *w, u32 why)
 	if (!is_near_start(w) || (w->inner && first - at != w->regs.word))
 		return why;
 	for (; at < first; at += w->regs.word)
-		if (kuw_try_word(w, at, &word) && kuw_map_find(w->map, word - 1) &&
-		    kuw_follows_call(w, word))
+		if (kuw_try_word(w, at, &word) && may_be_caller(w, word) == 1)
 			return guess(w, word, at + w->regs.word, 0, false);
 	return why;
 }

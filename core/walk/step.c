@@ -45,12 +45,27 @@ static bool restore_ra(struct kuw_state *w)
 	return true;
 }
 
+/*
+ * Return: whether @pc may be a function's first byte, by its rule: the caller has pushed the
+ * return address, and nothing was saved yet. A call leaves no such place behind it, as functions
+ * align the stack before (psABI 3.2.2), but for one at a function's end that does not return.
+ */
+static bool may_begin_function(const struct kuw_state *w, const struct kuw_mapping *m, u64 pc)
+{
+	struct kuw_rule rule = kuw_rule_at(m, pc);
+
+	return kuw_rule_kind(rule) == KUW_KIND_NONE ||
+	       (kuw_rule_kind(rule) == KUW_KIND_RSP &&
+		kuw_rule_cfa(rule, w->regs.word) == w->regs.word);
+}
+
 u32 kuw_step(struct kuw_state *w)
 {
 	u64 pc = w->regs.r[KUW_RA] - !w->inner;
 	const struct kuw_mapping *m = kuw_map_find(w->map, pc);
 	const struct kuw_ext *ext = NULL;
 	struct kuw_rule rule;
+	bool doubted;
 	int called;
 
 	w->replaced = false;
@@ -78,13 +93,16 @@ u32 kuw_step(struct kuw_state *w)
 	/* The FDE of a signal frame starts a byte before its code, which nothing has called. */
 	called = w->inner || (ext && ext->signal) ? 1 : kuw_is_called(pc);
 	w->faults += called < 0;
-	/* If the code cannot be read, believe the table. */
+	/* If the code cannot be read, believe the table. It is a guess where a function begins. */
+	doubted = called < 0 && kuw_rule_kind(rule) != KUW_KIND_NONE &&
+		  may_begin_function(w, m, pc + 1);
+	w->guessed |= doubted;
 	switch (called ? kuw_rule_kind(rule) : KUW_KIND_NONE) {
 	case KUW_KIND_RSP:
 	case KUW_KIND_RBP:
 		return kuw_apply_full(w, m->table, rule);
 	case KUW_KIND_END:
-		return KUNWIND_STOP_COMPLETE;
+		return doubted ? KUNWIND_STOP_UNPROVEN : KUNWIND_STOP_COMPLETE;
 	case KUW_KIND_EXT:
 		return kuw_apply_ext(w, m->table, ext);
 	}

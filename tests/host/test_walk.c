@@ -485,6 +485,20 @@ static void test_null_ra(void **state)
 	program_push(s, 0, P_RA(P_RSP), 0);
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP));
 	assert_int_equal(s->result.proven, 2);
+	/* It has realigned its stack, so its rule is not plain. */
+	begin(P_RSP);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 0, P_RA(P_REALIGNED));
+	program_push(s, 9, SYNTH_SP(20), 0);
+	program_push(s, 19, 0);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_REALIGNED));
+	assert_int_equal(s->result.proven, 2);
+	/* It says where else its return address is: no call has pushed that. */
+	begin(P_RSP);
+	s->regs.r[3] = SYNTH_SP(30);
+	program_push(s, 0, P_RA(P_RA_EXPR), 1);
+	program_push(s, 31, 0);
+	program_check(s, RA_BAD, P_RA(P_RSP), P_RA(P_RA_EXPR));
 	/* An interrupted function need not have CFI for each of its instructions. */
 	begin(P_RSP);
 	program_push(s, 0, 0);
@@ -1103,8 +1117,13 @@ static void test_near_first_word(void **state)
 	program_push(s, 0, called, called, 7, called, outer, 0, 1);
 	program_check(s, COMPLETE, TEXT_IP(8), called, outer);
 	assert_int_equal(s->result.proven, 2);
+	/* Behind a jump is no caller, unless the code cannot be read. */
 	s->stack[4] = called;
+	program_check(s, COMPLETE, TEXT_IP(8), called);
+	s->map->mappings[0].start = SYNTH_STACK - 0x1000;
+	s->stack[4] = SYNTH_STACK + 4;
 	program_check(s, UNPROVEN, TEXT_IP(8), called);
+	s->map->mappings[0].start = TEXT_IP(0);
 	/* Interrupted there, with nothing else on the stack. */
 	s->regs.ip = TEXT_IP(TEXT_LEN + 0x40);
 	s->regs.r[7] = SYNTH_SP(5);
@@ -1118,6 +1137,58 @@ static void test_near_first_word(void **state)
 	kuw_port_stack_first = SYNTH_SP(3);
 	s->stack[4] = 0;
 	program_check(s, NO_RULE, TEXT_IP(TEXT_LEN + 0x40));
+	kuw_port_stack_first = 0;
+}
+
+/* Near there, addresses of code are no caller's if no call of this function is before them. */
+static void test_no_caller_near_first_word(void **state)
+{
+	const u32 word = TEXT_LEN + 0x28, ip = TEXT_LEN + 0x40;
+	const struct {
+		s32 by;		/* from the word to where the call before it leads */
+		u32 stop;
+	} calls[] = {
+		{ 0, KUNWIND_STOP_NO_RULE },
+		{ 0x10, KUNWIND_STOP_NO_RULE },
+		{ 0x60, KUNWIND_STOP_NO_RULE },
+		/* The function would have called itself. */
+		{ -8, KUNWIND_STOP_COMPLETE },
+		{ -0x20, KUNWIND_STOP_COMPLETE },
+	};
+	u32 i, at;
+	char *code;
+
+	for (at = 5; at < 9; at++) {
+		begin_text();
+		code = (char *)&s->stack[TEXT_AT];
+		kuw_port_stack_first = SYNTH_SP(6);
+		s->regs.ip = TEXT_IP(ip);
+		s->regs.r[6] = 0;
+		s->regs.r[7] = SYNTH_SP(5);
+		program_push(s, 5, 0, 1, 0, 0);
+		s->stack[at] = TEXT_IP(word);
+		/* As i386's vDSO, where an address in the auxiliary vector leads. */
+		memcpy(code + word - 8, "\x90\x90\x90\x90\x90\x90\x90\x90", 8);
+		program_check(s, COMPLETE, TEXT_IP(ip));
+		for (i = 0; at > 5 && i < ARRAY_SIZE(calls); i++) {
+			code[word - 5] = '\xe8';
+			memcpy(code + word - 4, &calls[i].by, 4);
+			program_expect(s, calls[i].stop, &s->regs.ip, 1);
+		}
+		/* call *%rax, whatever the bytes before it would call. */
+		memcpy(code + word - 5, "\xe8\x90\x90\xff\xd0", 5);
+		if (at > 5)
+			program_check(s, NO_RULE, TEXT_IP(ip));
+		else
+			program_check(s, COMPLETE, TEXT_IP(ip), TEXT_IP(word));
+	}
+	/* What cannot be read may be a call. */
+	s->stack[8] = TEXT_IP(-4);
+	s->map->mappings[0].start = TEXT_IP(-0x1000);
+	program_check(s, COMPLETE, TEXT_IP(ip));
+	s->stack[8] = SYNTH_STACK + 4;
+	s->map->mappings[0].start = SYNTH_STACK - 0x1000;
+	program_check(s, NO_RULE, TEXT_IP(ip));
 	kuw_port_stack_first = 0;
 }
 
@@ -1200,6 +1271,17 @@ static void test_no_call_of_expression(void **state)
 	kuw_port_elsewhere = NULL;
 }
 
+/* Walk where only the stack is there, and not the code; proven are so many of the frames. */
+static void walk_without_code(u32 stop, u32 count, u32 proven)
+{
+	kuw_port_set_window(SYNTH_STACK, 8 * 100, (u64)s->stack - SYNTH_STACK);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, 64, &s->result);
+	assert_int_equal(s->result.stop, stop);
+	assert_int_equal(s->result.count, count);
+	assert_int_equal(s->result.proven, proven);
+	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
+}
+
 /* What could not be verified, as the page before it was not there, is verified next time. */
 static void test_unverified(void **state)
 {
@@ -1208,16 +1290,36 @@ static void test_unverified(void **state)
 	begin_text();
 	s->regs.r[6] = 0;
 	program_push(s, 0, TEXT_IP(64), end);
-	/* Only the stack is there: the table is believed. */
-	kuw_port_set_window(SYNTH_STACK, 8 * 100, (u64)s->stack - SYNTH_STACK);
-	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, 64, &s->result);
-	assert_stop(s->result.stop, UNPROVEN);
-	assert_int_equal(s->result.count, 3);
+	/* The table is believed, and its answer is a guess: a function may begin there. */
+	walk_without_code(KUNWIND_STOP_UNPROVEN, 3, 2);
 	/* There is no call. */
-	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
 	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, 64, &s->result);
 	assert_stop(s->result.stop, UNPROVEN);
 	assert_int_equal(s->result.count, 2);
+	/* No function begins where it has made room. */
+	begin_text_of(PROG(DW_CFA_def_cfa_offset, 16));
+	s->regs.r[6] = 0;
+	program_push(s, 0, 0, TEXT_IP(64), 0, end);
+	walk_without_code(KUNWIND_STOP_UNPROVEN, 3, 3);
+}
+
+/* Behind the outermost function, another one begins, which is a fiber's first, perhaps. */
+static void test_unverified_end(void **state)
+{
+	const struct cie_spec spec = { 0 };
+	struct buf b = { 0 };
+	u32 cie = build_cie(&b, &spec);
+
+	build_fde(&b, &spec, cie, BUILD_TEXT, 64, PROG(DW_CFA_undefined, 16));
+	build_fde(&b, &spec, cie, BUILD_TEXT + 64, TEXT_LEN - 64, PROG(DW_CFA_nop));
+	begin_text_by(&b);
+	s->regs.ip = TEXT_IP(72);
+	s->regs.r[6] = 0;
+	program_push(s, 0, TEXT_IP(64), 0);
+	walk_without_code(KUNWIND_STOP_UNPROVEN, 2, 2);
+	/* In it, it is the outermost all the same. */
+	program_push(s, 0, TEXT_IP(48), 0);
+	walk_without_code(KUNWIND_STOP_COMPLETE, 2, 2);
 }
 
 /*
@@ -1460,6 +1562,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_null_frame_pointer),
 	TEST(test_first_word),
 	TEST(test_near_first_word),
+	TEST(test_no_caller_near_first_word),
 	TEST(test_uretprobe),
 	TEST(test_uretprobe_full),
 	TEST(test_uretprobe_adjacent),
@@ -1478,6 +1581,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_no_call),
 	TEST(test_no_call_of_expression),
 	TEST(test_unverified),
+	TEST(test_unverified_end),
 	TEST(test_clone),
 	TEST(test_clone_child),
 	TEST(test_fiber),
