@@ -162,11 +162,16 @@ static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 
 static void set_from_reg(struct machine *m, u64 reg, u64 from)
 {
+	u64 target = place(m, reg);
+
 	from = place(m, from);
-	if (from >= KUW_NR_REGS)
+	if (from < KUW_NR_REGS)
+		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
+	else if (target == KUW_RA || target == KUW_RSP)
 		fail(m, -EOPNOTSUPP);
 	else
-		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
+		/* No walk knows that register, but it can do without the other one. */
+		set_reg(m, reg, kuw_loc_pack(KUW_UNDEF, 0, 0, 0));
 }
 
 static void restore(struct machine *m, u64 reg)
@@ -206,6 +211,14 @@ static u64 take_expr(struct machine *m, u8 how)
 	if (err)
 		fail(m, err);
 	return kuw_loc_pack(how, 0, 0, off);
+}
+
+static void set_expr(struct machine *m, u64 reg, u8 how)
+{
+	if (place(m, reg) < KUW_NR_REGS)
+		set_reg(m, reg, take_expr(m, how));
+	else
+		kuw_bytes(&m->in, kuw_uleb(&m->in));
 }
 
 static void remember(struct machine *m)
@@ -334,11 +347,11 @@ static u64 extended_op(struct machine *m, u8 op)
 		break;
 	case DW_CFA_expression:
 		reg = kuw_uleb(in);
-		set_reg(m, reg, take_expr(m, KUW_EXPR_MEM));
+		set_expr(m, reg, KUW_EXPR_MEM);
 		break;
 	case DW_CFA_val_expression:
 		reg = kuw_uleb(in);
-		set_reg(m, reg, take_expr(m, KUW_EXPR));
+		set_expr(m, reg, KUW_EXPR);
 		break;
 	case DW_CFA_GNU_args_size:
 		/* Only exception handling needs this. */

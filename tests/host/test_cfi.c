@@ -241,7 +241,11 @@ static void test_register_rules(void **state)
 	check_reg(0, KUW_RA, KUW_UNDEF, 0, 0);
 	COMPILE(DW_CFA_register, KUW_RA, RAX);
 	check_reg(0, KUW_RA, KUW_REG, RAX, 0);
-	REFUSED(DW_CFA_register, R12, 17);
+	/* In a register that no walk knows: only r12 is lost. */
+	COMPILE(DW_CFA_register, R12, 17);
+	check_reg(0, R12, KUW_UNDEF, 0, 0);
+	REFUSED(DW_CFA_register, KUW_RA, 17);
+	REFUSED(DW_CFA_register, RSP, 17);
 	/* Beyond 32 bits: 2^29 times -8 is the first. */
 	REFUSED(DW_CFA_offset | R12, 0x81, 0x80, 0x80, 0x80, 1);
 	REFUSED(DW_CFA_GNU_negative_offset_extended, R12, 0x80, 0x80, 0x80,
@@ -402,8 +406,15 @@ static void test_ignored(void **state)
 	COMPILE(DW_CFA_nop, DW_CFA_GNU_args_size, 0x80, 1,
 		DW_CFA_offset | 17, 3, DW_CFA_offset_extended, 67, 3,
 		DW_CFA_undefined, 0x80, 1, DW_CFA_restore | 33,
+		DW_CFA_register, 17, 18, DW_CFA_register, 17, R12,
 		DW_CFA_def_cfa_offset, 16);
 	check_cfa(0, RSP, 16);
+	/* Nor does the walk know each operator of their expressions. */
+	COMPILE(DW_CFA_expression, 17, 1, 0xff, DW_CFA_val_expression, 18, 2, 0xff, 0xff,
+		DW_CFA_def_cfa_offset, 16);
+	check_cfa(0, RSP, 16);
+	REFUSED(DW_CFA_expression, R12, 1, 0xff);
+	REFUSED(DW_CFA_expression, 17, 100, 0xff);
 }
 
 #define TEST(name)	cmocka_unit_test_teardown(name, drop_table)
