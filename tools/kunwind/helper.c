@@ -9,7 +9,7 @@
 #include "helper.h"
 #include "sandbox.h"
 
-/* Those that were killed and have not ended: struct kc_helper. Only this process's main thread uses it. */
+/* Those that were killed and have not ended: struct kc_helper. For the main thread alone. */
 static GArray *killed;
 
 static void reap_killed(void)

@@ -36,7 +36,7 @@ struct kc_helper {
 int kc_helper_start(struct kc_helper *helper, pid_t about, int (*work)(const void *data, int to),
 		    const void *data);
 
-/* Wait so long for all that it says. Return: its exit status; -1: it did not come, or was killed. */
+/* Wait so long for all that it says. Return: its exit status; -1: it was late, or was killed. */
 int kc_helper_end(struct kc_helper *helper, GByteArray *said, unsigned int patience_ms);
 
 #endif /* KC_HELPER_H */
