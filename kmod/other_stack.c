@@ -32,6 +32,15 @@ static struct task_struct *find_thread(pid_t pid, pid_t tid)
 	return task;
 }
 
+/* Cover no other process. The caller has @handle->lock. */
+static void uncover(struct kw_handle *handle)
+{
+	lockdep_assert_held(&handle->lock);
+	if (handle->other)
+		kw_consumer_close(handle->other);
+	handle->other = NULL;
+}
+
 /* Cover the process of @task, which has @mm. The caller has @handle->lock. */
 static int cover(struct kw_handle *handle, struct task_struct *task, struct mm_struct *mm)
 {
@@ -44,9 +53,7 @@ static int cover(struct kw_handle *handle, struct task_struct *task, struct mm_s
 			return 0;
 		return kw_attach_one(mm, task->tgid, task_uid(task));
 	}
-	handle->other = NULL;
-	if (c)
-		kw_consumer_close(c);
+	uncover(handle);
 	c = kw_consumer_open(mm, task->tgid, task_uid(task));
 	if (IS_ERR(c))
 		return PTR_ERR(c);
@@ -67,8 +74,11 @@ static int walk(struct kw_handle *handle, struct task_struct *task, struct mm_st
 		return -EINTR;
 	ret = cover(handle, task, mm);
 	/* That took time, in which the task may have forbidden it. */
-	if (!ret && mm != current->mm)
-		ret = kw_may_see(task);
+	if (!ret && mm != current->mm) {
+		ret = kw_may_see(task, mm);
+		if (ret)
+			uncover(handle);
+	}
 	if (!ret && !mmget_not_zero(mm))
 		ret = -ESRCH;
 	if (!ret) {
@@ -96,10 +106,11 @@ static struct mm_struct *get_visible_mm(struct task_struct *task)
 	if (mm == current->mm)
 		return mm;
 	/*
-	 * If the task starts a program after this, maybe with more privilege, it has another mm.
+	 * If the task starts a program, maybe with another privilege, it has another mm, and this
+	 * one may be another process's, as after vfork(): the answer is about both. After this,
 	 * kw_walk_thread() gives a stack only of a moment at which the task had this one.
 	 */
-	ret = kw_may_see(task);
+	ret = kw_may_see(task, mm);
 	if (!ret)
 		return mm;
 	mmdrop(mm);

@@ -21,26 +21,30 @@ DEFINE_STATIC_CALL_RET0(may_access, ptrace_may_access);
 /**
  * kw_may_see() - whether the caller may see the stack of a thread
  * @task: the thread; the caller holds a reference
+ * @mm: the memory that the thread must have
  *
  * A stack says where a process is and what it has called, as /proc/PID/syscall does, so the right
  * to attach is needed. Yama lets more processes read each other than attach.
  *
- * Under the lock, the thread's credentials do not change by an execve(). /proc/PID/syscall takes
+ * Under the lock, the thread's credentials and its memory do not change by an execve(). /proc/PID/syscall takes
  * the same lock. A thread in execve() can hold it for as long as a file server likes, so this
  * function does not wait.
  *
  * Context: process context.
- * Return: 0; -EACCES if not; -EAGAIN if the thread is in execve().
+ * Return: 0; -EACCES if not; -EAGAIN if the thread is in execve(), or has other memory by now.
  */
-int kw_may_see(struct task_struct *task)
+int kw_may_see(struct task_struct *task, const struct mm_struct *mm)
 {
-	bool may;
+	bool may, same;
 
 	if (!down_read_trylock(&task->signal->exec_update_lock))
 		return -EAGAIN;
 	may = static_call(may_access)(task, PTRACE_MODE_ATTACH_FSCREDS);
+	same = READ_ONCE(task->mm) == mm;
 	up_read(&task->signal->exec_update_lock);
-	return may ? 0 : -EACCES;
+	if (!may)
+		return -EACCES;
+	return same ? 0 : -EAGAIN;
 }
 
 /* Without the function, a process still sees its own threads. */

@@ -3,9 +3,10 @@
 #ifndef KW_PERMISSION_H
 #define KW_PERMISSION_H
 
+struct mm_struct;
 struct task_struct;
 
-int kw_may_see(struct task_struct *task);
+int kw_may_see(struct task_struct *task, const struct mm_struct *mm);
 void kw_permission_init(void);
 
 #endif /* KW_PERMISSION_H */
