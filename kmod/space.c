@@ -223,6 +223,17 @@ void kw_space_unhold(struct kw_space *space)
 	kw_space_put(space);
 }
 
+/* A consumer of @space alone, which keeps it, shall not keep the tables of what has ended. */
+static void drop_snapshot(struct kw_space *space)
+{
+	struct kw_snapshot *snap;
+
+	raw_spin_lock(&space->lock);
+	snap = rcu_replace_pointer(space->snap, NULL, lockdep_is_held(&space->lock));
+	raw_spin_unlock(&space->lock);
+	kw_snapshot_put(snap);
+}
+
 /* The exit_mmap() hook: soon the kernel may reuse the address of @mm for another one. */
 void kw_space_exit(const struct mm_struct *mm)
 {
@@ -239,8 +250,10 @@ void kw_space_exit(const struct mm_struct *mm)
 	if (space)
 		unhash(space);
 	raw_spin_unlock(&spaces_lock);
-	if (space)
-		drop(space);
+	if (!space)
+		return;
+	drop_snapshot(space);
+	drop(space);
 }
 
 /* Drop one space of a bucket that no consumer wants. Return: whether there was one. */

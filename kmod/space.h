@@ -82,7 +82,7 @@ struct kw_space {
 	s64 events;
 	s64 known;
 	s64 wrong;
-	/* Replaced under @lock; NULL until the first one is published. */
+	/* Replaced under @lock; NULL until the first one is published, and after exit_mmap(). */
 	struct kw_snapshot __rcu *snap;
 	/*
 	 * Where the last events were, by their number. Written under @lock. Walks read it

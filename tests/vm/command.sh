@@ -77,6 +77,29 @@ assert json.load(open("said"))[0]["threads"][0]["name"] == "a\ufffd\u009bz"'
 	return "$status"
 }
 ok "stack: a process with an odd name" odd_name
+# ended_is_forgotten: who has asked for a process's stack keeps nothing of it when it has ended, and has its tables charged to nobody.
+ended_is_forgotten() {
+	local maps=/sys/kernel/kunwind/maps subject watcher before round
+	sleep 1000 &
+	subject=$!
+	"$kunwind" stack --watch=1000 "$subject" >watched &
+	watcher=$!
+	for ((round = 0; round < 100; round++)); do
+		! grep -q _start watched || break
+		sleep 0.1
+	done
+	before=$(<"$maps")
+	kill "$subject"
+	wait "$subject"
+	for ((round = 0; round < 50; round++)); do
+		(($(<"$maps") >= before)) || break
+		sleep 0.1
+	done
+	kill "$watcher"
+	echo "$before maps before its end, $(<"$maps") after it"
+	((round < 50 && before > 0))
+}
+ok "stack: a process that has ended is not kept" ended_is_forgotten
 ok "status: the module is there" prints "[Cc]onsumers" "$kunwind" status
 ok "status --json is JSON" prints consumers sh -c '"$1" status --json | python3 -m json.tool' sh "$kunwind"
 ok "table: of libc" prints '[0-9]+ rows|rows' "$kunwind" table "$(ldd /bin/ls | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')"
