@@ -85,7 +85,8 @@ static void *area_alloc(struct build *b, size_t bytes)
 	/* Beyond INT_MAX, kvmalloc() prints a warning. */
 	if (bytes > INT_MAX || !charge(b->src->owner, bytes))
 		return NULL;
-	mem = kvmalloc(bytes, KW_GFP);
+	/* No cgroup pays for the vDSO's table, which all processes share. */
+	mem = kvmalloc(bytes, b->src->file ? KW_GFP : KW_GFP & ~__GFP_ACCOUNT);
 	if (!mem) {
 		kw_count_failed_kvmalloc();
 		uncharge(b->src->owner, bytes);
