@@ -6,7 +6,8 @@
  *
  * The kernel reaches these places in process context only. FTRACE_OPS_FL_RECURSION
  * makes ftrace call through its helper, which stops recursion and disables
- * preemption, so that unregister_ftrace_function() waits for running callbacks.
+ * preemption, so that unregister_ftrace_function() waits for running callbacks. A tracepoint
+ * disables preemption on older kernels only: not on 7.3.
  */
 #include <linux/init.h>
 #include <linux/mm.h>
@@ -148,13 +149,12 @@ static void on_fork(void *data, struct task_struct *parent,
 	if (!mm || mm == parent->mm || (child->flags & PF_KTHREAD) ||
 	    !kw_is_any_wanted())
 		return;
+	rcu_read_lock();
 	space = kw_space_obtain_spare(mm, child);
 	from = kw_space_obtain_spare(parent->mm, parent);
 	if (space) {
-		rcu_read_lock();
 		whole = from && kw_space_inherit(space, from,
 						 atomic_read(&parent->mm->mm_users) == 1);
-		rcu_read_unlock();
 		if (!whole)
 			kw_work_queue(child, space, 0, 0);
 		kw_space_put(space);
@@ -164,6 +164,7 @@ static void on_fork(void *data, struct task_struct *parent,
 			kw_work_queue(parent, from, 0, 0);
 		kw_space_put(from);
 	}
+	rcu_read_unlock();
 }
 
 /* Without an @optional hook, the module misses a rare way to map code. */

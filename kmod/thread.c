@@ -188,7 +188,7 @@ int __init kw_threads_init(void)
 {
 	/*
 	 * Any user can ask, and must not get the CPU before others: not WQ_HIGHPRI. No cgroup is
-	 * charged for a worker's time: one at a time.
+	 * charged for a worker's time: one at a time, of each NUMA node since Linux 6.9.
 	 */
 	wq = alloc_workqueue("kunwind-threads", WQ_UNBOUND | WQ_SYSFS, 1);
 	return wq ? 0 : -ENOMEM;
