@@ -132,7 +132,7 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
 		const struct subject s = subjects[i];
 
 		if (s.owner && (!i || s.owner != subjects[i - 1].owner))
-			deadline = jiffies + max_t(long, end - jiffies, 0) / 2;
+			deadline = end - max_t(long, end - jiffies, 0) / 2;
 		if (ret != -EINTR)
 			ret = fatal_signal_pending(current) ? -EINTR :
 			      kw_space_cover(s.mm, s.pid, s.uid, deadline);

@@ -179,12 +179,14 @@ int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 {
 	const struct kw_snapshot *old = l->bases->published.snap;
 	u32 capacity = FIRST_CAPACITY + (old ? old->map.count : 0);
+	/* An attaching tracer shall not be slowed down by the process's cgroup for its own list. */
+	gfp_t gfp = l->taker->own ? KW_GFP : KW_GFP & ~__GFP_ACCOUNT;
 	int ret;
 
 	for (; ; capacity *= 4) {
 		l->capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS);
 		l->count = 0;
-		l->found = kvmalloc_array(l->capacity, sizeof(*l->found), KW_GFP);
+		l->found = kvmalloc_array(l->capacity, sizeof(*l->found), gfp);
 		if (!l->found) {
 			kw_count_failed_kvmalloc();
 			return -ENOMEM;

@@ -212,22 +212,24 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 	return ret;
 }
 
-/* The same for current's own request for a walk, if something is missing. */
+/*
+ * The same for current's own request for a walk, if something is missing. What stays missing the
+ * walk says. Return: 0; -EINTR after a fatal signal.
+ */
 int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 {
 	static const struct kw_range none;
-	int ret;
 
 	if (kw_space_state(space) == KW_CURRENT && !kw_space_is_due(space))
 		return 0;
-	ret = kw_space_catch_up(space, mm, &none);
-	return ret == -EAGAIN ? 0 : ret;
+	return kw_space_catch_up(space, mm, &none) == -EINTR ? -EINTR : 0;
 }
 
 /*
  * For an attaching tracer: cover the process @pid of the user @uid. It has @mm, which the
- * caller holds, without its users. No table is compiled after @deadline, in jiffies. Where the
- * tracer would have to wait, it leaves the work to the process, on its return to user mode.
+ * caller holds, without its users. No table is compiled after @deadline, in jiffies, and no
+ * snapshot is taken after KW_ATTACH_GRACE more. Where the tracer would have to wait, it leaves
+ * the work to the process, on its return to user mode.
  * Context: process context, sleeps.
  * Return: 0; -EBUSY if the mmap_lock was taken; -EINTR after a fatal signal.
  */
@@ -248,12 +250,19 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		mmput_async(mm);
 		return 0;
 	}
+	if (!taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE)) {
+		/* A walk makes the process try. */
+		mmput_async(mm);
+		kw_space_failed(space);
+		kw_space_put(space);
+		return 0;
+	}
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
 	atomic_inc(&space->takers);
-	/* Events but no snapshot: in execve(), and its own task is about to take one of all. */
+	/* In execve(), before its code is mapped, its own task is about to take one of all. */
 	if (needs_snapshot(space, &bases) &&
-	    (bases.published.snap || !READ_ONCE(space->events)))
+	    (bases.published.snap || READ_ONCE(mm->end_code)))
 		ret = attempt(space, mm, &taker, &bases);
 	else
 		mmput_async(mm);

@@ -16,6 +16,11 @@
  * process makes the missing ones itself. In ms; attach_work_ms sets it.
  */
 #define KW_ATTACH_WORK_MS	10000
+/*
+ * How much longer it takes snapshots for which it compiles no table. Their memory is charged to
+ * the processes, whose cgroups decide how long an allocation takes.
+ */
+#define KW_ATTACH_GRACE		(2 * HZ)
 /* How long after its pass an attaching tracer looks again where mmap_lock was taken. */
 #define KW_BUSY_PATIENCE	(HZ / 4)
 /*
