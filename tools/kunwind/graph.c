@@ -325,9 +325,10 @@ int kc_graph_show(const struct kc_graph *what, const struct kc_reader *reader)
 	};
 	int status;
 
-	/* A text on the terminal shows by itself that something happens. */
+	/* A text on the terminal shows by itself that something happens; a pager's has it alone. */
 	progress.silent = !view || !isatty(STDERR_FILENO) || (!view->path &&
-		isatty(STDOUT_FILENO) && (view->form == KC_FULL || view->form == KC_RAW));
+		(view->paged || isatty(STDOUT_FILENO)) &&
+		(view->form == KC_FULL || view->form == KC_RAW));
 	progress.without_maps = view && view->form == KC_RAW;
 	progress.begun = what->begun;
 	status = show(&parts, what, reader);

@@ -210,6 +210,8 @@ int main(int argc, char **argv)
 
 	if (!fill_standard())
 		return KC_FAILED;
+	/* Who ignores it, as a parent of this program may have, is not told how a child ended. */
+	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		print_help(stderr);
 		return KC_USAGE;

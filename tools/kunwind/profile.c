@@ -106,8 +106,11 @@ static unsigned int set_rate(unsigned int asked)
 	if (!ret)
 		return hz;
 	/* Who did not ask for a rate takes what is set. */
-	if (now && !asked)
+	if (now && !asked) {
+		fprintf(stderr, "kunwind: each CPU is sampled %u times a second: only root changes that, and no other profile may be recorded\n",
+			now);
 		return now;
+	}
 	if (ret == -EBUSY)
 		kc_error("end the other one, or leave -F out",
 			 "another profile is being recorded, with %u samples a second", now);

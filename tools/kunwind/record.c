@@ -47,8 +47,6 @@ static void hold_signals(void)
 	struct sigaction action;
 	size_t i;
 
-	/* Who ignores it is not told of a child's end. */
-	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&held);
 	for (i = 0; i < G_N_ELEMENTS(numbers); i++) {
 		/* nohup: held, it would come all the same. */
@@ -77,7 +75,7 @@ static void release_signals(void)
  * @until: when it ends, likewise; 0: not by itself
  * @next: when losses are looked for
  * @warned: they were found
- * @failed: it could not begin, which was said
+ * @failed: it could not begin, or was not ended as it should be, which was said
  * @recorded: it did begin, once at least
  * @recording: it goes on now
  * @control: the command's requests to start and to stop it
@@ -220,7 +218,7 @@ static int status_of(pid_t pid, struct watch *watch, const char *folder)
 			kill(pid, number);
 		if (look(watch) && watch->session) {
 			fputs("kunwind: the recording is over; the command goes on\n", stderr);
-			(void)end_watch(watch, folder);
+			watch->failed |= end_watch(watch, folder) != 0;
 		}
 	}
 	if (ended < 0)
@@ -304,7 +302,7 @@ static int record_child(struct kc_recording *recording, struct watch *watch,
 		status = status_of(child->pid, watch, recording->folder);
 		ended = watch->session ? end_watch(watch, recording->folder) : 0;
 		status = status ?: watch->failed ? KC_FAILED : ended;
-		recording->failed = watch->failed;
+		recording->failed = watch->failed && !watch->recorded;
 	} else {
 		kill(child->pid, SIGKILL);
 		(void)status_of(child->pid, watch, NULL);

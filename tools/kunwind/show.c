@@ -169,6 +169,7 @@ static int show_sides(struct showing *showing)
 		kc_error(NULL, "%s", strerror(errno));
 		return KC_FAILED;
 	}
+	view->paged = pager.pid;
 	catch_signals(before);
 	status = show(showing);
 	kc_pager_end(&pager);

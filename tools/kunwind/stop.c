@@ -3,6 +3,7 @@
 #include <linux/limits.h>
 #include <lttng/lttng.h>
 #include <stdio.h>
+#include <unistd.h>
 #include "command.h"
 #include "session.h"
 
@@ -25,7 +26,14 @@ int kc_stop(int argc, char **argv)
 	/* What could not be ended is said once more. */
 	if (left && kc_session_leftovers(false))
 		return KC_FAILED;
-	if (!left)
-		puts("there is no recording to end");
+	if (left)
+		return 0;
+	if (!kc_may_trace()) {
+		kc_error("sudo kunwind stop ends those of root",
+			 "you are neither root nor in the group 'tracing', and see no recordings");
+		return KC_FAILED;
+	}
+	puts(geteuid() ? "there is no recording of yours to end; sudo kunwind stop ends those of root" :
+			 "there is no recording to end");
 	return 0;
 }

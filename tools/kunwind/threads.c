@@ -178,5 +178,9 @@ int kc_threads_show(struct kc_threads *t, pid_t pid, pid_t only)
 	if (modules != t->modules)
 		kr_modules_free(modules);
 	close(pidfd);
-	return begun ? 0 : ret;
+	if (!begun || ret == -ESRCH || ret == -EAGAIN)
+		return begun ? 0 : ret;
+	kc_error(NULL, "process %d: stacks of threads are missing: %s", pid, strerror(-ret));
+	t->failed = true;
+	return 0;
 }

@@ -35,6 +35,7 @@ enum kc_form {
  * @max_stack: frames; or NULL
  * @sysroot: see the filter; or NULL
  * @kallsyms: see the filter; or NULL
+ * @paged: it is printed to a pager, which has the terminal
  */
 struct kc_view {
 	enum kc_form form;
@@ -48,6 +49,7 @@ struct kc_view {
 	const char *max_stack;
 	const char *sysroot;
 	const char *kallsyms;
+	bool paged;
 };
 
 /* The options, as a child of a subcommand's parser; its input is a struct kc_view. */
