@@ -337,25 +337,27 @@ stop_lanes() {
 	TEST_LANES=() TEST_SETUPS=()
 }
 
-# setups_begin: makes what the guests need, while this machine's tests run. Most of that is downloads, and programs that use one CPU. A job
-# that needs a part waits until it is made. If making it fails here, that job makes it again, and says why it fails.
+# setups_begin KERNEL...: makes what guests with these kernels need, while other tests run. Most of that is downloads, and programs that use
+# one CPU. A job that needs a part waits until it is made. If making it fails here, that job makes it again, and says why it fails.
 setups_begin() {
-	local log=$BUILD_DIR/log/setups.log
+	local log=$BUILD_DIR/log/setups-$1.log
 	mkdir -p "$BUILD_DIR/log"
 	say "meanwhile, making what the guests need: $log"
 	set -m
-	setups </dev/null >"$log" 2>&1 &
-	TEST_SETUPS=($!)
+	setups "$@" </dev/null >"$log" 2>&1 &
+	TEST_SETUPS+=($!)
 	set +m
 }
 
 setups() {
 	trap 'exit 143' TERM
 	trap stop_child EXIT
-	setup
-	[[ $kernel == "${KERNELS[0]}" ]] || return 0
-	VM_TOGETHER=together
-	for kernel in "${KERNELS[@]:1}"; do
+	if ((${#TEST_LATER[@]})); then
+		VM_TOGETHER=together
+		# The guests, which run by now, go first.
+		renice -n 19 -p "$BASHPID" >/dev/null
+	fi
+	for kernel; do
 		setup
 	done
 }
@@ -390,6 +392,8 @@ test_vm() {
 	setup
 	# A debug kernel makes frames larger than is warned of.
 	[[ $KERNEL_NAME == *-debug ]] || { vm_warnings; vm_comments; vm_clean; }
+	# Not before: this one would have waited for them.
+	((!${#TEST_LATER[@]})) || setups_begin "${TEST_LATER[@]}"
 	vm_programs
 	((STEP_STATUS == 0)) || return 0
 	# Another run in this tree has its own.
@@ -408,6 +412,8 @@ test_vm() {
 }
 TEST_LANES=()
 TEST_SETUPS=()
+# Kernels that are set up while tests run in guests with another one.
+TEST_LATER=()
 TEST_FOLDER=
 TEST_LAST=
 # Of one test, in seconds. On a busy machine the longest takes half of it.
@@ -755,11 +761,12 @@ test_job() {
 	soak) test_soak "$@" ;;
 	steps) test_steps "$@" ;;
 	all)
-		setups_begin
+		setups_begin "$kernel"
 		test_host
 		test_rows "$TEST_SAMPLE" guest
+		[[ $kernel != "${KERNELS[0]}" ]] || TEST_LATER=("${KERNELS[@]:1}")
 		test_vm
-		[[ $kernel != "${KERNELS[0]}" ]] || test_others
+		((!${#TEST_LATER[@]})) || test_others
 		;;
 	esac
 	# Without a network there are no peers.
