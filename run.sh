@@ -104,7 +104,7 @@ jobs:
 long tests:
   ./run.sh test others         run perf, a short storm and an unload on each of Debian's other kernels, without LTTng; part of test
   ./run.sh test kernels        run a trace, an attach, perf, a storm and an unload on each of Debian's kernels; print a table
-  ./run.sh test package        install, use, upgrade and purge the packages in fresh Debian 12 and 13, also with Secure Boot
+  ./run.sh test package        install, use and purge the packages in fresh Debian 12 and 13, also with another kernel and with Secure Boot
   ./run.sh test debug          the guest tests and fault injection, with a debug kernel (KASAN, lockdep, kmemleak)
   ./run.sh test rows [N]       compare the tables of all files, here and in the guest, with libdwarf (or 1 in N FDEs)
   ./run.sh test steps [MAX]    compare the walk with a shadow stack, at each of MAX instructions of real programs
