@@ -82,15 +82,13 @@ static void *area_alloc(struct build *b, size_t bytes)
 {
 	void *mem;
 
-	/* Beyond INT_MAX, kvmalloc() prints a warning. */
+	/* No file needs so much. */
 	if (bytes > INT_MAX || !charge(b->src->owner, bytes))
 		return NULL;
 	/* No cgroup pays for the vDSO's table, which all processes share. */
-	mem = kvmalloc(bytes, b->src->file ? KW_GFP : KW_GFP & ~__GFP_ACCOUNT);
-	if (!mem) {
-		kw_count_failed_kvmalloc();
+	mem = kw_alloc(bytes, b->src->file ? KW_GFP : KW_GFP & ~__GFP_ACCOUNT);
+	if (!mem)
 		uncharge(b->src->owner, bytes);
-	}
 	return mem;
 }
 
@@ -304,11 +302,9 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 		return ret;
 	if (memcmp(magic, ELFMAG, SELFMAG))
 		return -ENOEXEC;
-	b = kvzalloc(sizeof(*b), KW_GFP);
-	if (!b) {
-		kw_count_failed_kvmalloc();
+	b = kw_alloc(sizeof(*b), KW_GFP | __GFP_ZERO);
+	if (!b)
 		return -ENOMEM;
-	}
 	b->src = src;
 	ret = run(b);
 	built->build_id_len = b->elf.build_id_len;

@@ -146,11 +146,9 @@ static struct kw_table *copy(const struct kw_table *t, struct kw_owner *owner)
 		return shared;
 	if (!kw_table_charge(shared, t->bytes))
 		goto free;
-	shared->table = kvmalloc(t->bytes, KW_GFP & ~__GFP_ACCOUNT);
-	if (!shared->table) {
-		kw_count_failed_kvmalloc();
+	shared->table = kw_alloc(t->bytes, KW_GFP & ~__GFP_ACCOUNT);
+	if (!shared->table)
 		goto free;
-	}
 	kw_build_copy(shared->table, t->table, t->bytes);
 	return shared;
 

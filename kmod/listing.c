@@ -12,7 +12,6 @@
 #include "listing.h"
 #include "owner.h"
 #include "snapshot.h"
-#include "stats.h"
 
 /* Executable mappings of an ordinary process: tens. */
 #define FIRST_CAPACITY	64
@@ -186,11 +185,9 @@ int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 	for (; ; capacity *= 4) {
 		l->capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS);
 		l->count = 0;
-		l->found = kvmalloc_array(l->capacity, sizeof(*l->found), gfp);
-		if (!l->found) {
-			kw_count_failed_kvmalloc();
+		l->found = kw_alloc(l->capacity * sizeof(*l->found), gfp);
+		if (!l->found)
 			return -ENOMEM;
-		}
 		ret = lock_mm(mm, l->taker->own);
 		if (ret) {
 			kw_listing_clear(l);

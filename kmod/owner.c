@@ -12,11 +12,36 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/user_namespace.h>
+#include <linux/vmalloc.h>
 #include "owner.h"
 #include "stats.h"
+
+void *kw_alloc(size_t bytes, gfp_t gfp)
+{
+	void *mem;
+
+	if (bytes > PAGE_SIZE)
+		mem = kmalloc(bytes, gfp & ~(__GFP_DIRECT_RECLAIM | __GFP_RETRY_MAYFAIL));
+	else
+		mem = kmalloc(bytes, gfp);
+	if (mem)
+		return mem;
+	/* Linux 6.19 warns of __GFP_RETRY_MAYFAIL here, once, and 7.0 does not. */
+	mem = __vmalloc(bytes, gfp);
+	/*
+	 * vmalloc() fails for a process that is being killed (vm_area_alloc_pages() in
+	 * mm/vmalloc.c). That is no lack of memory, so do not count it.
+	 */
+	if (!mem && !fatal_signal_pending(current)) {
+		kw_count(allocation_failures);
+		pr_debug("no memory for %ps()\n", (void *)_RET_IP_);
+	}
+	return mem;
+}
 
 /* Users with running processes: some, or some hundreds. */
 #define HASH_BITS	6

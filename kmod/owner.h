@@ -21,6 +21,13 @@ struct task_struct;
 #define KW_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /*
+ * Memory for kvfree(): contiguous, in which a walk finds its way sooner, if there is some at once.
+ * kvmalloc() would reclaim and compact memory for that, as __GFP_RETRY_MAYFAIL asks for it.
+ * Context: process context, sleeps. Return: NULL if there is no memory.
+ */
+void *kw_alloc(size_t bytes, gfp_t gfp);
+
+/*
  * A user on whose behalf tables are made.
  *
  * Made by kw_payer_begin() for the user's first process that needs one, and found by

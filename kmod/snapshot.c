@@ -56,11 +56,9 @@ struct kw_snapshot *kw_snapshot_alloc(u32 count)
 {
 	struct kw_snapshot *snap;
 
-	snap = kvzalloc(snapshot_size(count), KW_GFP);
-	if (!snap) {
-		kw_count_failed_kvmalloc();
+	snap = kw_alloc(snapshot_size(count), KW_GFP | __GFP_ZERO);
+	if (!snap)
 		return NULL;
-	}
 	refcount_set(&snap->refs, 1);
 	snap->map.number = atomic64_inc_return(&last_number);
 	snap->origins = (void *)&snap->map.mappings[count];

@@ -71,16 +71,6 @@ do {									\
 	pr_debug("no memory for %s()\n", __func__);			\
 } while (0)
 
-/*
- * vmalloc() fails for a process that is being killed (vm_area_alloc_pages() in
- * mm/vmalloc.c). That is no lack of memory, so do not count it.
- */
-#define kw_count_failed_kvmalloc()					\
-do {									\
-	if (!fatal_signal_pending(current))				\
-		kw_count_failed_allocation();				\
-} while (0)
-
 static inline void kw_count_stop(u32 stop)
 {
 	if (likely(stop < KUNWIND_NR_STOPS))
