@@ -154,14 +154,15 @@ static bool is_near_start(const struct kuw_state *w)
 }
 
 /*
- * Whether the current frame may have been called from before @word, so that its return address is
- * there. A direct call enters the function it calls, which goes on to where the frame is. If
- * it lay between, its function would have called itself: the word is old, and of another call.
+ * Whether @word may be the current frame's return address: it is in code, and behind what may be
+ * a call. A direct call of a function that only copies its return address, as ld.so for i386
+ * makes it, has returned, unless the frame is in that function. Any other function may have
+ * jumped to the frame's.
  * Return: 1 if it may, 0 if not, -EFAULT if the code cannot be read.
  */
 static int may_be_caller(struct kuw_state *w, u64 word)
 {
-	u64 before;
+	u64 before, callee, code;
 
 	if (!kuw_map_find(w->map, word - 1))
 		return 0;
@@ -169,8 +170,12 @@ static int may_be_caller(struct kuw_state *w, u64 word)
 		return -EFAULT;
 	if (!kuw_may_end_with_call(before))
 		return 0;
-	return !kuw_is_direct_call(before) || word + (s64)(s32)(before >> 32) >= word ||
-	       w->regs.r[KUW_RA] < word;
+	callee = word + (s64)(s32)(before >> 32);
+	if (!kuw_is_direct_call(before) || w->regs.r[KUW_RA] - callee < KUW_PC_THUNK_LEN)
+		return 1;
+	if (!kuw_try_user(w, callee, KUW_PC_THUNK_LEN, &code))
+		return -EFAULT;
+	return (code & KUW_PC_THUNK_MASK) != KUW_PC_THUNK;
 }
 
 /*
