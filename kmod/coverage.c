@@ -34,6 +34,13 @@ void kw_space_failed(struct kw_space *space)
 	WRITE_ONCE(space->retry_at, (now + delay) ?: 1);
 }
 
+/* An attaching tracer leaves the space to its process: its next walk makes it try. */
+void kw_space_leave(struct kw_space *space)
+{
+	if (kw_space_state(space) != KW_CURRENT && !READ_ONCE(space->retry_at))
+		WRITE_ONCE(space->retry_at, jiffies ?: 1);
+}
+
 /* Describe mapping @i for a trace. @m is valid as long as the caller has the snapshot. */
 void kw_space_describe(const struct kw_space *space,
 		       const struct kw_snapshot *snap, u32 i,

@@ -68,6 +68,7 @@ void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		    u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone);
 void kw_space_failed(struct kw_space *space);
+void kw_space_leave(struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		      const struct kw_range *mapped);
 int kw_space_refresh(struct kw_space *space, struct mm_struct *mm);

@@ -178,7 +178,7 @@ int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 {
 	const struct kw_snapshot *old = l->bases->published.snap;
 	u32 capacity = FIRST_CAPACITY + (old ? old->map.count : 0);
-	/* An attaching tracer shall not be slowed down by the process's cgroup for its own list. */
+	/* The list is the tracer's: the process's cgroup must not delay it. */
 	gfp_t gfp = l->taker->own ? KW_GFP : KW_GFP & ~__GFP_ACCOUNT;
 	int ret;
 

@@ -107,7 +107,7 @@ static struct mm_struct *get_visible_mm(struct task_struct *task)
 		return mm;
 	/*
 	 * If the task starts a program, maybe with another privilege, it has another mm, and this
-	 * one may be another process's, as after vfork(): the answer is about both. After this,
+	 * one may be another process's, as after vfork(): so check both together. After this,
 	 * kw_walk_thread() gives a stack only of a moment at which the task had this one.
 	 */
 	ret = kw_may_see(task, mm);

@@ -26,12 +26,13 @@ DEFINE_STATIC_CALL_RET0(may_access, ptrace_may_access);
  * A stack says where a process is and what it has called, as /proc/PID/syscall does, so the right
  * to attach is needed. Yama lets more processes read each other than attach.
  *
- * Under the lock, the thread's credentials and its memory do not change by an execve(). /proc/PID/syscall takes
- * the same lock. A thread in execve() can hold it for as long as a file server likes, so this
- * function does not wait.
+ * Under the lock, the thread's credentials and its memory do not change by an execve().
+ * /proc/PID/syscall takes the same lock. A thread in execve() can hold it for as long as a file
+ * server likes, so this function does not wait.
  *
  * Context: process context.
- * Return: 0; -EACCES if not; -EAGAIN if the thread is in execve(), or has other memory by now.
+ * Return: 0; -EACCES if not; -EAGAIN if the thread is in execve(); -ESRCH if it has exited or
+ * started another program.
  */
 int kw_may_see(struct task_struct *task, const struct mm_struct *mm)
 {
@@ -44,7 +45,7 @@ int kw_may_see(struct task_struct *task, const struct mm_struct *mm)
 	up_read(&task->signal->exec_update_lock);
 	if (!may)
 		return -EACCES;
-	return same ? 0 : -EAGAIN;
+	return same ? 0 : -ESRCH;
 }
 
 /* Without the function, a process still sees its own threads. */

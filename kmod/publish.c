@@ -213,8 +213,8 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 }
 
 /*
- * The same for current's own request for a walk, if something is missing. What stays missing the
- * walk says. Return: 0; -EINTR after a fatal signal.
+ * The same for current's own request for a walk, if something is missing. The walk reports what
+ * is still missing. Return: 0; -EINTR after a fatal signal.
  */
 int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
 {
@@ -251,9 +251,8 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		return 0;
 	}
 	if (!taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE)) {
-		/* A walk makes the process try. */
 		mmput_async(mm);
-		kw_space_failed(space);
+		kw_space_leave(space);
 		kw_space_put(space);
 		return 0;
 	}

@@ -223,13 +223,15 @@ void kw_space_unhold(struct kw_space *space)
 	kw_space_put(space);
 }
 
-/* A consumer of @space alone, which keeps it, shall not keep the tables of what has ended. */
+/* A consumer of one process keeps its space. The tables go now. */
 static void drop_snapshot(struct kw_space *space)
 {
 	struct kw_snapshot *snap;
 
 	raw_spin_lock(&space->lock);
 	snap = rcu_replace_pointer(space->snap, NULL, lockdep_is_held(&space->lock));
+	/* A tracer that still takes one shall not publish it. */
+	WRITE_ONCE(space->events, space->events + 1);
 	raw_spin_unlock(&space->lock);
 	kw_snapshot_put(snap);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Spares: spaces that are made ahead of time. A hook runs with preemption off and cannot
+ * Spares: spaces that are made ahead of time. A hook must not sleep and cannot
  * allocate, but a new process needs a space at once, as its first event can have a stack.
  * Each fork and each execve() takes a spare. When few are left, a task that is about to
  * return to user mode makes new ones (work.c), and its cgroup pays for them.

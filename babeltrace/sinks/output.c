@@ -88,19 +88,6 @@ static bool may_become_folder(const char *path)
 	return empty;
 }
 
-/* Open the folder that was made here, and no other: its name may lead elsewhere by now. */
-static int open_own(const char *path)
-{
-	int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || (!fstat(fd, &st) && st.st_uid == geteuid()))
-		return fd;
-	close(fd);
-	errno = EPERM;
-	return -1;
-}
-
 bool kr_output_begin_folder(struct kr_output *output, const char *path)
 {
 	*output = (struct kr_output){ .fd = -1, .folder = true };
@@ -111,10 +98,14 @@ bool kr_output_begin_folder(struct kr_output *output, const char *path)
 	while (strlen(output->path) > 1 && g_str_has_suffix(output->path, "/"))
 		output->path[strlen(output->path) - 1] = '\0';
 	output->partial = g_strdup_printf("%s.XXXXXX", output->path);
-	if (mkdtemp(output->partial))
-		output->fd = open_own(output->partial);
-	if (output->fd >= 0)
-		return true;
+	/* Its name may lead elsewhere by now, but to no folder of others without a link. */
+	if (mkdtemp(output->partial)) {
+		output->fd = open(output->partial,
+				  O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (output->fd >= 0)
+			return true;
+		rmdir(output->partial);
+	}
 	g_clear_pointer(&output->partial, g_free);
 	g_clear_pointer(&output->path, g_free);
 	return false;

@@ -55,7 +55,7 @@ void kr_costs_waited(struct kr_costs *costs)
 	settle(costs);
 }
 
-/* One that dies at once has done so before it was looked at. */
+/* Charge what it has used since the last look: it may have died before the first. */
 void kr_costs_end(struct kr_costs *costs)
 {
 	settle(costs);

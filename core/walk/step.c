@@ -47,8 +47,8 @@ static bool restore_ra(struct kuw_state *w)
 
 /*
  * Return: whether @pc may be a function's first byte, by its rule: the caller has pushed the
- * return address, and nothing was saved yet. A call leaves no such place behind it, as functions
- * align the stack before (psABI 3.2.2), but for one at a function's end that does not return.
+ * return address, and nothing was saved yet. Behind a call that is rare, as functions align the
+ * stack for it (psABI 3.2.2), except for calls of functions of the same file that need no stack.
  */
 static bool may_begin_function(const struct kuw_state *w, const struct kuw_mapping *m, u64 pc)
 {

@@ -70,7 +70,8 @@ struct kunwind_mapping {
  * their walks say INCOMPLETE_MAP or NOT_COVERED.
  *
  * Context: process context, may sleep. Compiles missing tables for up to
- *	attach_work_ms. The caller must check privileges: the consumer covers all
+ *	attach_work_ms, and takes two seconds more at most for what needs none, or
+ *	longer where a cgroup delays allocations. The caller must check privileges: the consumer covers all
  *	processes.
  * Return: the consumer, or ERR_PTR(): -ENOMEM; -EINTR after a fatal signal;
  *	-EOPNOTSUPP if the kernel lacks a function that must be hooked, or ftrace cannot

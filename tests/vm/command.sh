@@ -77,7 +77,7 @@ assert json.load(open("said"))[0]["threads"][0]["name"] == "a\ufffd\u009bz"'
 	return "$status"
 }
 ok "stack: a process with an odd name" odd_name
-# ended_is_forgotten: who has asked for a process's stack keeps nothing of it when it has ended, and has its tables charged to nobody.
+# ended_is_forgotten: after a process has ended, the one that asked for its stack keeps none of its tables.
 ended_is_forgotten() {
 	local maps=/sys/kernel/kunwind/maps subject watcher before round
 	sleep 1000 &

@@ -325,7 +325,7 @@ int kc_graph_show(const struct kc_graph *what, const struct kc_reader *reader)
 	};
 	int status;
 
-	/* A text on the terminal shows by itself that something happens; a pager's has it alone. */
+	/* A text on the terminal shows that something happens. A pager draws there itself. */
 	progress.silent = !view || !isatty(STDERR_FILENO) || (!view->path &&
 		(view->paged || isatty(STDOUT_FILENO)) &&
 		(view->form == KC_FULL || view->form == KC_RAW));

@@ -27,8 +27,8 @@ struct kc_helper {
 /**
  * kc_helper_start() - start one
  * @about: see struct kc_helper
- * @work: what it does, and says to @to, which ends it if this process has ended; returns its
- *	exit status
+ * @work: what it does; it writes to @to, which ends it if this process has ended, and returns
+ *	its exit status
  *
  * Return: 0, or a negative errno; -EBUSY: an earlier one about this process, which was killed,
  * still waits.

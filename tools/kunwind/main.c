@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 
 	if (!fill_standard())
 		return KC_FAILED;
-	/* Who ignores it, as a parent of this program may have, is not told how a child ended. */
+	/* If it is ignored, as the parent may have set it, waitpid() has no status to give. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		print_help(stderr);

@@ -107,8 +107,9 @@ static unsigned int set_rate(unsigned int asked)
 		return hz;
 	/* Who did not ask for a rate takes what is set. */
 	if (now && !asked) {
-		fprintf(stderr, "kunwind: each CPU is sampled %u times a second: only root changes that, and no other profile may be recorded\n",
-			now);
+		fprintf(stderr, ret == -EBUSY ?
+			"kunwind: another profile is being recorded, with %u samples a second\n" :
+			"kunwind: %u samples a second: only root changes the rate\n", now);
 		return now;
 	}
 	if (ret == -EBUSY)

@@ -195,9 +195,9 @@ static void show_many(struct round *r)
 			continue;
 		found = true;
 		ret = kc_threads_show(&r->threads, pid, 0);
-		if (ret == -EPERM || ret == -EACCES)
+		if (ret == -EPERM || ret == -EACCES) {
 			r->refused++;
-		else if (ret && ret != -ESRCH) {
+		} else if (ret && ret != -ESRCH) {
 			r->failed = true;
 			kc_error(NULL, "process %d: %s", pid, strerror(-ret));
 		}
