@@ -61,6 +61,8 @@ static void switch_out(struct kr_tracks *tracks, const struct kr_event *event,
 	if (event->task.tid == tid)
 		track->state.stack = kr_packets_stack(tracks->packets, event->event);
 	g_snprintf(number, sizeof(number), "%" PRId64, state);
+	if (kr_state_is_runnable(state))
+		state = 0;
 	kr_args_add(track->state.args, "state",
 		      state >= 0 && state < (int64_t)G_N_ELEMENTS(states) ?
 		      states[state] : number);

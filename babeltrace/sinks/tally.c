@@ -231,14 +231,32 @@ static void enter(struct kr_tally *tally, const struct kr_event *event)
 	g_hash_table_replace(tally->calls, &call->key, call);
 }
 
-static bool has_failed(const struct kr_event *event)
+/* Return: what a system call returned; NULL: the trace does not tell. */
+static const bt_field *result_of(const struct kr_event *event)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event->event);
-	const bt_field *result = payload ?
-		bt_field_structure_borrow_member_field_by_name_const(payload, "ret") :
-		NULL;
+
+	return payload ?
+		bt_field_structure_borrow_member_field_by_name_const(payload, "ret") : NULL;
+}
+
+static bool has_failed(const struct kr_event *event)
+{
+	const bt_field *result = result_of(event);
 
 	return result && kr_result_errno(result);
+}
+
+/* Whether it is the first thing that a new thread does: it returns from its parent's call. */
+static bool is_child(const struct kr_event *event)
+{
+	static const char *const calls[] = { "clone", "clone3", "fork", "vfork", NULL };
+	const bt_field *result = result_of(event);
+
+	return result && g_strv_contains(calls, event->name) &&
+	       bt_field_class_type_is(bt_field_get_class_type(result),
+				      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER) &&
+	       !bt_field_integer_signed_get_value(result);
 }
 
 static void end_call(struct kr_tally *tally, const struct call *call,
@@ -267,6 +285,10 @@ static void leave(struct kr_tally *tally, const struct kr_event *event)
 	if (!call || strcmp(call->name, event->name)) {
 		if (call)
 			drop_call(tally, call);
+		if (is_child(event)) {
+			g_hash_table_remove(tally->calls, &event->thread);
+			return;
+		}
 		sample = count_event(tally, event, &kind);
 		note_span(tally, &event->thread, event->task.pid, sample, event->time,
 			  event->time);

@@ -71,7 +71,7 @@ void kr_waits_begin(struct kr_waits *waits, const struct kr_event *event, uint32
 	wait->node = node;
 	wait->begin = event->time;
 	wait->mark = mark;
-	wait->runnable = !state;
+	wait->runnable = kr_state_is_runnable(state);
 	wait->waker = g_strdup("");
 	g_hash_table_insert(waits->waits, &wait->thread, wait);
 	if (state >= 0 && state & KR_STATE_EXIT)

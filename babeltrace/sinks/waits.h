@@ -13,6 +13,15 @@
 /* Bits of prev_state, EXIT_DEAD and EXIT_ZOMBIE: the thread does not run again. */
 #define KR_STATE_EXIT	0x30
 
+/* And TASK_REPORT_MAX, which the kernel gives for a thread that it preempts (since 4.14). */
+#define KR_STATE_PREEMPTED	0x100
+
+/* Whether a thread that leaves a CPU in this state could go on. */
+static inline bool kr_state_is_runnable(int64_t state)
+{
+	return !state || (state > 0 && state & KR_STATE_PREEMPTED);
+}
+
 /**
  * struct kr_wait - a thread that is off the CPU
  * @thread: which

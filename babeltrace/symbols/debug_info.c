@@ -185,22 +185,32 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 	Dwarf_Addr bias = 0, low;
 	struct kr_place *place;
 	struct kr_frame *frame;
+	bool unsized = false;
 	const char *symbol;
 	GElf_Off offset;
 	GElf_Sym sym;
 
 	symbol = dwfl_module_addrinfo(debug->module, pc, &offset, &sym, NULL, NULL, NULL);
+	/* One without a size is followed by functions without a symbol, as far as is known. */
+	if (symbol && !sym.st_size && offset) {
+		if (covered && fde.end && pc - offset != fde.start)
+			symbol = NULL;
+		unsized = !covered;
+	}
 	offset += vaddr - pc;
 	unit = find_unit(debug, pc, &mem, &bias);
 	kr_scopes_find(&scopes, unit, pc - bias);
 	if (scopes.found->len)
 		outer = &g_array_index(scopes.found, Dwarf_Die, 0);
+	if (unsized && outer)
+		symbol = NULL;
 	place = fill(&scopes, strings, unit);
 	place->signal = signal;
 	frame = &place->frames[place->count - 1];
 	if (symbol) {
 		frame->function = kr_demangle(strings, symbol);
 		frame->offset = offset;
+		place->guessed = unsized;
 	} else if (outer && !dwarf_lowpc(outer, &low)) {
 		frame->function = kr_scopes_name(&scopes, strings, outer);
 		frame->offset = vaddr - bias - low;

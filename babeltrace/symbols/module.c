@@ -184,7 +184,7 @@ static struct kr_place *look_up(struct kr_module *module, uint64_t offset,
 	struct kr_modules *modules = module->modules;
 	struct kr_place *place = NULL;
 	GVariant *said, *frames;
-	gboolean signal, by_fde;
+	gboolean signal, by_fde, guessed;
 	enum kr_note why;
 
 	said = modules->keeper ?
@@ -193,11 +193,12 @@ static struct kr_place *look_up(struct kr_module *module, uint64_t offset,
 	       kr_parent_look(modules->parent, module->number, &module->id, offset, call,
 			      &why);
 	if (said) {
-		g_variant_get(said, "(bb@a(ayaytub))", &signal, &by_fde, &frames);
+		g_variant_get(said, "(bbb@a(ayaytub))", &signal, &by_fde, &guessed, &frames);
 		place = unpack(modules->strings, frames);
 		if (place) {
 			place->signal = signal;
 			place->by_fde = by_fde;
+			place->guessed = guessed;
 		}
 		g_variant_unref(frames);
 		g_variant_unref(said);

@@ -29,12 +29,14 @@ struct kr_frame {
  * @signal: the kernel made this frame for a signal, and the next outer frame is
  *	the instruction that it interrupted, no return address
  * @by_fde: the outermost function has no name of its own
+ * @guessed: its name is that of a symbol without a size, and nothing tells that it goes so far
  * @count: frames, at least one; the last one alone is not inlined
  * @frames: innermost first
  */
 struct kr_place {
 	bool signal;
 	bool by_fde;
+	bool guessed;
 	uint32_t count;
 	struct kr_frame frames[];
 };

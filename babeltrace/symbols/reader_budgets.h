@@ -55,6 +55,12 @@
 /* A message: a path, or the names of all functions that were inlined at an address. */
 #define KR_MESSAGE_BYTES	(1 << 20)
 
+/*
+ * A function's name, or a source file's: the longest one of Rust's compiler has 1,222 as a symbol.
+ * Each frame of each event has its own copy.
+ */
+#define KR_NAME_BYTES		2048
+
 /* How long one may take, in seconds: it is sent at once. */
 #define KR_MESSAGE_S		10
 
@@ -122,7 +128,7 @@
 
 /*
  * Frames of a stack, inlined ones included: a tracer records 1,024 addresses at most. A
- * frame takes 1 kB while a sink has it, and a sink has 15 stacks.
+ * frame takes 1 kB while a sink has it, or 5 with the longest names, and a sink has 15 stacks.
  */
 #define KR_FRAMES		4096
 

@@ -167,6 +167,7 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 	found->build_id = kr_module_build_id(mapping->module);
 	found->position = address - mapping->start + mapping->offset;
 	found->place = kr_module_resolve(mapping->module, found->position, *call);
+	found->guessed |= found->place->guessed;
 	*call = !found->place->signal;
 	return found->place->count;
 }
@@ -244,6 +245,13 @@ static bool is_early(const bt_field *stop)
 		       KUNWIND_STOP_NOT_COVERED;
 }
 
+/* The address at which the walk stopped is in a mapping that it did not know. */
+static bool is_incomplete(const bt_field *stop)
+{
+	return stop && bt_field_integer_unsigned_get_value(stop) ==
+		       KUNWIND_STOP_INCOMPLETE_MAP;
+}
+
 uint64_t kr_resolve_new_space(struct kr_spaces *spaces, const struct kr_context *context,
 			      const bt_field *from, uint64_t *address)
 {
@@ -319,7 +327,12 @@ static uint64_t find_all(const struct kr_resolver *resolver,
 			      &call, doubts, &found[i]);
 		found[i].guessed |= i >= proven;
 		found[i].compiled = find_compiled(resolver, pid, called, &found[i]);
+		/* Where nothing is known to be mapped, a file may be. */
+		found[i].guessed |= found[i].compiled && !found[i].module[0];
 	}
+	/* What is told to be mapped there may have been replaced. */
+	if (i && i == whole_length(user) && is_incomplete(at(from, context->stop)))
+		found[i - 1].guessed |= found[i - 1].place != NULL;
 	*n = i;
 	return total;
 }

@@ -5,14 +5,39 @@
  */
 #include <glib.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 #include "opened.h"
+#include "reader_budgets.h"
 #include "right_file.h"
 #include "sandbox.h"
 #include "symbolizer.h"
 #include "wire.h"
 
 static int keeper_socket;
+
+/*
+ * A name as bytes. Of one that is too long, the middle is left out: templates' arguments are there,
+ * and each frame of each event will have it.
+ */
+static GVariant *pack_name(const char *name)
+{
+	size_t length = strlen(name), head = KR_NAME_BYTES / 2, tail = length - MIN(length, head);
+	GVariant *packed;
+	char *cut;
+
+	if (length <= KR_NAME_BYTES)
+		return g_variant_new_bytestring(name);
+	/* Not within a character of UTF-8. */
+	while (head && (name[head] & 0xc0) == 0x80)
+		head--;
+	while (name[tail] && (name[tail] & 0xc0) == 0x80)
+		tail++;
+	cut = g_strdup_printf("%.*s[...]%s", (int)head, name, name + tail);
+	packed = g_variant_new_bytestring(cut);
+	g_free(cut);
+	return packed;
+}
 
 static GVariant *pack(const struct kr_place *place)
 {
@@ -24,12 +49,12 @@ static GVariant *pack(const struct kr_place *place)
 		const struct kr_frame *frame = &place->frames[i];
 
 		g_variant_builder_add(&frames, "(@ay@aytub)",
-				      g_variant_new_bytestring(frame->function),
-				      g_variant_new_bytestring(frame->file),
+				      pack_name(frame->function),
+				      pack_name(frame->file),
 				      frame->offset, frame->line, frame->inlined);
 	}
 	return g_variant_new(KR_ANSWER_TYPE, place && place->signal, place && place->by_fde,
-			     &frames);
+			     place && place->guessed, &frames);
 }
 
 static GVariant *look(struct kr_opened *file, uint64_t offset, bool call)

@@ -43,8 +43,8 @@ enum kr_wire {
 #define KR_MATCHED_TYPE	"(u)"
 /* number, offset, is a return address */
 #define KR_LOOK_TYPE	"(utb)"
-/* signal, by_fde, (function, file, offset, line, inlined) */
-#define KR_ANSWER_TYPE	"(bba(ayaytub))"
+/* signal, by_fde, guessed, (function, file, offset, line, inlined) */
+#define KR_ANSWER_TYPE	"(bbba(ayaytub))"
 #define KR_REOPEN_TYPE	"(u)"
 /* name or "", build ID, how many were found already */
 #define KR_FIND_TYPE	"(ayayu)"

@@ -41,7 +41,8 @@ static GVariant *answer(u64 offset)
 				      g_variant_new_bytestring(functions[(offset + i) / 4 % 4]),
 				      g_variant_new_bytestring(offset & 16 ? "/a.c" : ""), offset,
 				      (guint32)offset, i + 1 < offset % 4);
-	return g_variant_new(KR_ANSWER_TYPE, offset % 32 == 1, offset % 64 == 1, &frames);
+	return g_variant_new(KR_ANSWER_TYPE, offset % 32 == 1, offset % 64 == 1, offset % 16 == 2,
+			     &frames);
 }
 
 static gpointer be_parent(gpointer data)

@@ -9,7 +9,9 @@ import struct
 import uuid
 
 STOPS = ["NONE", "COMPLETE", "CAPACITY", "MAX_FRAMES", "NO_USER",
-         "NOT_COVERED", "NO_MAPPING", "NO_TABLE", "NO_RULE", "STACK_FAULT"]
+         "NOT_COVERED", "NO_MAPPING", "NO_TABLE", "NO_RULE", "STACK_FAULT",
+         "CFA_BACK", "CFA_BAD", "RA_BAD", "REG_UNKNOWN", "EXPR_BAD", "EXPR_BUDGET", "MODE",
+         "CONTEXT", "RULE_BAD", "INCOMPLETE_MAP"]
 
 METADATA = """/* CTF 1.8 */
 typealias integer {{ size = 8; align = 8; signed = false; }} := uint8_t;
@@ -91,6 +93,10 @@ event {{ name = "syscall_entry_timerfd_create"; id = 14; stream_id = 0;
 	fields := struct {{ int32_t clockid; int32_t flags; }}; }};
 event {{ name = "syscall_entry_open_tree"; id = 15; stream_id = 0;
 	fields := struct {{ int32_t dfd; string filename; uint32_t flags; }}; }};
+event {{ name = "syscall_entry_clone3"; id = 16; stream_id = 0;
+	fields := struct {{ uint64_t size; }}; }};
+event {{ name = "syscall_exit_clone3"; id = 17; stream_id = 0;
+	fields := struct {{ int64_t ret; }}; }};
 """
 
 KERNEL = """		uint32_t __callstack_kernel_length;
@@ -127,7 +133,8 @@ event { name = "kunwind_statedump_end"; id = 5; stream_id = 1;
 """
 
 OPENAT, OPENAT_EXIT, SWITCH, GETPID, GETPID_EXIT, MMAP, MMAP_EXIT, WAKING, EXECVE_EXIT, SAMPLE, \
-    SAMPLE_OF_KERNEL, SWITCH_AGAIN, UNLINKAT, FACCESSAT2, TIMERFD_CREATE, OPEN_TREE = range(16)
+    SAMPLE_OF_KERNEL, SWITCH_AGAIN, UNLINKAT, FACCESSAT2, TIMERFD_CREATE, OPEN_TREE, \
+    CLONE3, CLONE3_EXIT = range(18)
 PACKET_HEADER = struct.Struct("<IIQQQQQQI")
 EVENT_HEADER = struct.Struct("<HQ")
 INDEX_RECORD = struct.Struct(">QQQQQQQ")
