@@ -200,6 +200,17 @@ static void drop_call(struct kr_tally *tally, const struct call *call)
 	note_span(tally, &call->key, call->pid, call->sample, call->time, call->time);
 }
 
+/* A call that is left out tells that the one before it, of the same thread, is over. */
+static void end_before(struct kr_tally *tally, const struct kr_event *event)
+{
+	const struct call *call = g_hash_table_lookup(tally->calls, &event->thread);
+
+	if (!call)
+		return;
+	drop_call(tally, call);
+	g_hash_table_remove(tally->calls, &event->thread);
+}
+
 static bool returns(const char *name)
 {
 	return strcmp(name, "exit") && strcmp(name, "exit_group");
@@ -321,6 +332,8 @@ void kr_tally_take(struct kr_tally *tally, const bt_message *message)
 			enter(tally, &event);
 		else
 			count_other(tally, &event);
+	} else if (event.half == KR_ENTRY) {
+		end_before(tally, &event);
 	}
 }
 

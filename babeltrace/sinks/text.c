@@ -174,6 +174,17 @@ static void end_unsure(struct text *text, const struct kr_event *event)
 	g_hash_table_remove(text->calls, &event->thread);
 }
 
+/* A call that is left out tells that the one before it, of the same thread, is over. */
+static void end_before(struct text *text, const struct kr_event *event)
+{
+	const struct call *call = g_hash_table_lookup(text->calls, &event->thread);
+
+	if (!call)
+		return;
+	end_call(text, call);
+	g_hash_table_remove(text->calls, &event->thread);
+}
+
 /* The half that is known of a call may be the second. */
 static void leave(struct text *text, const struct kr_event *event)
 {
@@ -240,6 +251,8 @@ static void show_message(struct kr_sink *sink, const bt_message *message)
 	case KR_ENTRY:
 		if (kr_sink_wants(sink, &event))
 			enter(text, &event);
+		else
+			end_before(text, &event);
 		break;
 	case KR_EXIT:
 		end_unsure(text, &event);
