@@ -115,6 +115,29 @@ bool kr_loss_of_message(const bt_message *message, struct kr_loss *loss)
 	return true;
 }
 
+void kr_losses_clear(struct kr_losses *losses)
+{
+	g_clear_pointer(&losses->dumped, g_hash_table_destroy);
+	*losses = (struct kr_losses){ 0 };
+}
+
+void kr_losses_take_dump(struct kr_losses *losses, const bt_message *message)
+{
+	const bt_event *event;
+
+	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
+		return;
+	event = bt_message_event_borrow_event_const(message);
+	if (g_strcmp0(bt_event_class_get_name(bt_event_borrow_class_const(event)),
+		      "kunwind_statedump_begin"))
+		return;
+	if (!losses->dumped)
+		losses->dumped = g_hash_table_new(NULL, NULL);
+	if (!g_hash_table_add(losses->dumped, (gpointer)bt_stream_borrow_trace_const(
+				      bt_event_borrow_stream_const(event))))
+		losses->count++;
+}
+
 void kr_losses_add(struct kr_losses *losses, const struct kr_loss *loss)
 {
 	losses->count++;

@@ -86,9 +86,18 @@ bool kr_loss_of_message(const bt_message *message, struct kr_loss *loss);
 struct kr_losses {
 	uint64_t count;
 	int64_t until;
+	GHashTable *dumped;	/* traces that have begun a state dump; NULL: none has */
 };
 
+void kr_losses_clear(struct kr_losses *losses);
+
 void kr_losses_add(struct kr_losses *losses, const struct kr_loss *loss);
+
+/*
+ * Look for the begin of a state dump, which is made when a session starts. Before each but a
+ * trace's first one the session was stopped, or may have been, and nothing was recorded.
+ */
+void kr_losses_take_dump(struct kr_losses *losses, const bt_message *message);
 
 /* Return: the mark of something that begins now. */
 uint64_t kr_losses_mark(const struct kr_losses *losses, int64_t now);

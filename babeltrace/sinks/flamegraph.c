@@ -71,8 +71,8 @@ static void add_time_notes(struct flamegraph *graph)
 	note(graph, graph->tally.endless, "system call has no exit in the trace",
 	     "system calls have no exit in the trace",
 	     "their time is not counted");
-	note(graph, graph->tally.unsure, "system call or wait lasted while events were lost",
-	     "system calls or waits lasted while events were lost",
+	note(graph, graph->tally.unsure, "system call or wait lasted while events were lost, or the session was stopped",
+	     "system calls or waits lasted while events were lost, or the session was stopped",
 	     "when they ended is not certain, and their time is not counted");
 }
 

@@ -196,6 +196,7 @@ static void take_message(struct kr_sink *sink, const bt_message *message)
 	struct kr_loss loss;
 	bool is_loss = kr_loss_of_message(message, &loss);
 
+	kr_losses_take_dump(&perfetto->tracks.losses, message);
 	if (!is_loss && !kr_event_of_message(message, &event))
 		return;
 	if (!is_loss || loss.timed) {

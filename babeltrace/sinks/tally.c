@@ -317,6 +317,7 @@ void kr_tally_take(struct kr_tally *tally, const bt_message *message)
 	struct kr_event event;
 	struct kr_loss loss;
 
+	kr_losses_take_dump(&tally->losses, message);
 	if (kr_loss_of_message(message, &loss)) {
 		kr_losses_add(&tally->losses, &loss);
 		*(loss.packets ? &tally->lost_packets : &tally->lost) += loss.count;
@@ -374,7 +375,7 @@ struct kr_profile *kr_tally_turn(struct kr_tally *tally)
 	tally->waits = kr_waits_new(count_wait, tally);
 	g_hash_table_remove_all(tally->calls);
 	g_hash_table_remove_all(tally->threads);
-	tally->losses = (struct kr_losses){ 0 };
+	kr_losses_clear(&tally->losses);
 	tally->lost = tally->lost_packets = tally->events = tally->bare = 0;
 	tally->bare_switches = 0;
 	tally->switches_have_stacks = false;
@@ -384,6 +385,7 @@ struct kr_profile *kr_tally_turn(struct kr_tally *tally)
 
 void kr_tally_destroy(struct kr_tally *tally)
 {
+	kr_losses_clear(&tally->losses);
 	kr_waits_free(tally->waits);
 	kr_timeline_free(tally->timeline);
 	g_hash_table_destroy(tally->calls);

@@ -243,6 +243,7 @@ static void show_message(struct kr_sink *sink, const bt_message *message)
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_STREAM_BEGINNING)
 		(void)kr_machine_of(text->machines, bt_stream_borrow_trace_const(
 			bt_message_stream_beginning_borrow_stream_const(message)));
+	kr_losses_take_dump(&text->losses, message);
 	if (kr_loss_of_message(message, &loss))
 		kr_losses_add(&text->losses, &loss);
 	if (!kr_event_of_message(message, &event))
@@ -305,6 +306,7 @@ static void free_text(struct kr_sink *sink)
 {
 	struct text *text = (struct text *)sink;
 
+	kr_losses_clear(&text->losses);
 	g_hash_table_destroy(text->calls);
 	g_string_free(text->out, TRUE);
 	kr_machines_free(text->machines);

@@ -38,6 +38,7 @@ void kr_tracks_init(struct kr_tracks *tracks, struct kr_packets *packets)
 
 void kr_tracks_destroy(struct kr_tracks *tracks)
 {
+	kr_losses_clear(&tracks->losses);
 	g_hash_table_destroy(tracks->tracks);
 	kr_machines_free(tracks->machines);
 }
