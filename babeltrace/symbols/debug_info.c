@@ -191,9 +191,12 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 	GElf_Sym sym;
 
 	symbol = dwfl_module_addrinfo(debug->module, pc, &offset, &sym, NULL, NULL, NULL);
-	/* One without a size is followed by functions without a symbol, as far as is known. */
+	/*
+	 * One without a size can be followed by functions without a symbol. If it is before this
+	 * FDE, it is another function's. A restorer's FDE starts a byte before it.
+	 */
 	if (symbol && !sym.st_size && offset) {
-		if (covered && fde.end && pc - offset != fde.start)
+		if (covered && fde.end && pc - offset < fde.start)
 			symbol = NULL;
 		unsized = !covered;
 	}
