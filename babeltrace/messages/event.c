@@ -133,9 +133,9 @@ void kr_losses_take_dump(struct kr_losses *losses, const bt_message *message)
 		return;
 	if (!losses->dumped)
 		losses->dumped = g_hash_table_new(NULL, NULL);
-	if (!g_hash_table_add(losses->dumped, (gpointer)bt_stream_borrow_trace_const(
+	if (!g_hash_table_add(losses->dumped, (gpointer)bt_stream_borrow_class_const(
 				      bt_event_borrow_stream_const(event))))
-		losses->count++;
+		losses->restarts++;
 }
 
 void kr_losses_add(struct kr_losses *losses, const struct kr_loss *loss)
@@ -148,10 +148,11 @@ void kr_losses_add(struct kr_losses *losses, const struct kr_loss *loss)
 uint64_t kr_losses_mark(const struct kr_losses *losses, int64_t now)
 {
 	/* In the midst of a loss: no later count is this one. */
-	return losses->count && now < losses->until ? UINT64_MAX : losses->count;
+	return losses->count && now < losses->until ? UINT64_MAX :
+						      losses->count + losses->restarts;
 }
 
 bool kr_losses_since(const struct kr_losses *losses, uint64_t mark)
 {
-	return losses->count != mark;
+	return losses->count + losses->restarts != mark;
 }

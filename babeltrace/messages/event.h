@@ -86,7 +86,8 @@ bool kr_loss_of_message(const bt_message *message, struct kr_loss *loss);
 struct kr_losses {
 	uint64_t count;
 	int64_t until;
-	GHashTable *dumped;	/* traces that have begun a state dump; NULL: none has */
+	uint64_t restarts;	/* of sessions */
+	GHashTable *dumped;	/* channels that have begun a state dump; NULL: none has */
 };
 
 void kr_losses_clear(struct kr_losses *losses);
@@ -95,7 +96,7 @@ void kr_losses_add(struct kr_losses *losses, const struct kr_loss *loss);
 
 /*
  * Look for the begin of a state dump, which is made when a session starts. Before each but a
- * trace's first one the session was stopped, or may have been, and nothing was recorded.
+ * channel's first one the session was stopped, or may have been, and nothing was recorded.
  */
 void kr_losses_take_dump(struct kr_losses *losses, const bt_message *message);
 

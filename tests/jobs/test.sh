@@ -350,6 +350,8 @@ setups_begin() {
 }
 
 setups() {
+	# A lock is its open file's: this process needs a share of the cache of its own.
+	CACHE_USE=
 	trap 'exit 143' TERM
 	trap stop_child EXIT
 	if ((${#TEST_LATER[@]})); then
