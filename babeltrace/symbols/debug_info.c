@@ -162,6 +162,20 @@ static bool find_fde(struct kr_debug *debug, uint64_t pc, struct kr_fde *fde)
 	return true;
 }
 
+/* Whether static functions have symbols, as strip(1) has left them: then each function has one. */
+static bool has_all_symbols(struct kr_debug *debug)
+{
+	int i, locals = dwfl_module_getsymtab_first_global(debug->module);
+	GElf_Addr addr;
+	GElf_Sym sym;
+
+	for (i = 1; i < locals; i++)
+		if (dwfl_module_getsym_info(debug->module, i, &sym, &addr, NULL, NULL, NULL) &&
+		    GELF_ST_TYPE(sym.st_info) == STT_FUNC)
+			return true;
+	return false;
+}
+
 /* A function without a symbol is called by where it begins: "ls!0x6100". */
 static void name_by_fde(struct kr_debug *debug, GStringChunk *strings, uint64_t vaddr,
 			const struct kr_fde *fde, struct kr_frame *frame)
@@ -195,7 +209,7 @@ struct kr_place *kr_debug_look(struct kr_debug *debug, GStringChunk *strings,
 	 * One without a size can be followed by functions without a symbol. If it is before this
 	 * FDE, it is another function's. A restorer's FDE starts a byte before it.
 	 */
-	if (symbol && !sym.st_size && offset) {
+	if (symbol && !sym.st_size && offset && !has_all_symbols(debug)) {
 		if (covered && fde.end && pc - offset < fde.start)
 			symbol = NULL;
 		unsized = !covered;
