@@ -129,7 +129,7 @@ void kr_losses_take_dump(struct kr_losses *losses, const bt_message *message)
 		return;
 	event = bt_message_event_borrow_event_const(message);
 	if (g_strcmp0(bt_event_class_get_name(bt_event_borrow_class_const(event)),
-		      "kunwind_statedump_begin"))
+		      KR_DUMP_BEGIN))
 		return;
 	if (!losses->dumped)
 		losses->dumped = g_hash_table_new(NULL, NULL);

@@ -94,6 +94,9 @@ void kr_losses_clear(struct kr_losses *losses);
 
 void kr_losses_add(struct kr_losses *losses, const struct kr_loss *loss);
 
+/* The event that a state dump begins with: Documentation/trace-format.md. */
+#define KR_DUMP_BEGIN	"kunwind_statedump_begin"
+
 /*
  * Look for the begin of a state dump, which is made when a session starts. Before each but a
  * channel's first one the session was stopped, or may have been, and nothing was recorded.

@@ -200,14 +200,13 @@ static void drop_call(struct kr_tally *tally, const struct call *call)
 	note_span(tally, &call->key, call->pid, call->sample, call->time, call->time);
 }
 
-/* A call that is left out tells that the one before it, of the same thread, is over. */
+/* No exit that comes belongs to the thread's call before. */
 static void end_before(struct kr_tally *tally, const struct kr_event *event)
 {
 	const struct call *call = g_hash_table_lookup(tally->calls, &event->thread);
 
-	if (!call)
-		return;
-	drop_call(tally, call);
+	if (call)
+		drop_call(tally, call);
 	g_hash_table_remove(tally->calls, &event->thread);
 }
 
@@ -219,16 +218,14 @@ static bool returns(const char *name)
 static void enter(struct kr_tally *tally, const struct kr_event *event)
 {
 	uint32_t kind, sample = count_event(tally, event, &kind);
-	struct call *call = event->task.tid < 0 ? NULL :
-			    g_hash_table_lookup(tally->calls, &event->thread);
+	struct call *call;
 
-	if (call)
-		drop_call(tally, call);
+	/* Of an unknown thread there is none. */
+	end_before(tally, event);
 	if (event->task.tid < 0 || !returns(event->name)) {
 		tally->nobodys += event->task.tid < 0;
 		note_span(tally, &event->thread, event->task.pid, sample, event->time,
 			  event->time);
-		g_hash_table_remove(tally->calls, &event->thread);
 		return;
 	}
 	call = g_new0(struct call, 1);
@@ -294,12 +291,9 @@ static void leave(struct kr_tally *tally, const struct kr_event *event)
 		return;
 	call = g_hash_table_lookup(tally->calls, &event->thread);
 	if (!call || strcmp(call->name, event->name)) {
-		if (call)
-			drop_call(tally, call);
-		if (is_child(event)) {
-			g_hash_table_remove(tally->calls, &event->thread);
+		end_before(tally, event);
+		if (is_child(event))
 			return;
-		}
 		sample = count_event(tally, event, &kind);
 		note_span(tally, &event->thread, event->task.pid, sample, event->time,
 			  event->time);

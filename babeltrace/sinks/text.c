@@ -163,40 +163,36 @@ static void enter(struct text *text, const struct kr_event *event)
 	}
 }
 
+/* No exit that comes belongs to the thread's call before. */
+static void end_before(struct text *text, const struct kr_event *event)
+{
+	const struct call *call = g_hash_table_lookup(text->calls, &event->thread);
+
+	if (call)
+		end_call(text, call);
+	g_hash_table_remove(text->calls, &event->thread);
+}
+
 /* Of a call during which events were lost, the exit may be lost: this is none of it. */
 static void end_unsure(struct text *text, const struct kr_event *event)
 {
 	const struct call *call = g_hash_table_lookup(text->calls, &event->thread);
 
-	if (!call || !kr_losses_since(&text->losses, call->mark))
-		return;
-	end_call(text, call);
-	g_hash_table_remove(text->calls, &event->thread);
-}
-
-/* A call that is left out tells that the one before it, of the same thread, is over. */
-static void end_before(struct text *text, const struct kr_event *event)
-{
-	const struct call *call = g_hash_table_lookup(text->calls, &event->thread);
-
-	if (!call)
-		return;
-	end_call(text, call);
-	g_hash_table_remove(text->calls, &event->thread);
+	if (call && kr_losses_since(&text->losses, call->mark))
+		end_before(text, event);
 }
 
 /* The half that is known of a call may be the second. */
 static void leave(struct text *text, const struct kr_event *event)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event->event);
-	struct call *call = g_hash_table_lookup(text->calls, &event->thread);
+	const struct call *call = g_hash_table_lookup(text->calls, &event->thread);
 	const bt_field *result = NULL;
 	GString *out = text->out;
 	gsize before;
 
 	if (call && strcmp(call->name, event->name)) {
-		end_call(text, call);
-		g_hash_table_remove(text->calls, &event->thread);
+		end_before(text, event);
 		call = NULL;
 	}
 	if (call) {

@@ -175,7 +175,7 @@ void kr_activity_end(const struct kr_tracks *tracks, struct kr_track *track,
 		return;
 	if (kr_losses_since(&tracks->losses, activity->mark)) {
 		kr_activity_cut(tracks, track, activity,
-				"not known: events were lost meanwhile");
+				"not known: events were lost, or the session was stopped");
 		return;
 	}
 	draw(tracks, track, activity, KR_SLICE, now);

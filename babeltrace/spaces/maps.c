@@ -3,11 +3,11 @@
 #include <glib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include "event.h"
 #include "maps.h"
 #include "module.h"
 #include "traced_space.h"
 
-#define DUMP_BEGIN	"kunwind_statedump_begin"
 #define DUMP_END	"kunwind_statedump_end"
 
 /*
@@ -26,7 +26,7 @@ enum kr_maps_event kr_maps_event_of(const bt_event_class *class)
 		enum kr_maps_event event;
 	} events[] = {
 		{ "kunwind_map", KR_MAPS_MAP },
-		{ DUMP_BEGIN, KR_MAPS_DUMP_BEGIN },
+		{ KR_DUMP_BEGIN, KR_MAPS_DUMP_BEGIN },
 		{ "kunwind_statedump_map", KR_MAPS_DUMPED },
 		{ DUMP_END, KR_MAPS_DUMP_END },
 		{ "kunwind_unmap", KR_MAPS_UNMAP },
