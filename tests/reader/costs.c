@@ -14,7 +14,7 @@
 
 #define NS_PER_S	UINT64_C(1000000000)
 
-/* Of processor time, of which no process that only starts takes a tenth. */
+/* Processor time. A process takes less than a tenth of it to start. */
 #define BUSY_NS		UINT64_C(50000000)
 
 static void be_busy(void)

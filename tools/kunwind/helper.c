@@ -77,13 +77,15 @@ static bool receive(int from, GByteArray *said, unsigned int patience_ms)
 int kc_helper_end(struct kc_helper *helper, GByteArray *said, unsigned int patience_ms)
 {
 	bool came = receive(helper->from, said, patience_ms);
-	int status = -1;
+	pid_t ended;
+	int status;
 
 	close(helper->from);
 	if (came) {
-		if (waitpid(helper->pid, &status, 0) == helper->pid && WIFEXITED(status))
-			return WEXITSTATUS(status);
-		return -1;
+		do {
+			ended = waitpid(helper->pid, &status, 0);
+		} while (ended < 0 && errno == EINTR);
+		return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	}
 	kill(helper->pid, SIGKILL);
 	g_array_append_val(killed, *helper);

@@ -178,9 +178,11 @@ int kc_threads_show(struct kc_threads *t, pid_t pid, pid_t only)
 	if (modules != t->modules)
 		kr_modules_free(modules);
 	close(pidfd);
-	if (!begun || ret == -ESRCH || ret == -EAGAIN)
-		return begun ? 0 : ret;
-	kc_error(NULL, "process %d: stacks of threads are missing: %s", pid, strerror(-ret));
-	t->failed = true;
+	if (!begun)
+		return ret;
+	if (ret != -ESRCH && ret != -EAGAIN) {
+		kc_error(NULL, "process %d: stacks of threads are missing: %s", pid, strerror(-ret));
+		t->failed = true;
+	}
 	return 0;
 }
