@@ -348,12 +348,13 @@ static int do_load(unsigned int nth)
 }
 
 /*
- * Load the library, with the first fault that leaves it without a table. Return: NULL
- * if there is none, or if a stack is wrong.
+ * Load the library, with the first fault that leaves it without a table. On a slow machine,
+ * what is missing can be tried again before the stack is asked for: so look for it again.
+ * Return: NULL if there is none, or if a stack is wrong.
  */
 static void *load_without_table(void)
 {
-	unsigned int nth;
+	unsigned int nth, searches = 0;
 	void *handle;
 	bool failed;
 
@@ -371,10 +372,13 @@ static void *load_without_table(void)
 		if (!is_whole())
 			return handle;
 		dlclose(handle);
-		if (!failed) {
+		if (failed)
+			continue;
+		if (++searches == 5) {
 			printf("# each fault leaves a whole stack\n");
 			return NULL;
 		}
+		nth = 0;
 	}
 }
 

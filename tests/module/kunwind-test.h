@@ -58,4 +58,6 @@ void nested_stop(void);
 
 void replace_stop(void);
 
+void handover_stop(void);
+
 #endif /* KUNWIND_TEST_H */

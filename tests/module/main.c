@@ -8,7 +8,7 @@
  *	faults	1 or 0: walk where a walk touches a page that is not there
  *	aim	a CPU, which gets as many NMIs as it takes, each with a walk; -1: none
  *
- * those of chains.c and replace.c, the counters of judge.c and nested.c, and device.c.
+ * those of chains.c, replace.c and handover.c, the counters of judge.c and nested.c, and device.c.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -199,6 +199,7 @@ static void __exit kunwind_test_exit(void)
 	source_stop(&faults);
 	source_stop(&aim);
 	replace_stop();
+	handover_stop();
 	kunwind_detach(consumer);
 	interrupts_exit();
 	judge_exit();

@@ -45,6 +45,12 @@ ok "a user without the group tracing begins no session" fails setpriv --reuid no
 	env HOME="$SCRATCH" timeout 20 lttng list --kernel
 ok "a user cannot load or remove the module" fails "${nobody[@]}" modprobe -r kunwind-lttng
 
+# What a child after vfork() shares is its parent's, whoever the child is by then.
+modprobe kunwind-test
+echo 1 >/sys/module/kunwind_test/parameters/handover
+ok "a user cannot have a daemon covered by a child that shares its memory" "$BUILT/source/tests/ioctl/handover" "$figures/spaces"
+modprobe -r kunwind-test
+
 # Stack pointers into the kernel, kernel addresses as return addresses, and everything else that hostile does.
 install -m 755 -t "$SCRATCH" "$BUILT/hostile" "$BUILT/hostile-lib.so"
 mkdir -m 777 "$SCRATCH/folder"
