@@ -204,6 +204,8 @@ int kunwind_profile_start(struct kunwind_handle *handle, unsigned int hz, const 
  *
  * On return, all samples are written, and SIGPROF does what it did before.
  *
+ * In a child of fork(), it gives back what the child has inherited of its parent's profile.
+ *
  * Return: how many samples were lost, mostly 0; -EALREADY if this process is not being
  * sampled; -EBUSY if another thread starts or stops it, or if the program changed what SIGPROF
  * does, and so lost samples; errors of write(2), such as -ENOSPC, if the trace is not whole.

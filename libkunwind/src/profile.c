@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +251,7 @@ static int change_from(int from)
 EXPORT int kunwind_profile_start(struct kunwind_handle *handle, unsigned int hz,
 				 const char *path)
 {
-	int saved_errno = errno, ret;
+	int saved_errno = errno, cancellable, ret;
 
 	if (!handle || !hz || hz > KUNWIND_MAX_HZ)
 		return -EINVAL;
@@ -260,6 +261,8 @@ EXPORT int kunwind_profile_start(struct kunwind_handle *handle, unsigned int hz,
 	}
 	if (change_from(IDLE) != IDLE)
 		return -EBUSY;
+	/* A thread that ended in here would leave the profile CHANGING. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
 	forget_parents();
 	kunwind_profile.pid = getpid();
 	if (kunwind_recorder_exists()) {
@@ -270,9 +273,17 @@ EXPORT int kunwind_profile_start(struct kunwind_handle *handle, unsigned int hz,
 		if (ret)
 			set_state(IDLE);
 	}
+	pthread_setcancelstate(cancellable, NULL);
 out_errno:
 	errno = saved_errno;
 	return ret;
+}
+
+/* What a child of the process that sampled has inherited. Return: -EALREADY. */
+static int stop_nothing(void)
+{
+	forget_parents();
+	return -EALREADY;
 }
 
 /* What start() did. Return: as kunwind_profile_stop(). */
@@ -291,17 +302,20 @@ static int stop(void)
 
 EXPORT int kunwind_profile_stop(void)
 {
-	int saved_errno = errno, state, ret;
+	int saved_errno = errno, state, cancellable, ret;
 
 	if (!__atomic_load_n(&kunwind_profile.threads, __ATOMIC_ACQUIRE))
 		return -EALREADY;
 	state = change_from(SAMPLING);
-	if (state == RECORDED)
-		state = change_from(RECORDED);
-	if (state != SAMPLING && state != RECORDED)
-		return state == IDLE ? -EALREADY : -EBUSY;
-	ret = state == SAMPLING ? stop() : kunwind_recorder_stop();
+	if (state == RECORDED || state == IDLE)
+		state = change_from(state);
+	if (state == CHANGING)
+		return -EBUSY;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+	ret = state == SAMPLING ? stop() :
+	      state == RECORDED ? kunwind_recorder_stop() : stop_nothing();
 	set_state(IDLE);
+	pthread_setcancelstate(cancellable, NULL);
 	errno = saved_errno;
 	return ret;
 }

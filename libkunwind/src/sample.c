@@ -7,6 +7,7 @@
  * The handler allocates nothing and waits for nobody. A writer is a packet of a trace and the
  * file that it goes to. The handler takes the one of its CPU, or the next one that is free.
  */
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -79,6 +80,8 @@ static long ask(struct answer *answer, const struct kunwind_registers *registers
 		.capacity = KUNWIND_MAX_FRAMES,
 	};
 	answer->at.registers = *registers;
+	if (!kunwind_file_is_own(&kunwind_profile.device))
+		return -EBADF;
 	return kunwind_ioctl(kunwind_profile.device.fd, KUNWIND_IOC_STACK_AT, &answer->at);
 }
 

@@ -173,6 +173,36 @@ static int same_number(void)
 	return status_of(child) == 1 && kunwind_profile_stop() == 0;
 }
 
+static int count_descriptors(void)
+{
+	int fd, count = 0;
+
+	for (fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* The device would stay open, and its module loaded, for as long as the child lives. */
+static int child_gives_back(void)
+{
+	int before = count_descriptors(), left = before, inherited = before;
+	pid_t child;
+
+	if (start_one("inherited"))
+		return 0;
+	child = fork();
+	if (!child) {
+		inherited = count_descriptors();
+		answer = kunwind_profile_stop();
+		left = count_descriptors();
+		tap_diag("%d descriptors, %d in the child, %d left", before, inherited, left);
+		fflush(stdout);
+		_exit(answer == -EALREADY && inherited > before && left == before &&
+		      child_samples("own"));
+	}
+	return status_of(child) == 1 && kunwind_profile_stop() == 0;
+}
+
 /* Others have the numbers then. */
 static int all_files_closed(void)
 {
@@ -269,6 +299,7 @@ int main(void)
 	test(two_starts, "two threads make the first start");
 	test(fork_while_telling, "a child of a process that was telling of code");
 	test(same_number, "a child with the same number");
+	test(child_gives_back, "a child gives back what it has inherited");
 	test(all_files_closed, "all files were closed, and others opened");
 	test(limit_at_start, "files may not be large at the start");
 	test(limit_meanwhile, "files may not be large any more");
