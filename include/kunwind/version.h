@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The version of all of kunwind. configure.ac and debian/rules read it here. */
+/* The version of all of kunwind. configure.ac reads it here. */
 #ifndef KUNWIND_VERSION_H
 #define KUNWIND_VERSION_H
 

@@ -93,13 +93,13 @@ none() {
 
 # package_purge: purges the packages and what came with them; lists what is left of kunwind, in /etc, DKMS's folder, or among the modules.
 package_purge() {
-	package_apt purge kunwind-dkms kunwind libkunwind1 libkunwind-dev
+	package_apt purge '~nkunwind' lttng-modules-dkms
 	{ in_root dpkg-query --show '*kunwind*' 2>/dev/null || true; } | none || return
 	package_files | { grep -i kunwind || true; } | none || return
 	in_root dkms status | { grep kunwind || true; } | none || return
 	# Debian 12's dkms brought sudo, which refuses to go where root has no password.
 	VM_BINDS=$PACKAGE_DIR:/packages in_root env DEBIAN_FRONTEND=noninteractive SUDO_FORCE_REMOVE=yes \
-		apt-get -y purge --autoremove lttng-modules-dkms dkms
+		apt-get -y purge --autoremove dkms
 	# Debian 12's dkms leaves the key that it made.
 	package_files | { grep -E '^\./(usr/)?(var/lib/dkms|etc/dkms|lib/modules/[^/]*/(updates|extra))/' || true; } |
 		{ grep -vE '/mok\.(key|pub)$' || true; } | none || return
