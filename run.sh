@@ -216,7 +216,12 @@ prepare() {
 	# The native kernel's needs depend on an answer.
 	[[ $NATIVE ]] && return
 	host_needs "$needs"
+	# The guest has none of the folders that a link would lead to.
+	[[ ! -L $BUILD_DIR ]] || die 125 "$BUILD_DIR is a symbolic link" \
+		"remove it, and say where the large files are to go: KUNWIND_CACHE=FOLDER ./run.sh"
 	own_folder "$BUILD_DIR"
+	own_folder "$BUILD_DIR/log"
+	own_file "$BUILD_DIR/lock"
 	own_folder "$CACHE_DIR"
 	cache_check
 	[[ -w $BUILD_DIR ]] || die 125 "$BUILD_DIR belongs to another user" "remove it, as that user or with sudo"

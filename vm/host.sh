@@ -115,6 +115,14 @@ own_folder() {
 	}
 }
 
+# own_file FILE: the same for a file: another run, that is not root, may need it meanwhile.
+own_file() {
+	[[ -e $1 || -L $1 ]] || {
+		: >"$1"
+		((EUID)) || chown -h --reference="$TOP_DIR" -- "$1"
+	}
+}
+
 # give_back: what root made here belongs to who the folder belongs to, so that they can read and remove it. Not the root file
 # systems of guests, nor what becomes one: in those the owners mean something. Their owner can swap folders meanwhile: -execdir goes into each without
 # following links.

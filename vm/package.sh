@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 # Builds Debian's packages of kunwind, in a root of the guest's release that has what debian/control names and nothing else.
 
+PACKAGE_LOCK=
+
 # package_root_make STAMP: that root. lintian is for the result.
 package_root_make() {
 	local new=$PACKAGE_ROOT.new needs
@@ -29,9 +31,13 @@ package_make() {
 	printf '%s\n' "$1" >"$PACKAGE_DIR/stamp"
 }
 
-# package_ready: PACKAGE_DIR has the packages of the sources as they are.
+# package_ready: PACKAGE_DIR has the packages of the sources as they are, to the end of this run: another one would remove them.
 package_ready() {
 	local stamp
+	if [[ ! $PACKAGE_LOCK ]]; then
+		exec {PACKAGE_LOCK}>>"$BUILD_DIR/lock-package"
+		flock --nonblock "$PACKAGE_LOCK" || die 125 "another run builds or tests packages in this work tree" "wait for its end"
+	fi
 	kernel_select "${kernel:?}"
 	cache_lock
 	PACKAGE_ROOT=$CACHE_DIR/root-package-$VM_SUITE
@@ -42,7 +48,7 @@ package_ready() {
 	cache_unlock
 	stamp=$(digest "$stamp" "$(declare -f package_make)" "$(source_list | (cd "$TOP_DIR" && xargs -d '\n' sha256sum 2>/dev/null))")
 	[[ -e $PACKAGE_DIR/stamp && $(<"$PACKAGE_DIR/stamp") == "$stamp" ]] ||
-		step "package-$VM_SUITE" "building packages for Debian $VM_SUITE" package_make "$stamp"
+		step "package-$VM_SUITE" "building packages for Debian $VM_SUITE" build_alone package_make "$stamp"
 }
 
 # package_job: leaves the packages in build/packages.

@@ -149,7 +149,7 @@ test_formats() {
 			((STEP_STATUS == 0)) || failed "Perfetto's importer cannot be built"
 		fi
 	fi
-	run_step host-check "reading timelines and profiles" formats_check
+	run_step host-check "reading timelines and profiles" build_alone formats_check
 	((STEP_STATUS == 0)) || failed "timelines and profiles cannot be read"
 	host_sum
 }
