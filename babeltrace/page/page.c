@@ -18,7 +18,7 @@
 #include "page.h"
 #include "prune.h"
 
-/* Names of templates of C++ can have kilobytes. */
+/* Names of templates of C++ can have kilobytes. A hash keeps different names different. */
 #define NAME_BYTES	300
 
 static const char second[] = "</script>\n<script id=\"before\" type=\"application/json\">\n";
@@ -60,9 +60,15 @@ static void append_part(GString *to, const char *part, size_t length)
 {
 	size_t suffix = suffix_of(part, length), name = length - suffix;
 
-	g_string_append_len(to, part, MIN(name, NAME_BYTES));
-	if (name > NAME_BYTES)
-		g_string_append(to, "...");
+	if (name > NAME_BYTES) {
+		char *whole = g_strndup(part, name);
+
+		g_string_append_len(to, part, NAME_BYTES);
+		g_string_append_printf(to, "...%08x", g_str_hash(whole));
+		g_free(whole);
+	} else {
+		g_string_append_len(to, part, (gssize)name);
+	}
 	g_string_append_len(to, part + name, suffix);
 }
 

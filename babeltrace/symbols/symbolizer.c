@@ -18,7 +18,7 @@ static int keeper_socket;
 
 /*
  * A name as bytes. Of one that is too long, the middle is left out: templates' arguments are there,
- * and each frame of each event will have it.
+ * and each frame of each event will have it. A hash in its place keeps different names different.
  */
 static GVariant *pack_name(const char *name)
 {
@@ -33,7 +33,7 @@ static GVariant *pack_name(const char *name)
 		head--;
 	while (name[tail] && (name[tail] & 0xc0) == 0x80)
 		tail++;
-	cut = g_strdup_printf("%.*s[...]%s", (int)head, name, name + tail);
+	cut = g_strdup_printf("%.*s[...%08x]%s", (int)head, name, g_str_hash(name), name + tail);
 	packed = g_variant_new_bytestring(cut);
 	g_free(cut);
 	return packed;

@@ -333,7 +333,8 @@ int kc_graph_show(const struct kc_graph *what, const struct kc_reader *reader)
 	progress.begun = what->begun;
 	status = show(&parts, what, reader);
 	bt_graph_put_ref(parts.graph);
-	if (!status && !progress.events) {
+	/* A reader that only tries may have been left none. */
+	if (!status && view && !progress.events) {
 		kc_error("either nothing happened, or it is not written yet",
 			 "the trace has no events");
 		status = KC_FAILED;
