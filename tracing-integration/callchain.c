@@ -89,6 +89,11 @@ static void callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs 
 		return;
 	forget(ctx, stock);
 	walk(ctx, regs, &count);
+	/* Meanwhile, another thread may have mapped so much that this walk says less. */
+	if (count < stock) {
+		forget(ctx, count);
+		walk_stock(ctx, regs);
+	}
 }
 
 static struct kunwind_redirect redirect = {

@@ -76,7 +76,8 @@ static void want(bool wanted)
 	WRITE_ONCE(is_wanted, wanted);
 	/* After it: cover() reads the other way round. */
 	smp_store_release(&request, request + 1);
-	queue_work(system_long_wq, &covering);
+	/* Attaching keeps a CPU busy for seconds, and a CPU may be another task's for ever. */
+	queue_work(system_unbound_wq, &covering);
 }
 
 int coverage_begin(void)

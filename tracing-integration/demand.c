@@ -37,6 +37,11 @@
 /* How long coverage stays when no tool wants callchains any more. */
 #define LINGER	(5 * HZ)
 /*
+ * How long nothing is covered after the kernel's walks could not be replaced, because a livepatch
+ * has come meanwhile, say. Attaching takes seconds, and each event of each CPU would attach.
+ */
+#define PAUSE	(60 * HZ)
+/*
  * How many users are covered at a time: hooks look through them at each new mapping, and one
  * who has many user IDs could add each.
  */
@@ -55,6 +60,8 @@ struct cover {
 
 static DEFINE_MUTEX(covers_lock);
 static LIST_HEAD(covers);
+/* Until when nothing is covered, in jiffies, or 0. Under covers_lock. */
+static unsigned long paused_until;
 /* Running calls of get_callchain_buffers(), which will want their coverage soon. */
 static atomic_t nr_getting = ATOMIC_INIT(0);
 
@@ -107,6 +114,15 @@ static bool is_full(kuid_t uid)
 	return uid_valid(uid) && count >= MAX_COVERS;
 }
 
+/* Why @uid cannot be covered now, without an attempt. Return: 0, -EUSERS, -EBUSY. */
+static int refuse(kuid_t uid)
+{
+	lockdep_assert_held(&covers_lock);
+	if (paused_until && time_before(jiffies, paused_until))
+		return -EBUSY;
+	return is_full(uid) ? -EUSERS : 0;
+}
+
 static void end_walks(void)
 {
 	deferred_end();
@@ -117,12 +133,14 @@ static int begin_walks(void)
 {
 	int ret;
 
+	lockdep_assert_held(&covers_lock);
 	ret = callchain_begin();
-	if (ret)
-		return ret;
-	ret = deferred_begin();
-	if (ret)
-		callchain_end();
+	if (!ret) {
+		ret = deferred_begin();
+		if (ret)
+			callchain_end();
+	}
+	paused_until = ret ? (jiffies + PAUSE) ?: 1 : 0;
 	return ret;
 }
 
@@ -215,18 +233,18 @@ static void warn_uncovered(int error)
 static int get(int max_stack)
 {
 	kuid_t uid = perfmon_capable() ? INVALID_UID : current_uid();
-	bool covered, full;
-	int ret;
+	bool covered;
+	int ret, refused;
 
 	atomic_inc(&nr_getting);
 	/* Its holder may be patching the kernel's text, or waiting for a grace period. */
 	ret = mutex_lock_killable(&covers_lock);
 	if (!ret) {
 		covered = is_covered(uid);
-		full = is_full(uid);
+		refused = refuse(uid);
 		mutex_unlock(&covers_lock);
 		if (!covered)
-			warn_uncovered(full ? -EUSERS : cover(uid));
+			warn_uncovered(refused ?: cover(uid));
 	}
 	ret = static_call(stock_get)(max_stack);
 	(void)atomic_dec_return_release(&nr_getting);

@@ -25,6 +25,8 @@
 
 /* How long coverage stays after the last call. */
 #define IDLE	(60 * HZ)
+/* When to attach again, while there are calls, after that has failed. */
+#define RETRY	HZ
 
 /**
  * struct bpf_kunwind_result - how a walk ended
@@ -65,6 +67,7 @@ static void detach(void)
 static void attend(struct work_struct *work)
 {
 	struct kunwind_consumer *fresh;
+	unsigned long delay = IDLE;
 
 	if (time_after(jiffies, READ_ONCE(last_call) + IDLE)) {
 		detach();
@@ -72,19 +75,23 @@ static void attend(struct work_struct *work)
 	}
 	if (!consumer) {
 		fresh = kunwind_attach();
-		/* If attaching fails, the next call asks again. */
-		if (IS_ERR(fresh))
-			return;
-		WRITE_ONCE(consumer, fresh);
+		if (!IS_ERR(fresh))
+			WRITE_ONCE(consumer, fresh);
+		else
+			delay = RETRY;
 	}
-	queue_delayed_work(system_long_wq, &attention, IDLE);
+	/* Calls that came meanwhile have queued it for now. */
+	mod_delayed_work(system_unbound_wq, &attention, delay);
 }
 
-/* An irq_work queues the work, as a program may run where no work can be queued. */
+/*
+ * An irq_work queues the work, as a program may run where no work can be queued. Not for this CPU:
+ * attaching keeps one busy for seconds, and this one may be another task's for ever.
+ */
 static void ask(struct irq_work *work)
 {
 	if (!READ_ONCE(is_going))
-		queue_delayed_work(system_long_wq, &attention, 0);
+		queue_delayed_work(system_unbound_wq, &attention, 0);
 }
 
 static DEFINE_IRQ_WORK(asking, ask);

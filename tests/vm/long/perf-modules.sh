@@ -32,6 +32,21 @@ held() {
 		grep -qF "kunwind_tracing: $1() cannot be replaced: a livepatch or another module replaces it already"
 }
 
+# held_later: another module replaces a function after kunwind-tracing was loaded. perf opens an event for each CPU, and only the first is
+# attempted: each attempt would cover all processes before it fails.
+held_later() {
+	local status attempts
+	modprobe kunwind-tracing || return
+	echo perf_callchain_user >"$replace" && echo "kunwind-test: held later" >/dev/kmsg || return
+	perf record -q -e cpu-clock -F 97 -a -g -o "$SCRATCH/later" true
+	status=$?
+	echo >"$replace"
+	rmmod kunwind_tracing || return
+	attempts=$(dmesg | sed '1,/kunwind-test: held later/d' | grep -c 'kunwind_tracing: perf_callchain_user() cannot be replaced')
+	echo "perf: $status, $attempts attempts for $(nproc) CPUs"
+	((status == 0 && attempts == 1 && $(nproc) > 1))
+}
+
 # goes: rmmod while perf records all processes.
 goes() {
 	begin_perf -e cpu-clock -F 997 -g -o "$SCRATCH/goes" && consumes 1 && busy before 0.2 && rmmod kunwind_tracing && [[ ! $(replaced) ]] && consumes 0 && busy behind 0.2
@@ -68,6 +83,7 @@ ok "so is kunwind-test" modprobe kunwind-test
 for function in perf_callchain_user get_callchain_buffers put_callchain_buffers; do
 	ok "where another module replaces $function(), kunwind-tracing says so, and nothing is left of it" held "$function"
 done
+ok "where that happens later, perf has the kernel's own stacks, and does not wait for each CPU" held_later
 ok "kunwind-test goes" modprobe -r kunwind-test
 ok "without it, kunwind-tracing is loaded" modprobe kunwind-tracing
 ok "it goes while perf records" goes
