@@ -53,10 +53,8 @@ static void uncharge(struct kw_owner *owner, size_t bytes)
 		atomic_long_sub(bytes, &owner->table_bytes);
 }
 
-/* Uncharge and free @t, which is in no hash and on no list of idle tables. */
-void kw_table_free(struct kw_table *t)
+static void destroy(struct kw_table *t)
 {
-	uncharge(t->owner, cost(t));
 	kw_owner_put(t->owner);
 	mem_cgroup_put(t->memcg);
 	kw_gauge_sub(tables, 1);
@@ -64,12 +62,19 @@ void kw_table_free(struct kw_table *t)
 	kmem_cache_free(heads, t);
 }
 
+/* Uncharge and free @t, which is in no hash and on no list of idle tables. */
+void kw_table_free(struct kw_table *t)
+{
+	uncharge(t->owner, cost(t));
+	destroy(t);
+}
+
 static void free_all(struct list_head *victims)
 {
 	struct kw_table *t, *next;
 
 	list_for_each_entry_safe(t, next, victims, lru) {
-		kw_table_free(t);
+		destroy(t);
 		cond_resched();
 	}
 }
@@ -106,12 +111,16 @@ void kw_idle_del(struct kw_table *t)
 	lru_forget(t);
 }
 
-/* Move @t from the cache to @victims. The caller has removed it from the idle lists. */
+/*
+ * Move @t from the cache to @victims. The caller has removed it from the idle lists. Uncharge it
+ * now: the task that frees it may have to wait, and others would find the budget full.
+ */
 static void take_out(struct kw_table *t, struct list_head *victims)
 {
 	lockdep_assert_held(&kw_cache_lock);
 	hlist_del_init(&t->node);
 	list_add(&t->lru, victims);
+	uncharge(t->owner, cost(t));
 	kw_count(table_evictions);
 }
 
@@ -125,7 +134,7 @@ static struct kw_table *oldest_idle(struct kw_owner *owner)
 
 /*
  * Take the oldest idle tables, of one owner or of all (NULL), until they have @bytes; a batch
- * at most. Return: the bytes of those taken, which are uncharged when they are freed.
+ * at most. Return: the bytes of those taken.
  */
 static size_t evict(size_t bytes, struct kw_owner *owner, struct list_head *victims)
 {

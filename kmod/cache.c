@@ -32,7 +32,6 @@
 
 /* Under kw_cache_lock: */
 static struct hlist_head cache[1 << CACHE_BITS];
-static bool cache_open;
 /*
  * What the budget refused last, in each place of the hash, by its file's identity. Each event of
  * a process asks again for all tables that it lacks: 2,000 mappings of one refused file took five
@@ -93,8 +92,11 @@ void kw_table_put(struct kw_table *t)
 		return;
 	spin_lock(&kw_cache_lock);
 	if (!--t->refs) {
-		/* What the last process of a cgroup, of a container, had does not stay as idle. */
-		gone = hlist_unhashed(&t->node) || !cache_open ||
+		/*
+		 * What the last process of a cgroup, of a container, had does not stay as idle. Nor
+		 * does a table when the last consumer has gone, who then evicts all idle ones.
+		 */
+		gone = hlist_unhashed(&t->node) || !kw_gauge(consumers) ||
 		       !kw_memcg_is_populated(t->memcg);
 		if (gone)
 			hlist_del_init(&t->node);
@@ -124,7 +126,7 @@ static struct kw_table *add(struct kw_table *fresh, const struct kw_table *old)
 	}
 	if (t && !t->refs++)
 		kw_idle_del(t);
-	if (!t && cache_open)
+	if (!t && kw_gauge(consumers))
 		hlist_add_head(&fresh->node, bucket(&fresh->id));
 	spin_unlock(&kw_cache_lock);
 	if (!t)
@@ -238,8 +240,6 @@ static struct kw_table *make(struct kw_source *src, const struct kw_identity *id
 	struct kw_table *t;
 	int ret;
 
-	if (time_after_eq(jiffies, src->deadline))
-		return ERR_PTR(-ETIME);
 	if (is_refused(id, src->owner)) {
 		kw_count(table_refusals);
 		return ERR_PTR(-ENOMEM);
@@ -329,20 +329,4 @@ struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
 		return t;
 	t = make(&src, &id, NULL);
 	return IS_ERR(t) ? t : add(t, NULL);
-}
-
-/* The first consumer has come: keep tables from now on. */
-void kw_tables_open(void)
-{
-	spin_lock(&kw_cache_lock);
-	cache_open = true;
-	spin_unlock(&kw_cache_lock);
-}
-
-/* The last consumer has gone: each table goes with its last user. */
-void kw_tables_close(void)
-{
-	spin_lock(&kw_cache_lock);
-	cache_open = false;
-	spin_unlock(&kw_cache_lock);
 }

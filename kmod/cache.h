@@ -52,7 +52,5 @@ struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image);
 void kw_table_hold(struct kw_table *t);
 void kw_table_put(struct kw_table *table);
-void kw_tables_open(void);
-void kw_tables_close(void);
 
 #endif /* KW_CACHE_H */

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The first consumer registers the hooks and opens the cache of tables. When the last
- * one goes, all tables go at once, but the hooks stay for minutes: registering them
- * patches the kernel's text, and any user can open and close the device.
+ * The first consumer registers the hooks. When the last one goes, all tables go at once, but the
+ * hooks stay for minutes: registering them patches the kernel's text, and any user can open and
+ * close the device.
  */
 #include <linux/export.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "attach.h"
 #include "budget.h"
-#include "cache.h"
 #include "consumer.h"
 #include "coverage.h"
 #include "hooks.h"
 #include "spares.h"
 #include "stats.h"
 #include "walk_place.h"
-#include "wanted.h"
 #include "work.h"
 
 unsigned long kw_hooks_stay __read_mostly;
@@ -29,7 +28,38 @@ unsigned long kw_hooks_stay __read_mostly;
 static DEFINE_MUTEX(consumers_lock);
 /* Under consumers_lock: */
 static bool is_up;
-static unsigned int nr_consumers;
+/* Consumers of all processes, or of a user's. Written under consumers_lock. */
+static HLIST_HEAD(wanting);
+
+bool kw_is_any_wanted(void)
+{
+	return !hlist_empty(&wanting);
+}
+
+/*
+ * Whether a consumer wants the processes of @uid. A consumer that may see the whole system wants
+ * all processes. A consumer without that privilege wants those of its own user. The user of
+ * a process is its real one: perf lets that user trace the process.
+ *
+ * Hooks ask at each new mapping of an mm that is not covered, so asking takes no lock.
+ * Context: any but NMI.
+ */
+bool kw_is_wanted(kuid_t uid)
+{
+	const struct kunwind_consumer *c;
+	bool wanted = false;
+
+	if (!kw_is_any_wanted())
+		return false;
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(c, &wanting, node) {
+		wanted = !uid_valid(c->uid) || uid_eq(c->uid, uid);
+		if (wanted)
+			break;
+	}
+	rcu_read_unlock();
+	return wanted;
+}
 
 static int bring_up(void)
 {
@@ -53,7 +83,7 @@ static int bring_up(void)
 static void take_down(struct work_struct *work)
 {
 	mutex_lock(&consumers_lock);
-	if (is_up && !nr_consumers) {
+	if (is_up && !kw_gauge(consumers)) {
 		kw_hooks_unregister();
 		/* A walk that a consumer started may still be running. */
 		synchronize_rcu();
@@ -69,65 +99,44 @@ static DECLARE_DELAYED_WORK(hooks_go, take_down);
 static void hooks_may_go(void)
 {
 	lockdep_assert_held(&consumers_lock);
-	if (!nr_consumers)
+	if (!kw_gauge(consumers))
 		mod_delayed_work(system_long_wq, &hooks_go, kw_hooks_stay);
 }
 
-/*
- * Nothing is allocated under the lock that is charged to the caller: at the limit of its
- * cgroup that can take long, and all others would wait.
- */
-static int enlist(const struct kunwind_consumer *c)
+static int enlist(struct kunwind_consumer *c)
 {
-	struct kw_wish *wish = NULL;
 	int ret;
 
-	if (!c->mm) {
-		wish = kw_wish_alloc(c->uid);
-		if (!wish)
-			return -ENOMEM;
-	}
-	ret = -EINTR;
 	if (mutex_lock_killable(&consumers_lock))
-		goto free;
+		return -EINTR;
 	ret = bring_up();
 	if (ret) {
 		hooks_may_go();
-		goto unlock;
+		mutex_unlock(&consumers_lock);
+		return ret;
 	}
-	if (wish)
-		kw_wanted_add(wish);
-	if (!nr_consumers++)
-		kw_tables_open();
+	if (!c->mm)
+		hlist_add_head_rcu(&c->node, &wanting);
 	kw_gauge_add(consumers, 1);
 	mutex_unlock(&consumers_lock);
 	/* Now, as the next fork may come at once. */
-	if (wish)
+	if (!c->mm)
 		kw_spares_fill();
 	return 0;
-
-unlock:
-	mutex_unlock(&consumers_lock);
-free:
-	kfree(wish);
-	return ret;
 }
 
-static void delist(const struct kunwind_consumer *c)
+static void delist(struct kunwind_consumer *c)
 {
 	bool last;
 
 	mutex_lock(&consumers_lock);
 	if (!c->mm) {
-		kw_wanted_del(c->uid);
+		hlist_del_rcu(&c->node);
 		kw_spaces_prune();
 	}
 	kw_gauge_sub(consumers, 1);
-	last = !--nr_consumers;
-	if (last) {
-		kw_tables_close();
-		hooks_may_go();
-	}
+	last = !kw_gauge(consumers);
+	hooks_may_go();
 	mutex_unlock(&consumers_lock);
 	/* There can be many, and others wait for the lock. */
 	while (last && kw_idle_evict())
@@ -208,7 +217,7 @@ void kw_consumer_close(struct kunwind_consumer *c)
 	delist(c);
 	if (c->mm)
 		mmdrop(c->mm);
-	kfree(c);
+	kfree_rcu(c, rcu);
 }
 
 struct kunwind_consumer *kunwind_attach(void)

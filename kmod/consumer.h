@@ -3,15 +3,21 @@
 #ifndef KW_CONSUMER_H
 #define KW_CONSUMER_H
 
+#include <linux/types.h>
+#include <linux/uidgid.h>
 #include <kunwind/kunwind.h>
 
 struct kw_space;
 struct mm_struct;
 
+/* Instead of a user ID: all users. */
+#define KW_EVERYBODY	INVALID_UID
+
 /*
  * Made by kunwind_attach(), kunwind_attach_user(), open() of the device, or a request for
- * another process's stack. Used only by the caller, or the open file. Freed by
- * kunwind_detach(), or by the last close.
+ * another process's stack. Used by the caller, or the open file; hooks find those without @mm
+ * under rcu_read_lock(). Ended by kunwind_detach(), or by the last close, and freed after a
+ * grace period.
  */
 struct kunwind_consumer {
 	/* The only mm that it covers, by mmgrab(); NULL if it covers all of @uid's. */
@@ -19,6 +25,8 @@ struct kunwind_consumer {
 	struct kw_space *space;
 	/* If @mm is NULL: the user whose processes it covers, or KW_EVERYBODY. */
 	kuid_t uid;
+	struct hlist_node node;
+	struct rcu_head rcu;
 };
 
 /* How long hooks stay after the last consumer, in jiffies; see times.h. */
@@ -26,6 +34,8 @@ extern unsigned long kw_hooks_stay;
 
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_t uid);
 void kw_consumer_close(struct kunwind_consumer *consumer);
+bool kw_is_wanted(kuid_t uid);
+bool kw_is_any_wanted(void);
 void kw_consumers_exit(void);
 
 #endif /* KW_CONSUMER_H */

@@ -67,49 +67,19 @@ static const struct request {
 	/* @frames: where to write frames, at the end of what the caller knows of the structure. */
 	long (*run)(struct kw_handle *handle, union kw_argument *arg, void __user *frames);
 } requests[] = {
-	[_IOC_NR(KUNWIND_IOC_VERSION)] = {
-		.cmd = KUNWIND_IOC_VERSION,
-		.size = sizeof(struct kunwind_version),
-		.min_size = KUNWIND_VERSION_SIZE_VER0,
-		.run = do_version,
-	},
-	[_IOC_NR(KUNWIND_IOC_STACK)] = {
-		.cmd = KUNWIND_IOC_STACK,
-		.size = sizeof(struct kunwind_stack),
-		.min_size = KUNWIND_STACK_SIZE_VER0,
-		.run = kw_own_stack,
-	},
-	[_IOC_NR(KUNWIND_IOC_THREAD)] = {
-		.cmd = KUNWIND_IOC_THREAD,
-		.size = sizeof(struct kunwind_thread),
-		.min_size = KUNWIND_THREAD_SIZE_VER0,
-		.run = kw_other_stack,
-	},
-	[_IOC_NR(KUNWIND_IOC_STACK_AT)] = {
-		.cmd = KUNWIND_IOC_STACK_AT,
-		.size = sizeof(struct kunwind_stack_at),
-		.min_size = KUNWIND_STACK_AT_SIZE_VER0,
-		.run = kw_own_stack_at,
-	},
+#define REQUEST(NAME, type, function)				\
+	[_IOC_NR(KUNWIND_IOC_ ## NAME)] = {			\
+		.cmd = KUNWIND_IOC_ ## NAME,			\
+		.size = sizeof(struct type),			\
+		.min_size = KUNWIND_ ## NAME ## _SIZE_VER0,	\
+		.run = (function),				\
+	}
+	REQUEST(VERSION, kunwind_version, do_version),
+	REQUEST(STACK, kunwind_stack, kw_own_stack),
+	REQUEST(THREAD, kunwind_thread, kw_other_stack),
+	REQUEST(STACK_AT, kunwind_stack_at, kw_own_stack_at),
+#undef REQUEST
 };
-
-/* What is here is frozen: all of it is in tests/ioctl/layout.h. */
-static_assert(KUNWIND_ABI_VERSION == 3);
-static_assert(KUNWIND_IOC_VERSION == 0xc020be00);
-static_assert(KUNWIND_IOC_STACK == 0xc020be01);
-static_assert(sizeof(struct kunwind_version) == 32);
-static_assert(offsetof(struct kunwind_version, reserved) == 28);
-static_assert(sizeof(struct kunwind_stack) == 32);
-static_assert(offsetof(struct kunwind_stack, reserved) == 28);
-static_assert(KUNWIND_IOC_THREAD == 0xc028be02);
-static_assert(sizeof(struct kunwind_thread) == 40);
-static_assert(offsetof(struct kunwind_thread, reserved) == 36);
-static_assert(KUNWIND_IOC_STACK_AT == 0xc0b0be03);
-static_assert(offsetof(struct kunwind_stack_at, stack) == 0);
-static_assert(sizeof(struct kunwind_stack_at) == 176);
-static_assert(offsetof(struct kunwind_stack_at, registers.r15) == 168);
-static_assert(sizeof(struct kunwind_frame) == 16);
-static_assert(offsetof(struct kunwind_frame, reserved) == 12);
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long param)
 {

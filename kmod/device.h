@@ -41,7 +41,7 @@ long kw_own_stack_at(struct kw_handle *handle, union kw_argument *arg, void __us
 long kw_other_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to);
 
 int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,
-		  const struct kuw_result *result, bool innermost);
+		  const struct kuw_result *result, u32 skip, bool innermost);
 int kw_device_init(void);
 void kw_device_exit(void);
 

@@ -18,53 +18,45 @@
 #include <linux/tracepoint.h>
 #include <kunwind/redirect.h>
 #include "compat/ftrace.h"
+#include "consumer.h"
 #include "coverage.h"
 #include "hooks.h"
+#include "redirect.h"
 #include "spares.h"
-#include "wanted.h"
 #include "work.h"
-
-/* Whether the snapshot of current->mm may have a mapping at these addresses. */
-static bool is_cared_for(struct mm_struct *mm, u64 start, u64 end)
-{
-	const struct kw_space *space;
-	bool cares;
-
-	rcu_read_lock();
-	space = kw_space_find(mm);
-	cares = space && kw_space_cares(space, start, end);
-	rcu_read_unlock();
-	return cares;
-}
 
 /*
  * Anonymous executable memory (mostly JIT code) has no table. It matters only
  * where it replaces something that has one. A file always matters, and so does a
  * special mapping of the kernel, which has vm_ops.
  */
-static bool is_relevant(const struct vm_area_struct *vma, u64 start, u64 end)
+static bool is_relevant(const struct kw_space *space, const struct vm_area_struct *vma,
+			u64 start, u64 end)
 {
-	struct mm_struct *mm = vma->vm_mm;
+	bool relevant = vma->vm_flags & VM_EXEC && (vma->vm_file || vma->vm_ops);
 
-	/* During execve(), the kernel maps the new stack before the mm is the task's. */
-	if (mm != current->mm || (current->flags & PF_KTHREAD))
-		return false;
-	if (vma->vm_flags & VM_EXEC && (vma->vm_file || vma->vm_ops))
-		return true;
-	return is_cared_for(mm, start, end);
+	if (!relevant) {
+		rcu_read_lock();
+		relevant = kw_space_cares(space, start, end);
+		rcu_read_unlock();
+	}
+	return relevant;
 }
 
 static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 {
 	struct kw_space *space;
 
-	if (!is_relevant(vma, start, end))
+	/* During execve(), the kernel maps the new stack before the mm is the task's. */
+	if (vma->vm_mm != current->mm || (current->flags & PF_KTHREAD))
 		return;
 	space = kw_space_obtain_spare(vma->vm_mm, current);
 	if (!space)
 		return;
-	kw_space_event(space, vma, start, end, moved);
-	kw_work_queue(current, space, start, end);
+	if (is_relevant(space, vma, start, end)) {
+		kw_space_event(space, vma, start, end, moved);
+		kw_work_queue(current, space, start, end);
+	}
 	kw_space_put(space);
 }
 
@@ -172,7 +164,6 @@ static struct hook {
 	const char *function;
 	ftrace_func_t func;
 	bool optional;
-	bool is_up;
 	struct ftrace_ops ops;
 } hooks[] = {
 	{ "perf_event_mmap", on_mmap },
@@ -208,39 +199,6 @@ static void match_fork_point(struct tracepoint *tp, void *unused)
 		fork_point = tp;
 }
 
-static int hook_register(struct hook *hook)
-{
-	unsigned long addr = kunwind_function(hook->function);
-	int ret = -EOPNOTSUPP;
-
-	/*
-	 * Initialize it each time: ftrace_free_filter() leaves dangling pointers. With
-	 * FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot switch hooks
-	 * off: without them, snapshots would be wrong.
-	 */
-	hook->ops = (struct ftrace_ops){
-		.func = hook->func,
-		.flags = FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT,
-	};
-	if (addr)
-		ret = ftrace_set_filter_ip(&hook->ops, addr, 0, 1);
-	if (!ret)
-		ret = register_ftrace_function(&hook->ops);
-	if (ret)
-		ftrace_free_filter(&hook->ops);
-	hook->is_up = !ret;
-	return hook->optional && ret != -ENOMEM ? 0 : ret;
-}
-
-static void hook_unregister(struct hook *hook)
-{
-	if (!hook->is_up)
-		return;
-	unregister_ftrace_function(&hook->ops);
-	ftrace_free_filter(&hook->ops);
-	hook->is_up = false;
-}
-
 /*
  * Register all hooks. Return: 0; -EOPNOTSUPP if the kernel lacks a function that must be
  * hooked, or ftrace cannot hook it; -ENOMEM.
@@ -253,8 +211,9 @@ int kw_hooks_register(void)
 	if (!fork_point)
 		return -EOPNOTSUPP;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		ret = hook_register(&hooks[i]);
-		if (ret)
+		ret = kw_ftrace_begin(&hooks[i].ops, hooks[i].function, hooks[i].func,
+				      FTRACE_OPS_FL_RECURSION);
+		if (ret && (!hooks[i].optional || ret == -ENOMEM))
 			goto unregister;
 	}
 	ret = tracepoint_probe_register(fork_point, on_fork, NULL);
@@ -264,7 +223,7 @@ int kw_hooks_register(void)
 
 unregister:
 	while (i--)
-		hook_unregister(&hooks[i]);
+		kw_ftrace_end(&hooks[i].ops);
 	return ret == -ENOMEM ? ret : -EOPNOTSUPP;
 }
 
@@ -276,5 +235,5 @@ void kw_hooks_unregister(void)
 	tracepoint_probe_unregister(fork_point, on_fork, NULL);
 	tracepoint_synchronize_unregister();
 	for (i = ARRAY_SIZE(hooks) - 1; i >= 0; i--)
-		hook_unregister(&hooks[i]);
+		kw_ftrace_end(&hooks[i].ops);
 }

@@ -18,6 +18,7 @@
 #include "thread.h"
 #include "times.h"
 #include "walk_place.h"
+#include "work.h"
 
 static unsigned int table_budget_mb;
 module_param(table_budget_mb, uint, 0444);
@@ -55,6 +56,7 @@ static int __init kunwind_init(void)
 	kw_attach_work = msecs_to_jiffies(attach_work_ms);
 	kw_hooks_stay = msecs_to_jiffies(min(hooks_stay_s, UINT_MAX / 1000) * 1000);
 	kw_hooks_init();
+	kw_work_init();
 	ret = kw_walks_init();
 	if (ret)
 		return ret;
@@ -98,6 +100,7 @@ static void __exit kunwind_exit(void)
 	kw_device_exit();
 	kw_threads_exit();
 	kw_consumers_exit();
+	kw_work_exit();
 	/* For the last instructions of run(); see work.c. */
 	synchronize_rcu_tasks();
 	kw_stats_exit();

@@ -61,14 +61,15 @@ static int cover(struct kw_handle *handle, struct task_struct *task, struct mm_s
 	return 0;
 }
 
-static int walk(struct kw_handle *handle, struct task_struct *task, struct mm_struct *mm,
-		struct kw_thread_stack *to)
+static int walk(struct kw_handle *handle, struct kw_thread_stack *s)
 {
+	struct task_struct *task = s->task;
+	struct mm_struct *mm = s->mm;
 	int ret;
 
 	if (mm == handle->own->mm && mm == current->mm) {
 		ret = kw_space_refresh(handle->own->space, mm);
-		return ret ?: kw_walk_thread(task, mm, to);
+		return ret ?: kw_walk_thread(s);
 	}
 	if (mutex_lock_killable(&handle->lock))
 		return -EINTR;
@@ -82,7 +83,7 @@ static int walk(struct kw_handle *handle, struct task_struct *task, struct mm_st
 	if (!ret && !mmget_not_zero(mm))
 		ret = -ESRCH;
 	if (!ret) {
-		ret = kw_walk_thread(task, mm, to);
+		ret = kw_walk_thread(s);
 		/* The end of an mm can wait for its user's I/O. */
 		mmput_async(mm);
 	}
@@ -117,42 +118,41 @@ static struct mm_struct *get_visible_mm(struct task_struct *task)
 	return ERR_PTR(ret);
 }
 
-static int answer(struct kw_handle *handle, struct task_struct *task, struct kunwind_thread *t,
-		  struct kw_thread_stack *stack, struct kunwind_frame __user *to)
+static int answer(struct kw_handle *handle, struct kw_thread_stack *s, struct kunwind_thread *t,
+		  struct kunwind_frame __user *to)
 {
-	struct mm_struct *mm = get_visible_mm(task);
 	int ret;
 
-	if (IS_ERR(mm))
-		return PTR_ERR(mm);
-	ret = walk(handle, task, mm, stack);
-	mmdrop(mm);
+	s->mm = get_visible_mm(s->task);
+	if (IS_ERR(s->mm))
+		return PTR_ERR(s->mm);
+	ret = walk(handle, s);
+	mmdrop(s->mm);
 	if (ret)
 		return ret;
-	t->count = stack->result.count;
-	t->proven = stack->result.proven;
-	t->stop = stack->result.stop;
-	t->state = stack->running ? KUNWIND_THREAD_ON_CPU : KUNWIND_THREAD_OFF_CPU;
-	return kw_put_frames(to, stack->frames, &stack->result, true);
+	t->count = s->result.count;
+	t->proven = s->result.proven;
+	t->stop = s->result.stop;
+	t->state = s->running ? KUNWIND_THREAD_ON_CPU : KUNWIND_THREAD_OFF_CPU;
+	return kw_put_frames(to, s->frames, &s->result, 0, true);
 }
 
 long kw_other_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to)
 {
 	struct kunwind_thread *t = &arg->thread;
 	struct kw_thread_stack stack = {};
-	struct task_struct *task;
 	long ret = -ENOMEM;
 
 	if (t->flags || t->reserved || !t->capacity || t->capacity > KW_MAX_CAPACITY)
 		return -EINVAL;
-	task = find_thread(t->pid, t->tid);
-	if (!task)
+	stack.task = find_thread(t->pid, t->tid);
+	if (!stack.task)
 		return -ESRCH;
 	stack.capacity = min_t(u32, t->capacity, KUNWIND_MAX_FRAMES);
 	stack.frames = kvmalloc_array(stack.capacity, sizeof(*stack.frames), GFP_KERNEL_ACCOUNT);
 	if (stack.frames)
-		ret = answer(handle, task, t, &stack, to);
+		ret = answer(handle, &stack, t, to);
 	kvfree(stack.frames);
-	put_task_struct(task);
+	put_task_struct(stack.task);
 	return ret;
 }

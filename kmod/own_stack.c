@@ -62,42 +62,37 @@ static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32
 	return 0;
 }
 
-/* Leave out the @skip innermost frames of a walk. */
-static void leave_out(u32 skip, u64 *frames, struct kuw_result *result)
-{
-	u32 i, n = 0;
-
-	skip = min(skip, result->count);
-	result->count -= skip;
-	result->proven -= min(skip, result->proven);
-	memmove(frames, frames + skip, result->count * sizeof(*frames));
-	for (i = 0; i < result->nr_interrupted; i++)
-		if (result->interrupted[i] >= skip)
-			result->interrupted[n++] = result->interrupted[i] - skip;
-	result->nr_interrupted = n;
-}
-
-/* Return: 0; -EINTR after a fatal signal. */
-static int walk(const struct pt_regs *claimed, u32 skip, u64 *frames, u32 capacity,
+/*
+ * Sets *@skip to how many of @frames are to be left out. Return: 0; -EINTR after a fatal signal.
+ */
+static int walk(const struct pt_regs *claimed, u32 *skip, u64 *frames, u32 capacity,
 		struct kuw_result *result)
 {
-	walk_from(claimed, NULL, frames, min_t(u32, skip + capacity, KUNWIND_MAX_FRAMES),
+	u32 behind = *skip;
+
+	walk_from(claimed, NULL, frames, min_t(u32, behind + capacity, KUNWIND_MAX_FRAMES),
 		  result);
-	if (skip && result->stop == KUNWIND_STOP_MAX_FRAMES)
-		return walk_behind(claimed, skip, frames, capacity, result);
-	if (skip)
-		leave_out(skip, frames, result);
+	if (behind && result->stop == KUNWIND_STOP_MAX_FRAMES) {
+		*skip = 0;
+		return walk_behind(claimed, behind, frames, capacity, result);
+	}
+	*skip = min(behind, result->count);
 	return 0;
 }
 
-/* @innermost: the first frame is the innermost of the whole stack. Return: 0, -EFAULT. */
+/*
+ * Write the frames from @skip on. @innermost: frame 0 is the innermost of the whole stack.
+ * Return: 0, -EFAULT.
+ */
 int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,
-		  const struct kuw_result *result, bool innermost)
+		  const struct kuw_result *result, u32 skip, bool innermost)
 {
 	struct kunwind_frame chunk[16];
 	u32 i, n = 0, next = 0;
 
-	for (i = 0; i < result->count; i++) {
+	while (next < result->nr_interrupted && result->interrupted[next] < skip)
+		next++;
+	for (i = skip; i < result->count; i++) {
 		struct kunwind_frame *frame = &chunk[n++];
 
 		*frame = (struct kunwind_frame) { .address = frames[i] };
@@ -121,12 +116,12 @@ int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,
 
 /*
  * Both requests. @mappings: NULL, or where to put the number of the last mapping that the
- * answer knows of.
+ * answer knows of; from 1 on, as 0 would look unfilled.
  */
 static long take(const struct kunwind_consumer *c, struct kunwind_stack *s,
 		 const struct pt_regs *claimed, u64 *mappings, void __user *to)
 {
-	u32 capacity = min_t(u32, s->capacity, KUNWIND_MAX_FRAMES);
+	u32 capacity = min_t(u32, s->capacity, KUNWIND_MAX_FRAMES), skip = s->skip;
 	struct kuw_result result;
 	u64 *frames;
 	long ret;
@@ -138,7 +133,7 @@ static long take(const struct kunwind_consumer *c, struct kunwind_stack *s,
 		return -EXDEV;
 	/* Read before the walk, so that the caller sees a later one next time. */
 	if (mappings)
-		*mappings = READ_ONCE(c->space->events);
+		*mappings = READ_ONCE(c->space->events) + 1;
 	/* A fatal signal or a failed allocation may have left a mapping out. */
 	ret = kw_space_refresh(c->space, c->mm);
 	if (ret)
@@ -147,13 +142,13 @@ static long take(const struct kunwind_consumer *c, struct kunwind_stack *s,
 				sizeof(*frames), GFP_KERNEL_ACCOUNT);
 	if (!frames)
 		return -ENOMEM;
-	ret = walk(claimed, s->skip, frames, capacity, &result);
+	ret = walk(claimed, &skip, frames, capacity, &result);
 	if (!ret) {
 		kw_count_stop(result.stop);
-		s->count = result.count;
-		s->proven = result.proven;
+		s->count = result.count - skip;
+		s->proven = result.proven - min(skip, result.proven);
 		s->stop = result.stop;
-		ret = kw_put_frames(to, frames, &result, !s->skip);
+		ret = kw_put_frames(to, frames, &result, skip, !s->skip);
 	}
 	kvfree(frames);
 	return ret;

@@ -18,10 +18,9 @@
 /* Until it is found, nobody may. */
 DEFINE_STATIC_CALL_RET0(may_access, ptrace_may_access);
 
-/**
- * kw_may_see() - whether the caller may see the stack of a thread
- * @task: the thread; the caller holds a reference
- * @mm: the memory that the thread must have
+/*
+ * Whether the caller may see the stack of @task, to which it holds a reference. The thread must
+ * have @mm.
  *
  * A stack says where a process is and what it has called, as /proc/PID/syscall does, so the right
  * to attach is needed. Yama lets more processes read each other than attach.

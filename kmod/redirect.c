@@ -7,6 +7,7 @@
 #include <asm/ibt.h>
 #include "compat/ftrace.h"
 #include "compat/module.h"
+#include "redirect.h"
 
 /*
  * If a function has a landing pad for indirect calls (ENDBR), arch_adjust_kprobe_addr()
@@ -64,46 +65,54 @@ static notrace void redirect(unsigned long ip, unsigned long parent_ip,
 	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)r->to);
 }
 
-static void unhook(struct kunwind_redirect *r)
+int kw_ftrace_begin(struct ftrace_ops *ops, const char *function, ftrace_func_t func,
+		    unsigned long flags)
 {
-	unregister_ftrace_function(&r->ops);
-	ftrace_free_filter(&r->ops);
-	r->ops.func = NULL;
+	unsigned long addr = kunwind_function(function);
+	int ret;
+
+	if (!addr)
+		return -ENOENT;
+	/*
+	 * Initialize it each time: ftrace_free_filter() leaves dangling pointers. With
+	 * FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot end this: without
+	 * hooks, snapshots would be wrong, and tracers use redirects.
+	 */
+	*ops = (struct ftrace_ops){ .func = func, .flags = flags | FTRACE_OPS_FL_PERMANENT };
+	ret = ftrace_set_filter_ip(ops, addr, 0, 1);
+	if (!ret)
+		ret = register_ftrace_function(ops);
+	if (!ret)
+		return 0;
+	ftrace_free_filter(ops);
+	ops->func = NULL;
+	return ret;
+}
+
+void kw_ftrace_end(struct ftrace_ops *ops)
+{
+	if (!ops->func)
+		return;
+	unregister_ftrace_function(ops);
+	ftrace_free_filter(ops);
+	ops->func = NULL;
 }
 
 static int hook(struct kunwind_redirect *r)
 {
-	unsigned long addr = kunwind_function(r->from);
 	int ret;
 
-	if (!addr) {
-		pr_err_ratelimited("%s: this kernel has no function %s()\n",
-				   module_name(r->owner), r->from);
-		return -ENOENT;
-	}
 	r->text = kw_module_text(r->owner);
 	r->text_size = kw_module_text_size(r->owner);
-	/*
-	 * Initialize it each time: ftrace_free_filter() leaves dangling pointers. With
-	 * FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot end the redirect
-	 * while a tracer uses it.
-	 */
-	r->ops = (struct ftrace_ops){
-		.func = redirect,
-		.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_PERMANENT,
-	};
-	ret = ftrace_set_filter_ip(&r->ops, addr, 0, 1);
-	if (!ret)
-		ret = register_ftrace_function(&r->ops);
-	if (!ret)
-		return 0;
-	ftrace_free_filter(&r->ops);
-	r->ops.func = NULL;
+	ret = kw_ftrace_begin(&r->ops, r->from, redirect, FTRACE_OPS_FL_IPMODIFY);
 	/* Each tool that wants callchains can bring it here. */
-	pr_err_ratelimited("%s: %s() cannot be replaced: %s\n", module_name(r->owner), r->from,
-			   ret == -EBUSY ?
-			   "a livepatch or another module replaces it already, or ftrace is off" :
-			   "ftrace refused");
+	if (ret)
+		pr_err_ratelimited("%s: %s() cannot be replaced: %s\n", module_name(r->owner),
+				   r->from,
+				   ret == -ENOENT ? "this kernel has no such function" :
+				   ret == -EBUSY ?
+				   "a livepatch or another module replaces it already, or ftrace is off" :
+				   "ftrace refused");
 	return ret;
 }
 
@@ -121,7 +130,7 @@ static int hook_all(struct kunwind_redirect *r, unsigned int count)
 
 unhook:
 	while (i--)
-		unhook(&r[i]);
+		kw_ftrace_end(&r[i].ops);
 	return ret;
 }
 
@@ -140,7 +149,7 @@ int kunwind_redirect_try(struct kunwind_redirect *r, unsigned int count)
 	int ret = hook_all(r, count);
 
 	while (!ret && count--)
-		unhook(&r[count]);
+		kw_ftrace_end(&r[count].ops);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(kunwind_redirect_try);
@@ -149,8 +158,7 @@ void kunwind_redirect_end(struct kunwind_redirect *r, unsigned int count)
 {
 	while (count--) {
 		WRITE_ONCE(r[count].active, false);
-		if (r[count].ops.func)
-			unhook(&r[count]);
+		kw_ftrace_end(&r[count].ops);
 	}
 }
 EXPORT_SYMBOL_GPL(kunwind_redirect_end);

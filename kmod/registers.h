@@ -13,10 +13,8 @@ void kw_registers_init(void);
 bool kw_registers_are_new(const struct pt_regs *regs);
 bool kw_registers_are_whole_in_nmi(void);
 
-/**
- * kw_registers_are_whole() - whether task_pt_regs(current) are current's user registers
- *
- * When the kernel itself changes the registers, to deliver a signal or to return from one, it
+/*
+ * Whether task_pt_regs(current) are current's user registers. When the kernel itself changes the registers, to deliver a signal or to return from one, it
  * does so with interrupts on. An interrupt or an NMI can see a mixture of new and old ones. This
  * function cannot detect that.
  *

@@ -16,12 +16,12 @@
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <kunwind/trace.h>
+#include "consumer.h"
 #include "owner.h"
 #include "snapshot.h"
 #include "space.h"
 #include "spares.h"
 #include "stats.h"
-#include "wanted.h"
 
 /* Processes of a busy machine: thousands. */
 #define HASH_BITS	12
@@ -132,7 +132,10 @@ static struct kw_space *get_existing(const struct mm_struct *mm)
 	return space;
 }
 
-/* Find @mm's space, or add @fresh if @mm is to be covered. Consumes @fresh. */
+/*
+ * Find @mm's space, or add @fresh if @mm is to be covered; a spare if @fresh is NULL. Consumes
+ * @fresh. Return: a reference, or NULL.
+ */
 static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 				    struct kw_space *fresh, bool hold)
 {
@@ -143,13 +146,14 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 	if (space) {
 		refcount_inc(&space->refs);
 	} else if (hold || kw_is_wanted(uid)) {
-		space = fresh;
-		add(space, mm, pid, uid);
+		space = fresh ?: kw_spare_take();
+		if (space)
+			add(space, mm, pid, uid);
 	}
 	if (space && hold)
 		space->consumers++;
 	raw_spin_unlock(&spaces_lock);
-	if (space != fresh)
+	if (fresh && space != fresh)
 		kw_space_put(fresh);
 	return space;
 }
@@ -194,17 +198,7 @@ struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
 
 	if (space || !kw_is_wanted(uid))
 		return space;
-	raw_spin_lock(&spaces_lock);
-	space = kw_space_find(mm);
-	if (space) {
-		refcount_inc(&space->refs);
-	} else if (kw_is_wanted(uid)) {
-		space = kw_spare_take();
-		if (space)
-			add(space, mm, task->tgid, uid);
-	}
-	raw_spin_unlock(&spaces_lock);
-	return space;
+	return find_or_add(mm, task->tgid, uid, NULL, false);
 }
 
 void kw_space_unhold(struct kw_space *space)

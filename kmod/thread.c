@@ -32,20 +32,6 @@
 
 static struct workqueue_struct *wq;
 
-/* One walk: on the stack of the task that waits for it. */
-struct request {
-	struct work_struct work;
-	struct task_struct *task;
-	struct mm_struct *mm;
-	/* How often the thread had left a CPU before the walk. */
-	unsigned long switches;
-	u64 *frames;
-	u32 capacity;
-	struct kuw_result *result;
-	u64 space;
-	bool done;
-};
-
 /* How often @task has left a CPU. */
 static unsigned long count_switches(const struct task_struct *task)
 {
@@ -59,102 +45,90 @@ static bool is_on_cpu(const struct task_struct *task)
 }
 
 /*
- * Whether @r->task has been on no CPU since @r->switches was read, and had @r->mm. The mm of a
+ * Whether @s->task has been on no CPU since @s->switches was read, and had @s->mm. The mm of a
  * task changes only while the task is on a CPU. So what was copied meanwhile is of that mm.
  */
-static bool has_slept(const struct request *r)
+static bool has_slept(const struct kw_thread_stack *s)
 {
 	/* All reads of its registers and of its stack come before. */
 	smp_rmb();
-	return !is_on_cpu(r->task) && count_switches(r->task) == r->switches &&
-	       READ_ONCE(r->task->mm) == r->mm &&
-	       !(READ_ONCE(r->task->flags) & PF_EXITING);
+	return !is_on_cpu(s->task) && count_switches(s->task) == s->switches &&
+	       READ_ONCE(s->task->mm) == s->mm &&
+	       !(READ_ONCE(s->task->flags) & PF_EXITING);
 }
 
-/* Context: process context, of a thread with @r->mm; or of a worker. */
-static void walk_asleep(struct request *r)
+/* Context: process context, of a thread with @s->mm; or of a worker. */
+static void walk_asleep(struct kw_thread_stack *s)
 {
-	bool own = current->mm == r->mm;
+	bool own = current->mm == s->mm;
 	struct pt_regs regs;
 
 	/* The task may be exiting, and its kernel stack may go. */
-	if (copy_from_kernel_nofault(&regs, task_pt_regs(r->task), sizeof(regs)) ||
-	    !has_slept(r))
+	if (copy_from_kernel_nofault(&regs, task_pt_regs(s->task), sizeof(regs)) ||
+	    !has_slept(s))
 		return;
 	if (!own)
-		kthread_use_mm(r->mm);
-	r->space = kw_walk_other(r->task, &regs, r->frames, r->capacity, r->result);
+		kthread_use_mm(s->mm);
+	s->space = kw_walk_other(s->task, &regs, s->frames, s->capacity, &s->result);
 	if (!own)
-		kthread_unuse_mm(r->mm);
-	r->done = has_slept(r);
+		kthread_unuse_mm(s->mm);
+	s->done = has_slept(s);
 }
 
 static void run(struct work_struct *work)
 {
-	walk_asleep(container_of(work, struct request, work));
+	walk_asleep(container_of(work, struct kw_thread_stack, work));
 }
 
 /* Context: an interrupt on the CPU where the thread was; or the thread itself. */
 static void walk_running(void *data)
 {
-	struct request *r = data;
+	struct kw_thread_stack *s = data;
 
-	if (current != r->task || current->mm != r->mm)
+	if (current != s->task || current->mm != s->mm)
 		return;
-	r->space = kw_walk(NULL, NULL, r->frames, r->capacity, r->result);
-	r->done = true;
+	s->space = kw_walk(NULL, NULL, s->frames, s->capacity, &s->result);
+	s->done = true;
 }
 
-/* Return: whether the thread was on a CPU. If so, or if not, @r->done says if it worked. */
-static bool attempt(struct request *r)
+/* Return: whether the thread was on a CPU. If so, or if not, @s->done says if it worked. */
+static bool attempt(struct kw_thread_stack *s)
 {
-	if (is_on_cpu(r->task)) {
-		smp_call_function_single(task_cpu(r->task), walk_running, r, true);
+	if (is_on_cpu(s->task)) {
+		smp_call_function_single(task_cpu(s->task), walk_running, s, true);
 		return true;
 	}
-	r->switches = count_switches(r->task);
+	s->switches = count_switches(s->task);
 	/* Pairs with has_slept(). */
 	smp_rmb();
-	if (current->mm == r->mm) {
-		walk_asleep(r);
+	if (current->mm == s->mm) {
+		walk_asleep(s);
 		return false;
 	}
-	INIT_WORK_ONSTACK(&r->work, run);
-	queue_work(wq, &r->work);
-	flush_work(&r->work);
-	destroy_work_on_stack(&r->work);
+	INIT_WORK_ONSTACK(&s->work, run);
+	queue_work(wq, &s->work);
+	flush_work(&s->work);
+	destroy_work_on_stack(&s->work);
 	return false;
 }
 
-/**
- * kw_walk_thread() - walk a thread's user stack
- * @task: the thread
- * @mm: its mm, whose users the caller holds
- * @to: where the frames go, and how the walk ended
- *
- * Context: process context, sleeps. The caller holds a consumer that covers @mm.
- * Return: 0; -ESRCH if the thread exits or has another mm now; -EAGAIN if it kept moving;
- *	-EINTR after a fatal signal.
+/*
+ * Walk a thread's user stack. Context: process context, sleeps; the caller holds a consumer that
+ * covers the mm.
+ * Return: 0; -ESRCH if the thread exits or has another mm now; -EAGAIN if it kept moving; -EINTR
+ * after a fatal signal.
  */
-int kw_walk_thread(struct task_struct *task, struct mm_struct *mm, struct kw_thread_stack *to)
+int kw_walk_thread(struct kw_thread_stack *s)
 {
-	struct request r = {
-		.task = task,
-		.mm = mm,
-		.frames = to->frames,
-		.capacity = to->capacity,
-		.result = &to->result,
-	};
 	int tries;
 
 	might_sleep();
 	for (tries = 0; tries < KW_THREAD_TRIES; tries++) {
-		if (READ_ONCE(task->mm) != mm || READ_ONCE(task->flags) & PF_EXITING)
+		if (READ_ONCE(s->task->mm) != s->mm || READ_ONCE(s->task->flags) & PF_EXITING)
 			return -ESRCH;
-		to->running = attempt(&r);
-		if (r.done) {
-			to->space = r.space;
-			kw_count_stop(to->result.stop);
+		s->running = attempt(s);
+		if (s->done) {
+			kw_count_stop(s->result.stop);
 			return 0;
 		}
 		if (fatal_signal_pending(current))
@@ -167,19 +141,23 @@ int kw_walk_thread(struct task_struct *task, struct mm_struct *mm, struct kw_thr
 int kunwind_walk_thread(struct task_struct *task, u64 *frames, u32 capacity,
 			struct kunwind_result *result, bool *running)
 {
-	struct kw_thread_stack to = { .frames = frames, .capacity = capacity };
-	struct mm_struct *mm = get_task_mm(task);
+	struct kw_thread_stack s = {
+		.task = task,
+		.mm = get_task_mm(task),
+		.frames = frames,
+		.capacity = capacity,
+	};
 	int ret;
 
-	if (!mm)
+	if (!s.mm)
 		return -ESRCH;
-	ret = kw_walk_thread(task, mm, &to);
+	ret = kw_walk_thread(&s);
 	/* The end of an mm can wait for its user's I/O. */
-	mmput_async(mm);
+	mmput_async(s.mm);
 	if (ret)
 		return ret;
-	kw_result_tell(&to.result, to.space, result);
-	*running = to.running;
+	kw_result_tell(&s.result, s.space, result);
+	*running = s.running;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kunwind_walk_thread);

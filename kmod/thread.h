@@ -4,28 +4,32 @@
 #define KW_THREAD_H
 
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include "walk.h"
 
 struct mm_struct;
 struct task_struct;
 
-/**
- * struct kw_thread_stack - the stack of another thread
- * @frames: in: where to write addresses, innermost first
- * @capacity: in: how many there is room for; at most KUNWIND_MAX_FRAMES are written
- * @result: out: how the walk ended
- * @space: out: the number of the address space, or 0
- * @running: out: whether the thread was on a CPU
- */
+/* A request for the stack of a thread: on the stack of the task that waits for it. */
 struct kw_thread_stack {
+	/* The thread, with a reference, and its mm, with its users. */
+	struct task_struct *task;
+	struct mm_struct *mm;
+	/* Where to write addresses, and for how many there is room: KUNWIND_MAX_FRAMES at most. */
 	u64 *frames;
 	u32 capacity;
+	/* What kw_walk_thread() says: how the walk ended; the number of the space, or 0. */
 	struct kuw_result result;
 	u64 space;
+	/* Whether the thread was on a CPU. */
 	bool running;
+	/* For thread.c: whether the walk counts; how often the thread had left a CPU before it. */
+	bool done;
+	unsigned long switches;
+	struct work_struct work;
 };
 
-int kw_walk_thread(struct task_struct *task, struct mm_struct *mm, struct kw_thread_stack *to);
+int kw_walk_thread(struct kw_thread_stack *s);
 int kw_threads_init(void);
 void kw_threads_exit(void);
 

@@ -54,10 +54,8 @@ const struct task_struct *kw_walked_task(void)
 	return place_here()->other ?: current;
 }
 
-/**
- * kw_walks_enter() - start a walk
- *
- * Context: any, with preemption off until kw_walks_leave().
+/*
+ * Start a walk. Context: any, with preemption off until kw_walks_leave().
  * Return: the place for the walk; NULL if another walk is using it, or if NMIs are nested
  *	more than two deep, for which there is no place.
  */

@@ -148,17 +148,6 @@ static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cach
 }
 
 /*
- * Whether current will soon be back in user mode. In a system call it may sleep for ever. The
- * entry of a system call sets ax to -ENOSYS, and its exit sets ax to the result. A page fault,
- * too, may sleep for ever, on a file server or on userfaultfd; but nothing in the registers tells
- * it from an interrupt.
- */
-static bool is_returning(const struct pt_regs *regs)
-{
-	return (long)regs->orig_ax < 0 || (long)regs->ax != -ENOSYS;
-}
-
-/*
  * With preemption disabled. Queue the retry while the place is taken: queueing can cause a
  * trace event, and the walk for that event must not queue a retry, too.
  */
@@ -173,8 +162,8 @@ static void walk_alone(struct kw_space *space, const struct walk *w)
 	pagefault_disable();
 	place->other = w->other;
 	walk_space(space, &place->cache, w);
-	if (!w->other && kw_space_is_due(space) && is_returning(w->regs))
-		kw_work_retry(space);
+	if (!w->other && kw_space_is_due(space))
+		kw_work_retry(space, w->regs);
 	pagefault_enable();
 	kw_walks_leave(place);
 }
@@ -223,16 +212,9 @@ static bool is_between_programs(const struct task_struct *task)
 	return unlikely(task->in_execve) && !READ_ONCE(current->mm->end_code);
 }
 
-/**
- * kw_walk() - walk current's user stack, or a piece of it
- * @regs: as of kunwind_walk()
- * @pieces: a walk that kuw_walk_begin() started; NULL to walk from @regs in one piece
- * @frames: where to write addresses, innermost first
- * @capacity: how many there is room for; KUNWIND_MAX_FRAMES are written at most
- * @result: how it ended
- *
- * Context: as of kunwind_walk().
- * Return: the number of the space, or 0.
+/*
+ * Walk current's user stack, as kunwind_walk() does; or, if @pieces is not NULL, the next piece of
+ * a walk that kuw_walk_begin() started. Return: the number of the space, or 0.
  */
 u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	    u32 capacity, struct kuw_result *result)
@@ -253,15 +235,9 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	return walk_user(&w);
 }
 
-/**
- * kw_walk_claimed() - walk current's user stack from registers that the program names
- * @regs: general registers of any values; all others are those that the kernel saved
- * @pieces: as of kw_walk()
- * @frames: as of kw_walk()
- * @capacity: as of kw_walk()
- * @result: how it ended, which is true if the registers are
- *
- * Context: a system call of current's. Return: the number of the space, or 0.
+/*
+ * The same from registers that the program names: general registers of any values; all others are
+ * those that the kernel saved. The result is true if the registers are. Context: a system call.
  */
 u64 kw_walk_claimed(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 		    u32 capacity, struct kuw_result *result)
@@ -271,15 +247,9 @@ u64 kw_walk_claimed(const struct pt_regs *regs, struct kuw_state *pieces, u64 *f
 	return walk_user(&w);
 }
 
-/**
- * kw_walk_other() - walk the stack of a task on no CPU
- * @task: the task, with a reference; current has its mm, or is a kernel thread that uses it
- * @regs: its user registers
- * @frames: as of kw_walk()
- * @capacity: as of kw_walk()
- * @result: how it ended
- *
- * Context: process context. Return: the number of the space, or 0.
+/*
+ * The same for @task, on no CPU, to which the caller holds a reference, from its user registers
+ * @regs. Current has its mm, or is a kernel thread that uses it. Context: process context.
  */
 u64 kw_walk_other(const struct task_struct *task, const struct pt_regs *regs, u64 *frames,
 		  u32 capacity, struct kuw_result *result)

@@ -21,22 +21,25 @@
  *    until no work is pending, so that rmmod does not fail because of work that takes
  *    microseconds.
  */
+#include <linux/cpumask.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/swait.h>
+#include <linux/sched/task_stack.h>
+#include <asm/ptrace.h>
+#include "compat/sched.h"
 #include "compat/task_work.h"
+#include "consumer.h"
 #include "coverage.h"
 #include "spares.h"
 #include "stats.h"
 #include "times.h"
-#include "wanted.h"
 #include "work.h"
-
-/* A simple queue, as its lock is raw: finish() may run with preemption off. */
-static DECLARE_SWAIT_QUEUE_HEAD(drained);
 
 /* Whether current can catch up: after execve() or exit, the space is not current's. */
 static bool is_own(const struct kw_space *space)
@@ -52,8 +55,7 @@ static void finish(struct kw_space *space)
 	kw_space_put(space);
 	module_put(THIS_MODULE);
 	/* From here on, only synchronize_rcu_tasks() keeps the module: do not sleep. */
-	if (atomic_long_dec_and_test(&kw_gauges.pending))
-		swake_up_one(&drained);
+	kw_gauge_sub(pending, 1);
 }
 
 static void run(struct callback_head *work)
@@ -163,37 +165,94 @@ void kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 }
 
 /*
- * Make current catch up with the space of its mm. Called by a walk for a consumer, whose
- * existence keeps the module. The task must be about to return to user mode: if it slept in
- * a system call, its slot would block rmmod. Context: any; does nothing in an NMI.
+ * Whether current will soon be back in user mode. In a system call it may sleep for ever, and its
+ * slot would block rmmod. The entry of a system call sets ax to -ENOSYS, and its exit sets ax to
+ * the result. A page fault, too, may sleep for ever, on a file server or on userfaultfd; but
+ * nothing in the registers tells it from an interrupt.
  */
-void kw_work_retry(struct kw_space *space)
+static bool is_returning(const struct pt_regs *regs)
+{
+	return (long)regs->orig_ax < 0 || (long)regs->ax != -ENOSYS;
+}
+
+/* Queue a slot of @space for current, which has its mm. Context: any but NMI. */
+static void retry(struct kw_space *space)
 {
 	struct kw_slot *slot = NULL;
 
-	/* Not in an NMI: task_work_add() may take a lock of KASAN. */
-	if (in_nmi() || (current->flags & PF_EXITING))
-		return;
 	/* The code that this walk has interrupted may hold the lock. */
-	if (!raw_spin_trylock(&space->lock))
+	if (!try_module_get(THIS_MODULE))
 		return;
+	if (!raw_spin_trylock(&space->lock))
+		goto put_module;
 	if (!join(space, current, 0, 0))
 		slot = claim(space, current, 0, 0);
 	raw_spin_unlock(&space->lock);
 	if (!slot)
-		return;
+		goto put_module;
 	/* The space may have been dropped just now. */
-	if (!refcount_inc_not_zero(&space->refs)) {
-		WRITE_ONCE(slot->task, NULL);
+	if (refcount_inc_not_zero(&space->refs)) {
+		queue(slot, current);
+		kw_space_put(space);
 		return;
 	}
-	__module_get(THIS_MODULE);
-	queue(slot, current);
-	kw_space_put(space);
+	WRITE_ONCE(slot->task, NULL);
+put_module:
+	module_put(THIS_MODULE);
+}
+
+/* An interrupt that follows an NMI. Another task may be current by then, which does no harm. */
+static void retry_after_nmi(struct irq_work *work)
+{
+	struct kw_space *space;
+
+	if (!current->mm || (current->flags & (PF_KTHREAD | PF_USER_WORKER)))
+		return;
+	space = kw_space_find(current->mm);
+	if (space && kw_space_is_due(space))
+		kw_work_retry(space, task_pt_regs(current));
+}
+
+static DEFINE_PER_CPU(struct irq_work, after_nmi);
+
+/*
+ * A walk has found that current should catch up with the space of its mm: let it, if it is about to
+ * return to user mode. @regs: the user registers of the walk. Context: any, with preemption off.
+ */
+void kw_work_retry(struct kw_space *space, const struct pt_regs *regs)
+{
+	if (!is_returning(regs) || (current->flags & PF_EXITING))
+		return;
+	/* task_work_add() may take a lock of KASAN. */
+	if (in_nmi())
+		irq_work_queue(this_cpu_ptr(&after_nmi));
+	else
+		retry(space);
+}
+
+/* The kernel does not relocate pointers in a module's per-CPU data. */
+void __init kw_work_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(&after_nmi, cpu) = IRQ_WORK_INIT_HARD(retry_after_nmi);
+}
+
+/* No walk follows. On return, none queues work. */
+void kw_work_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&after_nmi, cpu));
 }
 
 /* Wait until no work is queued, for KW_DRAIN at most. */
 void kw_work_drain(void)
 {
-	swait_event_timeout_exclusive(drained, !kw_gauge(pending), KW_DRAIN);
+	unsigned long end = jiffies + KW_DRAIN;
+
+	while (kw_gauge(pending) && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
 }

@@ -196,6 +196,28 @@ wait
 ok "nothing is left" nothing_left
 modprobe -r kunwind-test
 
+# NMIs alone walk a process that maps nothing more, as samples of perf do on most machines. This shell, on the other CPU, starts none meanwhile.
+modprobe kunwind-test
+taskset --pid --cpu-list 1 $$ >"$SCRATCH/said"
+taskset --cpu-list 0 "$BUILT/busy" &
+busy=$!
+sleep 2
+ok "a tracer attaches, and leaves a busy process to itself" attach_once
+echo 1 >/sys/module/kunwind_test/parameters/attach
+read -r before <"$figures/table_builds"
+echo 0 >/sys/module/kunwind_test/parameters/aim
+read -r -t 5 _ <> <(:)
+read -r after <"$figures/table_builds"
+echo -1 >/sys/module/kunwind_test/parameters/aim
+kill "$busy"
+wait "$busy"
+echo 0 >/sys/module/kunwind_test/parameters/attach
+echo "# $((after - before)) tables were compiled meanwhile"
+ok "NMIs make it try again" [ "$after" -gt "$before" ]
+taskset --pid --cpu-list 0-1 $$ >"$SCRATCH/said"
+ok "nothing is left" nothing_left
+modprobe -r kunwind-test
+
 # A compilation that has begun is left, too. Files without unwind information fail each time.
 large=$(find /usr/lib -name '*.so*' -type f -printf '%s %p\n' | sort -rn | sed -n '1s/^[0-9]* //p')
 ok "a process maps a large file" begin mapper mapped python3 -S "$SCRATCH/map-files.py" --no-device "$large"
