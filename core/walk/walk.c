@@ -219,6 +219,16 @@ static noinline u32 walk_fast(struct fast *w)
 	return ret;
 }
 
+/* Make the loop's frame that of @w. The loop has followed no other registers. */
+static void take_over(struct kuw_state *w, const struct fast *fast)
+{
+	w->regs.r[KUW_RA] = fast->out[-1];
+	w->regs.r[KUW_RSP] = fast->sp;
+	w->regs.r[KUW_RBP] = fast->bp;
+	w->regs.known = KUW_KNOWN_FAST;
+	w->inner = fast->pc == fast->out[-1];
+}
+
 /* Continue where a frame needs kuw_step(). Return: the stop reason. */
 static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *regs,
 			       u64 *frames, struct kuw_result *result)
@@ -228,23 +238,17 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 
 	kuw_walk_begin(&w, regs, KUW_WORD);
 	w.map = fast->map;
+	if (fast->out > frames + 1)
+		take_over(&w, fast);
 	for (;;) {
-		if (fast->out > frames + 1) {
-			w.regs.r[KUW_RA] = fast->out[-1];
-			w.regs.r[KUW_RSP] = fast->sp;
-			w.regs.r[KUW_RBP] = fast->bp;
-			w.regs.known = KUW_KNOWN_FAST;
-			w.inner = fast->pc == fast->out[-1];
-		}
 		w.faults += fast->faults;
 		fast->faults = 0;
 		ret = kuw_step(&w);
-		if (w.regs.unknown ||
-		    (ret == KUW_STEPPED && ~w.regs.known & KUW_KNOWN_FAST)) {
-			/* The rule needs a register that the loop did not follow, or one
-			 * of the loop's own is lost: start again, with all registers. The
-			 * budgets are not filled again. As each frame costs time twice, only
-			 * half of the operators that are left may be used.
+		if (w.regs.unknown) {
+			/* The rule needs a register that the loop did not follow: start
+			 * again, with all registers. The budgets are not filled again. As each
+			 * frame costs time twice, only half of the operators that are left may
+			 * be used.
 			 */
 			kuw_state_start(&w, regs, KUW_WORD);
 			w.regs.steps /= 2;
@@ -265,13 +269,17 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			if (ret != KUW_STEPPED)
 				return ret;
 		}
+		*fast->out++ = w.regs.r[KUW_RA];
+		/* The loop needs rbp, which may be lost until a rule finds it again. */
+		if (~w.regs.known & KUW_KNOWN_FAST)
+			continue;
 		fast->sp = w.regs.r[KUW_RSP];
 		fast->bp = w.regs.r[KUW_RBP];
-		*fast->out++ = w.regs.r[KUW_RA];
 		fast->pc = w.regs.r[KUW_RA] - !w.inner;
 		ret = walk_fast(fast);
 		if (ret != KUW_STEPPED)
 			return ret;
+		take_over(&w, fast);
 	}
 }
 

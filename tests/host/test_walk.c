@@ -1140,6 +1140,35 @@ static void test_near_first_word(void **state)
 	kuw_port_stack_first = 0;
 }
 
+/*
+ * Start code of musl, whose frame loses rbp, and three functions above it. Following these once
+ * takes most of the walk's instructions, so the walk follows them once only.
+ */
+static void test_ahead_once(void **state)
+{
+	const u64 called = TEXT_IP(AHEAD + 5), outer = TEXT_IP(TEXT_LEN + 5);
+	u32 i, nops = KUW_MAX_INSNS / 4 - 40;
+
+	begin_ahead(0);
+	s->map->mappings[0].end = TEXT_IP(AHEAD + 2 * KUW_MAX_INSNS);
+	/* call; hlt. Nothing returns from there. */
+	PUT_CODE(TEXT_LEN, "\xe8\0\0\0\0\xf4");
+	/* call; nops; add $0x78,%rsp; ret */
+	PUT_CODE(AHEAD, "\xe8\0\0\0\0");
+	for (i = 0; i < nops; i++)
+		PUT_CODE(AHEAD + 5 + i, "\x90");
+	PUT_CODE(AHEAD + 5 + i, "\x48\x83\xc4\x78\xc3");
+	s->stack[15] = called;
+	s->stack[31] = called;
+	program_push(s, 47, outer, 0, outer, 0, 1);
+	s->regs.ip = called;
+	kuw_port_stack_first = SYNTH_SP(51);
+	s->regs.r[6] = 0;
+	program_check(s, COMPLETE, called, called, called, outer, outer);
+	assert_int_equal(s->result.proven, 1);
+	kuw_port_stack_first = 0;
+}
+
 /* Near there, addresses of code are no caller's if no call that goes on is before them. */
 static void test_no_caller_near_first_word(void **state)
 {
@@ -1567,6 +1596,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_null_frame_pointer),
 	TEST(test_first_word),
 	TEST(test_near_first_word),
+	TEST(test_ahead_once),
 	TEST(test_no_caller_near_first_word),
 	TEST(test_uretprobe),
 	TEST(test_uretprobe_full),
