@@ -48,14 +48,19 @@ static const u8 two_bytes[256] = {
 	[0xc4 ... 0xc6] = M | B, [0xc7] = M, [0xd0 ... 0xfe] = M, [0xff] = X,
 };
 
-/* Prefixes, gathered: REX's bits, or those of VEX and EVEX in the same places. */
+/*
+ * Prefixes, gathered: REX's bits, or those of VEX and EVEX in the same places. With an address
+ * of 32 bits, or one in the segment of fs or gs, no register leads to an operand in memory.
+ */
 struct prefixes {
 	u8 rex;
 	bool narrow;
 	bool short_addr;
+	bool segment;
 };
 
 #define REX_B	1
+#define REX_X	2
 #define REX_R	4
 #define REX_W	8
 
@@ -74,22 +79,21 @@ static void read_modrm(struct kuw_cur *c, const struct prefixes *p, struct kuw_i
 	insn->ext = modrm >> 3 & 7;
 	insn->reg = dwarf_reg(insn->ext | (p->rex & REX_R ? 8 : 0));
 	insn->memory = mod != 3;
+	insn->base = dwarf_reg(rm | (p->rex & REX_B ? 8 : 0));
 	if (insn->memory && rm == 4) {
 		sib = kuw_u8(c);
 		rm = sib & 7;
-		if (!mod && rm == 5)
-			mod = 2;
-		/* With an index, the address is not known. */
-		insn->base = (sib >> 3 & 7) != 4 ? KUW_INSN_NO_REG :
-			     dwarf_reg(rm | (p->rex & REX_B ? 8 : 0));
+		insn->base = dwarf_reg(rm | (p->rex & REX_B ? 8 : 0));
+		/* With an index, or without a base, no register alone is the address. */
+		if ((sib >> 3 & 7) != 4 || p->rex & REX_X || (!mod && rm == 5))
+			insn->base = KUW_INSN_NO_REG;
 	} else if (!mod && rm == 5) {
 		/* From rip. */
-		mod = 2;
 		insn->base = KUW_RA;
-	} else {
-		insn->base = dwarf_reg(rm | (p->rex & REX_B ? 8 : 0));
 	}
-	if (p->short_addr && insn->memory)
+	if (!mod && rm == 5)
+		mod = 2;
+	if (insn->memory && (p->short_addr || p->segment))
 		insn->base = KUW_INSN_NO_REG;
 	if (mod == 1)
 		insn->disp = (s8)kuw_u8(c);
@@ -176,7 +180,7 @@ static bool read_one_byte(struct kuw_cur *c, u8 op, const struct prefixes *p,
 /* The bits of a VEX or EVEX byte that REX has, too. There they are inverted. */
 static u8 inverted_rex(u8 byte)
 {
-	return (byte & 0x80 ? 0 : REX_R) | (byte & 0x20 ? 0 : REX_B);
+	return (byte & 0x80 ? 0 : REX_R) | (byte & 0x40 ? 0 : REX_X) | (byte & 0x20 ? 0 : REX_B);
 }
 
 bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
@@ -191,9 +195,10 @@ bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 			p.narrow = true;
 		else if (byte == 0x67)
 			p.short_addr = true;
+		else if (byte == 0x64 || byte == 0x65)
+			p.segment = true;
 		else if (byte != 0x26 && byte != 0x2e && byte != 0x36 && byte != 0x3e &&
-			 byte != 0x64 && byte != 0x65 && byte != 0xf0 && byte != 0xf2 &&
-			 byte != 0xf3)
+			 byte != 0xf0 && byte != 0xf2 && byte != 0xf3)
 			break;
 	}
 	switch (byte) {

@@ -901,6 +901,17 @@ static void test_ahead(void **state)
 	s->stack[19] = 7;
 	PUT_CODE(AHEAD, "\x48\x83\xc4\x04\xc3");
 	CHECK_LOST();
+	/* With an index, or a segment, no register alone says where rsp will be. */
+	begin_ahead(19);
+	s->stack[19] = 7;
+	PUT_CODE(AHEAD, "\x4a\x8d\x24\xe4\x59\xc3");		/* lea (%rsp,%r12,8),%rsp; pop %rcx; ret */
+	CHECK_LOST();
+	PUT_CODE(AHEAD, "\x4a\x8d\x24\x24\x59\xc3");		/* lea (%rsp,%r12),%rsp */
+	CHECK_LOST();
+	PUT_CODE(AHEAD, "\x64\x48\x8d\x24\x24\x59\xc3");	/* lea %fs:(%rsp),%rsp */
+	CHECK_LOST();
+	PUT_CODE(AHEAD, "\x48\x8d\x24\x24\x59\xc3");		/* lea (%rsp),%rsp */
+	CHECK_FOUND();
 	/* It finds what no call left. */
 	PUT_CODE(AHEAD, "\x59\xc3");
 	s->stack[20] = TEXT_IP(CALLER + 1);
