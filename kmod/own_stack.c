@@ -43,8 +43,8 @@ static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32
 	const struct pt_regs *regs = claimed ?: task_pt_regs(current);
 	struct kuw_state pieces;
 
-	kuw_walk_begin(&pieces, regs,
-		       user_64bit_mode((struct pt_regs *)regs) ? KUW_WORD : KUW_I386_WORD);
+	kuw_state_start(&pieces, regs,
+			user_64bit_mode((struct pt_regs *)regs) ? KUW_WORD : KUW_I386_WORD);
 	while (skip) {
 		walk_from(claimed, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES),
 			  result);

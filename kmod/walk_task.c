@@ -214,7 +214,7 @@ static bool is_between_programs(const struct task_struct *task)
 
 /*
  * Walk current's user stack, as kunwind_walk() does; or, if @pieces is not NULL, the next piece of
- * a walk that kuw_walk_begin() started. Return: the number of the space, or 0.
+ * a walk that kuw_state_start() started. Return: the number of the space, or 0.
  */
 u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	    u32 capacity, struct kuw_result *result)

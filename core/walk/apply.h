@@ -20,7 +20,6 @@
  * @moved: a step was made, so the frame is not the innermost
  * @guessed: one of the steps so far was a guess, so this frame is not proven
  * @eh_return: a frame of a function that can return to a handler was passed: see kuw_apply_ext()
- * @replaced: the last step found no caller, but the true ip of the current frame
  * @switches: how many more steps may lead down: see kuw_may_move()
  * @faults: how many reads have failed without ending the walk
  * @insns: how many more instructions the walk may follow: see ahead.h
@@ -32,17 +31,16 @@ struct kuw_state {
 	bool moved;
 	bool guessed;
 	bool eh_return;
-	bool replaced;
 	u32 switches;
 	u32 faults;
 	u32 insns;
 };
 
-/* Make the frame of @regs the current one, the innermost. @word: see kuw_walk_begin(). */
+/*
+ * Make the frame of @regs the current one, the innermost: a walk starts here. @word: bytes of
+ * the program's words, KUW_WORD or KUW_I386_WORD. The budgets of time stay as they are.
+ */
 void kuw_state_start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word);
-
-/* Set the budgets of time, which are for a walk, or for a piece of one. */
-void kuw_state_fill_budgets(struct kuw_state *w);
 
 #define KUW_KNOWN_FAST	(1u << KUW_RBP | 1u << KUW_RSP | 1u << KUW_RA)
 #define KUW_KNOWN_ALL	((1u << KUW_NR_REGS) - 1)

@@ -24,10 +24,3 @@ void kuw_state_start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 
 	w->guessed = false;
 	w->eh_return = false;
 }
-
-void kuw_state_fill_budgets(struct kuw_state *w)
-{
-	w->regs.steps = KUW_MAX_EXPR_STEPS;
-	w->faults = 0;
-	w->insns = KUW_MAX_INSNS;
-}

@@ -18,31 +18,22 @@ static u32 step_vsyscall(struct kuw_state *w)
 			   w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST));
 }
 
-/*
- * A function with a uretprobe returns to the kernel's trampoline. The kernel knows the true
- * return address, by the stack slot of the replaced one. Put it into the current frame.
- */
-static bool restore_ra(struct kuw_state *w)
+void kuw_restore_ra(struct kuw_state *w)
 {
 	const struct kuw_mapping *m;
 	u64 ra;
 
-	if (w->inner)
-		return false;
+	if (w->inner || !(w->regs.known & 1u << KUW_RSP))
+		return;
+	/* The byte before the trampoline may belong to another file. */
 	m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
 	if (!m || m->kind != KUW_MAPPING_URETPROBE)
-		return false;
-	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra)) {
+		return;
+	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		/* The kernel has looked through all that are pending: it cost as much. */
 		w->faults++;
-		return false;
-	}
-	/* A return address in the trampoline itself would make an endless loop. */
-	if (kuw_check_ra(ra, KUW_PORT_USER_END) != KUW_STEPPED || ra - m->start < m->end - m->start)
-		return false;
-	w->regs.r[KUW_RA] = ra;
-	w->replaced = true;
-	return true;
+	else if (kuw_check_ra(ra, KUW_PORT_USER_END) == KUW_STEPPED)
+		w->regs.r[KUW_RA] = ra;
 }
 
 /*
@@ -68,16 +59,12 @@ u32 kuw_step(struct kuw_state *w)
 	bool doubted;
 	int called;
 
-	w->replaced = false;
 	w->regs.unknown = false;
 	if (unlikely(w->faults > KUW_MAX_FAULTS))
 		return KUNWIND_STOP_FAULT_BUDGET;
 	/* Without the stack pointer, the walk cannot check that the CFA moves up. */
 	if (!(w->regs.known & 1u << KUW_RSP))
 		return KUNWIND_STOP_REG_UNKNOWN;
-	/* Before @m is used: the byte before the trampoline may belong to another file. */
-	if (restore_ra(w))
-		return KUW_STEPPED;
 	if (!m) {
 		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN && w->regs.word == KUW_WORD)
 			return step_vsyscall(w);

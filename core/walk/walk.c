@@ -10,10 +10,12 @@
 #include "rule_cache.h"
 #include "step.h"
 
-void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word)
+/* Set the budgets of time, which are for a walk, or for a piece of one. */
+static void fill_budgets(struct kuw_state *w)
 {
-	kuw_state_start(w, regs, word);
-	kuw_state_fill_budgets(w);
+	w->regs.steps = KUW_MAX_EXPR_STEPS;
+	w->faults = 0;
+	w->insns = KUW_MAX_INSNS;
 }
 
 /* List frame @index as interrupted. Return: KUW_STEPPED, or the stop reason. */
@@ -42,6 +44,7 @@ static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
 		}
+		kuw_restore_ra(w);
 		if (w->inner && w->moved) {
 			ret = note_interrupted(result, n);
 			if (ret != KUW_STEPPED)
@@ -52,8 +55,6 @@ static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
 			result->proven = n;
 		ret = kuw_step(w);
 		w->moved = true;
-		if (ret == KUW_STEPPED && w->replaced)
-			n--;
 	}
 	result->count = n;
 	return ret;
@@ -236,11 +237,14 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 	struct kuw_state w;
 	u32 ret;
 
-	kuw_walk_begin(&w, regs, KUW_WORD);
+	kuw_state_start(&w, regs, KUW_WORD);
+	fill_budgets(&w);
 	w.map = fast->map;
 	if (fast->out > frames + 1)
 		take_over(&w, fast);
 	for (;;) {
+		kuw_restore_ra(&w);
+		fast->out[-1] = w.regs.r[KUW_RA];
 		w.faults += fast->faults;
 		fast->faults = 0;
 		ret = kuw_step(&w);
@@ -258,8 +262,6 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 		}
 		if (ret != KUW_STEPPED)
 			return ret;
-		if (w.replaced)
-			fast->out--;
 		if (fast->out == fast->last)
 			return KUNWIND_STOP_CAPACITY;
 		if (w.guessed && !result->proven)
@@ -322,7 +324,7 @@ void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
 		   u32 capacity, struct kuw_result *result)
 {
 	w->map = map;
-	kuw_state_fill_budgets(w);
+	fill_budgets(w);
 	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
 	       result);
 }
@@ -332,6 +334,6 @@ void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,
 {
 	struct kuw_state w;
 
-	kuw_walk_begin(&w, regs, KUW_I386_WORD);
+	kuw_state_start(&w, regs, KUW_I386_WORD);
 	kuw_walk_more(&w, map, frames, capacity, result);
 }

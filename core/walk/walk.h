@@ -50,25 +50,15 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
  * @capacity: how many addresses @frames has room for
  * @result: how it ended
  *
- * The same as kuw_walk_begin() and one kuw_walk_more(). It needs no cache.
+ * The same as kuw_state_start() and one kuw_walk_more(). It needs no cache.
  * Context: as kuw_walk().
  */
 void kuw_walk_i386(const struct kuw_map *map, const struct kuw_port_regs *regs,
 		   u64 *frames, u32 capacity, struct kuw_result *result);
 
 /**
- * kuw_walk_begin() - start a walk in pieces
- * @w: the walk, which the caller owns
- * @regs: the user registers of the innermost frame
- * @word: bytes of the program's words: KUW_WORD, or KUW_I386_WORD
- *
- * Context: any.
- */
-void kuw_walk_begin(struct kuw_state *w, const struct kuw_port_regs *regs, u32 word);
-
-/**
  * kuw_walk_more() - walk the next piece of a user stack
- * @w: a walk that kuw_walk_begin() started
+ * @w: a walk that kuw_state_start() started
  * @map: the address map of the address space, which may be another one for each piece
  * @frames: where to write addresses, innermost first
  * @capacity: how many addresses @frames has room for; at most KUNWIND_MAX_FRAMES are written

@@ -155,11 +155,11 @@ static void walk_by_step(const struct kuw_map *map,
 		stop = kuw_step(&w);
 		if (stop != KUW_STEPPED)
 			break;
-		n -= w.replaced;
 		if (n == capacity) {
 			stop = KUNWIND_STOP_CAPACITY;
 			break;
 		}
+		kuw_restore_ra(&w);
 		frames[n++] = w.regs.r[KUW_RA];
 		if (!w.guessed)
 			result->proven = n;
@@ -228,7 +228,7 @@ static void walk_from_x86_64(const struct space *s, struct kuw_rule_cache *cache
 	must(!memcmp(result.interrupted, expected.interrupted,
 		     result.nr_interrupted * sizeof(result.interrupted[0])));
 	must(!memcmp(frames, want, 8 * result.count));
-	kuw_walk_begin(&w, &regs, KUW_WORD);
+	kuw_state_start(&w, &regs, KUW_WORD);
 	walk_pieces(&w, s->map, seed, frames, &result);
 }
 
@@ -260,7 +260,7 @@ static void walk_from_i386(const struct space *s, u64 ip, u64 seed)
 	must(frames[0] == (u32)regs.ip);
 	for (i = 0; i < result.count; i++)
 		must(frames[i] <= U32_MAX);
-	kuw_walk_begin(&w, &regs, KUW_I386_WORD);
+	kuw_state_start(&w, &regs, KUW_I386_WORD);
 	walk_pieces(&w, s->map, seed, frames, &result);
 }
 

@@ -126,7 +126,7 @@ static u32 walk_pieces(u64 *frames, u32 size, u32 *proven, u32 *interrupted)
 
 	*proven = 0;
 	*interrupted = 0;
-	kuw_walk_begin(&w, &s->regs, KUW_WORD);
+	kuw_state_start(&w, &s->regs, KUW_WORD);
 	do {
 		s->map->number++;
 		kuw_walk_more(&w, s->map, frames + n, size, &r);

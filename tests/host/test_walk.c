@@ -705,6 +705,11 @@ static void test_uretprobe_full(void **state)
 	kuw_port_uretprobe_slot = SYNTH_SP(0);
 	kuw_port_uretprobe_ra = P_RA(P_RBX);
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RBX), P_RA(P_START));
+	/* Without rsp, nothing says which slot it is. */
+	begin(P_LOSES_RSP);
+	map_trampoline(trampoline);
+	program_push(s, 0, trampoline);
+	program_check(s, REG_UNKNOWN, P_RA(P_LOSES_RSP), trampoline);
 	kuw_port_uretprobe_slot = 0;
 }
 
