@@ -19,7 +19,7 @@
  *	instruction, and not a return address
  * @moved: a step was made, so the frame is not the innermost
  * @guessed: one of the steps so far was a guess, so this frame is not proven
- * @eh_return: a frame of a function that can return to a handler was passed: see kuw_apply_ext()
+ * @eh_return: a frame of a function that can return to a handler was passed: see kuw_apply()
  * @switches: how many more steps may lead down: see kuw_may_move()
  * @faults: how many reads have failed without ending the walk
  * @insns: how many more instructions the walk may follow: see ahead.h
@@ -72,29 +72,25 @@ static inline bool kuw_can_be_interrupted(u64 ip)
 	return ip < KUW_PORT_USER_END;
 }
 
-/* Read a word of the program's stack. Return: true if that failed. */
-static __always_inline bool kuw_read_word(u64 addr, u32 word, u64 *value)
+/* An i386 program's addresses wrap. */
+static inline u64 kuw_narrow(const struct kuw_state *w, u64 value)
 {
-	if (likely(word == KUW_WORD))
-		return kuw_port_read(addr, value);
-	return !kuw_read_user((u32)addr, KUW_I386_WORD, value);
+	return likely(w->regs.word == KUW_WORD) ? value : (u32)value;
 }
 
-/* The same for a word that the walk can do without. Return: true if that succeeded. */
-static inline bool kuw_try_word(struct kuw_state *w, u64 addr, u64 *value)
-{
-	if (likely(!kuw_read_word(addr, w->regs.word, value)))
-		return true;
-	w->faults++;
-	return false;
-}
-
+/* Read what the walk can do without. Return: true if that succeeded. */
 static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *value)
 {
 	if (likely(kuw_read_user(addr, size, value)))
 		return true;
 	w->faults++;
 	return false;
+}
+
+/* The same for a word of the program's. */
+static inline bool kuw_try_word(struct kuw_state *w, u64 addr, u64 *value)
+{
+	return kuw_try_user(w, kuw_narrow(w, addr), w->regs.word, value);
 }
 
 /*
@@ -149,10 +145,6 @@ enum kuw_way {
  */
 bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how);
 
-/* Apply a frequent rule, and follow the callee-saved registers as well. */
-u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
-		   struct kuw_rule rule);
-
 /*
  * Whether a call can have left the return address @pc + 1. makecontext() and the like put the
  * address of a function's first byte on a new stack. No call returns there. But a table counts
@@ -162,10 +154,9 @@ u32 kuw_apply_full(struct kuw_state *w, const struct kuw_table *table,
 int kuw_is_called(u64 pc);
 
 /*
- * Apply a rule in full. No register changes before all values are computed and checked.
- * Return: KUW_STEPPED, or the stop reason.
+ * Apply a rule of @table, and follow all registers. None changes before all values are computed
+ * and checked. Return: KUW_STEPPED, or the stop reason.
  */
-u32 kuw_apply_ext(struct kuw_state *w, const struct kuw_table *table,
-		  const struct kuw_ext *ext);
+u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rule rule);
 
 #endif /* KUW_APPLY_H */

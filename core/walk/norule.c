@@ -118,14 +118,14 @@ static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
 	if (restorer == RESTORER_I386) {
 		at += KUW_I386_SIGFRAME_SC;
 	} else if (restorer == RESTORER_I386_RT) {
-		if (kuw_read_word(at + KUW_I386_RT_UCONTEXT, KUW_I386_WORD, &at))
+		if (!kuw_try_word(w, at + KUW_I386_RT_UCONTEXT, &at))
 			return KUNWIND_STOP_STACK_FAULT;
 		at += KUW_I386_RT_SC;
 	}
 	for (i = 0; i < KUW_NR_REGS; i++) {
 		r[i] = 0;
 		/* i386 has fewer registers: the others have no offset. */
-		if (off[i] && kuw_read_word(at + off[i], w->regs.word, &r[i]))
+		if (off[i] && !kuw_try_word(w, at + off[i], &r[i]))
 			return KUNWIND_STOP_STACK_FAULT;
 	}
 	if (!kuw_may_move(w, r[KUW_RSP], KUW_BY_SIGNAL))
@@ -240,7 +240,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 	rule = kuw_rule_at(m, ip - KUW_SYSCALL_LEN - 1);
 	if (!kuw_rule_is_plain(rule))
 		return why;
-	ret = kuw_apply_full(w, m->table, rule);
+	ret = kuw_apply(w, m->table, rule);
 	w->guessed = true;
 	return ret;
 }

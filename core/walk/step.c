@@ -12,7 +12,7 @@ static u32 step_vsyscall(struct kuw_state *w)
 
 	if (ret)
 		return ret;
-	if (kuw_read_word(sp, KUW_WORD, &ra))
+	if (!kuw_try_word(w, sp, &ra))
 		return KUNWIND_STOP_STACK_FAULT;
 	return kuw_step_to(w, ra, sp + KUW_WORD, w->regs.r[KUW_RBP],
 			   w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST));
@@ -50,11 +50,17 @@ static bool may_begin_function(const struct kuw_state *w, const struct kuw_mappi
 		kuw_rule_cfa(rule, w->regs.word) == w->regs.word);
 }
 
+/* Return: whether the rule is that of a signal frame. */
+static bool is_signal(const struct kuw_table *table, struct kuw_rule rule)
+{
+	return kuw_rule_kind(rule) == KUW_KIND_EXT &&
+	       kuw_table_ext(table, kuw_rule_ext(rule))->signal;
+}
+
 u32 kuw_step(struct kuw_state *w)
 {
 	u64 pc = w->regs.r[KUW_RA] - !w->inner;
 	const struct kuw_mapping *m = kuw_map_find(w->map, pc);
-	const struct kuw_ext *ext = NULL;
 	struct kuw_rule rule;
 	bool doubted;
 	int called;
@@ -75,23 +81,15 @@ u32 kuw_step(struct kuw_state *w)
 	if (!kuw_has_table(w, m))
 		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
 	rule = kuw_rule_at(m, pc);
-	if (kuw_rule_kind(rule) == KUW_KIND_EXT)
-		ext = kuw_table_ext(m->table, kuw_rule_ext(rule));
 	/* The FDE of a signal frame starts a byte before its code, which nothing has called. */
-	called = w->inner || (ext && ext->signal) ? 1 : kuw_is_called(pc);
+	called = w->inner || is_signal(m->table, rule) ? 1 : kuw_is_called(pc);
 	w->faults += called < 0;
+	if (!called || kuw_rule_kind(rule) == KUW_KIND_NONE)
+		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
 	/* If the code cannot be read, believe the table. It is a guess where a function begins. */
-	doubted = called < 0 && kuw_rule_kind(rule) != KUW_KIND_NONE &&
-		  may_begin_function(w, m, pc + 1);
+	doubted = called < 0 && may_begin_function(w, m, pc + 1);
 	w->guessed |= doubted;
-	switch (called ? kuw_rule_kind(rule) : KUW_KIND_NONE) {
-	case KUW_KIND_RSP:
-	case KUW_KIND_RBP:
-		return kuw_apply_full(w, m->table, rule);
-	case KUW_KIND_END:
+	if (kuw_rule_kind(rule) == KUW_KIND_END)
 		return doubted ? KUNWIND_STOP_UNPROVEN : KUNWIND_STOP_COMPLETE;
-	case KUW_KIND_EXT:
-		return kuw_apply_ext(w, m->table, ext);
-	}
-	return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
+	return kuw_apply(w, m->table, rule);
 }

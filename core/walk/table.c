@@ -50,12 +50,10 @@ static void expand_ext(const struct kuw_ext *ext, struct kuw_rules *rules)
 	}
 }
 
-void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
-		     struct kuw_rules *rules)
+void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
+		      struct kuw_rules *rules)
 {
 	const struct kuw_saves *saves = kuw_table_at(table, table->saves_off);
-	struct kuw_rule rule;
-	u64 off = vaddr - table->base;
 	u32 i;
 
 	memset(rules, 0, sizeof(*rules));
@@ -63,16 +61,12 @@ void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		rules->reg[i].target = i;
 	rules->reg[KUW_RA].how = KUW_AT_CFA;
 	rules->reg[KUW_RA].off = -(s32)table->word;
-	if (off >= table->span)
-		return;
-	rule = kuw_table_find(table, off);
 	switch (kuw_rule_kind(rule)) {
 	case KUW_KIND_RSP:
 	case KUW_KIND_RBP:
 		rules->kind = KUW_RULES_FRAME;
 		rules->cfa.how = KUW_REG;
-		rules->cfa.reg = kuw_rule_kind(rule) == KUW_KIND_RSP ? KUW_RSP :
-								       KUW_RBP;
+		rules->cfa.reg = kuw_rule_by_rbp(rule) ? KUW_RBP : KUW_RSP;
 		rules->cfa.off = kuw_rule_cfa(rule, table->word);
 		expand_saves(saves + kuw_rule_saves(rule), table->word, rules);
 		break;
@@ -81,6 +75,15 @@ void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		expand_ext(kuw_table_ext(table, kuw_rule_ext(rule)), rules);
 		break;
 	}
+}
+
+void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
+		     struct kuw_rules *rules)
+{
+	u64 off = vaddr - table->base;
+
+	kuw_table_expand(table, off < table->span ? kuw_table_find(table, off) :
+				table->rules[0], rules);
 }
 
 const u8 *kuw_table_expr(const struct kuw_table *table,

@@ -293,6 +293,10 @@ static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u
  */
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off);
 
+/* Say in full what a rule of a table says. */
+void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
+		      struct kuw_rules *rules);
+
 /**
  * kuw_table_rules() - everything that the table knows about an address
  * @table: the table

@@ -521,14 +521,17 @@ static void test_null_ra(void **state)
 
 static void test_faults(void **state)
 {
-	/* The return address is just outside; the saved rbp is. */
+	/* The return address is just outside. */
 	begin(P_RSP);
 	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS);
 	program_check(s, STACK_FAULT, P_RA(P_RSP));
+	/* The saved rbp is: it is lost, as any other register, and with it a frame that needs it. */
 	begin(P_PUSHED);
 	s->regs.r[7] = SYNTH_SP(-1);
-	program_push(s, 0, P_RA(P_START));
-	program_check(s, STACK_FAULT, P_RA(P_PUSHED));
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_PUSHED), P_RA(P_RSP), P_RA(P_START));
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_RBP));
+	program_check(s, REG_UNKNOWN, P_RA(P_PUSHED), P_RA(P_RSP), P_RA(P_RBP));
 	begin(P_RSP);
 	s->regs.r[7] = 0;
 	program_check(s, STACK_FAULT, P_RA(P_RSP));
