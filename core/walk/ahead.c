@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Follow a function's own code to its end: see ahead.h.
+ * Follow a function's own code to its end: see kuw_run_ahead().
  *
  * A compiler makes each instruction of a function find the stack pointer at one distance from
  * the return address, whichever way led there. So any way to a ret gives that distance. The
@@ -14,7 +14,7 @@
  * Erlang's code calls C on another stack. Behind the call it takes rsp back, from a register or
  * from memory. If it has yet to leave its stack, rsp will be what it was.
  */
-#include "ahead.h"
+#include "step.h"
 #include "run.h"
 
 bool kuw_follows_call(struct kuw_state *w, u64 ra)
@@ -190,24 +190,31 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 	return KUW_RUN_AT_WORK;
 }
 
+int kuw_read_insn(struct kuw_state *w, u64 ip, struct kuw_insn *insn)
+{
+	struct kuw_cur c;
+	u64 code[2];
+	u32 have = sizeof(code);
+
+	if (!kuw_try_user(w, ip, KUW_WORD, &code[0]))
+		return -EFAULT;
+	/* The next page may be missing: most instructions are shorter. */
+	if (!kuw_try_user(w, ip + KUW_WORD, KUW_WORD, &code[1]))
+		have = KUW_WORD;
+	c = kuw_cur((const u8 *)code, have);
+	return kuw_insn_decode(&c, insn) ? kuw_pos(&c, (const u8 *)code) : 0;
+}
+
 /* Decode the instruction at r->ip, go behind it, and do what it does. */
 static enum kuw_run_state step(struct kuw_run *r)
 {
 	struct kuw_insn insn;
 	enum kuw_run_state state;
-	struct kuw_cur c;
-	u64 code[2];
-	u32 have = sizeof(code);
+	int len = kuw_read_insn(r->w, r->ip, &insn);
 
-	if (!kuw_try_user(r->w, r->ip, KUW_WORD, &code[0]))
-		return KUW_RUN_UNREADABLE;
-	/* The next page may be missing: most instructions are shorter. */
-	if (!kuw_try_user(r->w, r->ip + KUW_WORD, KUW_WORD, &code[1]))
-		have = KUW_WORD;
-	c = kuw_cur((const u8 *)code, have);
-	if (!kuw_insn_decode(&c, &insn))
-		return KUW_RUN_STUCK;
-	r->ip += kuw_pos(&c, (const u8 *)code);
+	if (len <= 0)
+		return len ? KUW_RUN_UNREADABLE : KUW_RUN_STUCK;
+	r->ip += len;
 	state = run_insn(r, &insn);
 	r->returned = r->returned && kuw_run_notes(r, &insn);
 	return state;

@@ -22,7 +22,7 @@
  * @eh_return: a frame of a function that can return to a handler was passed: see kuw_apply()
  * @switches: how many more steps may lead down: see kuw_may_move()
  * @faults: how many reads have failed without ending the walk
- * @insns: how many more instructions the walk may follow: see ahead.h
+ * @insns: how many more instructions the walk may follow: see kuw_run_ahead()
  */
 struct kuw_state {
 	const struct kuw_map *map;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Code that starts a thread or a fiber: see new_thread.h. */
-#include "new_thread.h"
+/* Code that starts a thread or a fiber: see step.h. */
+#include "step.h"
 #include "budgets.h"
 
 bool kuw_begins_thread(struct kuw_state *w, u64 ip)
@@ -33,32 +33,24 @@ bool kuw_begins_fiber(struct kuw_state *w, u64 ip)
  */
 static u64 child_path(struct kuw_state *w, u64 ip)
 {
+	struct kuw_insn insn;
 	bool tested = false;
-	u64 code;
+	int len;
 	u32 i;
 
-	for (i = 0; i < KUW_CHILD_INSNS; i++) {
-		if (!kuw_try_user(w, ip, 8, &code))
+	for (i = 0; i < KUW_CHILD_INSNS; i++, ip += len) {
+		len = kuw_read_insn(w, ip, &insn);
+		if (len <= 0)
 			return 0;
-		if ((code & 0xffffff) == 0xc08548) {		/* test %rax,%rax */
-			tested = true;
-			ip += 3;
-		} else if ((code & 0xffff) == 0xc085) {		/* test %eax,%eax */
-			tested = true;
-			ip += 2;
-		} else if (!tested) {
-			if ((code & 0xf8) != 0x58)		/* pop */
-				return 0;
-			ip++;
-		} else if ((code & 0xffff) == 0x8c0f) {	/* jl, near */
-			ip += 6;
-		} else if ((code & 0xff) == 0x7c || (code & 0xff) == 0x75) {
-			ip += 2;				/* jl, jne */
-		} else if ((code & 0xff) == 0x74) {		/* je */
-			return ip + 2 + (s8)(code >> 8);
-		} else {
+		if (insn.op == 0x85)				/* test %eax,%eax */
+			tested = !insn.memory && insn.reg == KUW_RAX && insn.base == KUW_RAX;
+		else if (!tested && (insn.op < 0x58 || insn.op > 0x5f))	/* pop */
+			return 0;
+		else if (insn.op == 0x74)			/* je */
+			return ip + len + insn.imm;
+		/* jl and jne are not taken. */
+		else if (tested && insn.op != 0x7c && insn.op != 0x0f8c && insn.op != 0x75)
 			return ip;
-		}
 	}
 	return 0;
 }

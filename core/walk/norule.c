@@ -4,10 +4,8 @@
  * guess and is marked as one, except from a signal frame, and where the kernel knows the
  * return address.
  */
-#include "norule.h"
-#include "ahead.h"
+#include "step.h"
 #include "budgets.h"
-#include "new_thread.h"
 
 /* Return: whether @ra is in known code, and a table, if there is one, has a rule for it. */
 static bool plausible_ra(const struct kuw_state *w, u64 ra)
@@ -294,8 +292,7 @@ static u32 step_unmapped(struct kuw_state *w, u32 why)
 	return ret == why ? guess_ahead(w, KUW_MAX_AHEAD, why) : ret;
 }
 
-u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m,
-			  u32 why)
+u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 {
 	bool known_code;
 	enum restorer restorer;

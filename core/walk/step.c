@@ -2,7 +2,6 @@
 /* One step: find the frame's mapping and its rule, and choose how to apply it. */
 #include "step.h"
 #include "budgets.h"
-#include "norule.h"
 
 /* Step from the vsyscall page, which has no file. Its entries are called, and push nothing. */
 static u32 step_vsyscall(struct kuw_state *w)

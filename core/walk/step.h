@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One step of a walk, from any frame. */
+/* One step of a walk, from any frame, and its parts: step.c, norule.c, ahead.c, new_thread.c. */
 #ifndef KUW_STEP_H
 #define KUW_STEP_H
 
 #include "apply.h"
+#include "arch/insn.h"
 
 /*
  * A function with a uretprobe returns to the kernel's trampoline. The kernel knows the true
@@ -14,5 +15,38 @@ void kuw_restore_ra(struct kuw_state *w);
 
 /* Step from any frame to its caller. Return: KUW_STEPPED, or the stop reason. */
 u32 kuw_step(struct kuw_state *w);
+
+/*
+ * Step from a frame without a rule. @m is the mapping of the frame's code, or NULL. @why is the
+ * reason to stop if no caller is found. Return: KUW_STEPPED, or a stop reason.
+ */
+u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 why);
+
+/*
+ * The code ahead of a frame without an FDE, up to the ret or the tail call of its function, says
+ * where the return address is and where the callee-saved registers are. Follow it from the
+ * current frame's ip to where it returns to an address behind a call.
+ * @most: how many instructions to follow; @w has a budget for the whole walk, too.
+ * @regs: out: all registers after the return. Return: false if no way leads there, or if
+ * something cannot be read.
+ */
+bool kuw_run_ahead(struct kuw_state *w, u32 most, struct kuw_expr_regs *regs);
+
+/* Decode the instruction at @ip. Return: its bytes; 0 if it is unknown, -EFAULT if unreadable. */
+int kuw_read_insn(struct kuw_state *w, u64 ip, struct kuw_insn *insn);
+
+/* Return: whether a call can have left @ra: the code before it ends with one. */
+bool kuw_follows_call(struct kuw_state *w, u64 ra);
+
+/* Code that starts a thread or a fiber, where CFI does not say so: the outermost frame. */
+
+/* Return: whether @ip is after the call in the code that starts musl's threads. */
+bool kuw_begins_thread(struct kuw_state *w, u64 ip);
+
+/* Return: whether @ip is where the function of a fiber of make_fcontext() would return to. */
+bool kuw_begins_fiber(struct kuw_state *w, u64 ip);
+
+/* Return: whether the thread was made by the system call before @ip, and starts here. */
+bool kuw_is_new_thread(struct kuw_state *w, const struct kuw_mapping *m, u64 ip);
 
 #endif /* KUW_STEP_H */

@@ -4,9 +4,9 @@
  * first byte says where in its code the frame is, and whether it was interrupted; a third of the
  * rest is the stack.
  */
-#include "ahead.h"
 #include "budgets.h"
 #include "fuzz.h"
+#include "step.h"
 
 #define CODE	0x10000ULL
 #define STACK	0x700000ULL
