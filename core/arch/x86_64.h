@@ -131,8 +131,4 @@ static inline bool kuw_is_direct_call(u64 before)
 	[12] = 72, [13] = 80, [14] = 88, [15] = 96, [16] = 168, \
 }
 
-/* The legacy vsyscall page. Programs call its entries, which return. */
-#define KUW_VSYSCALL		0xffffffffff600000ULL
-#define KUW_VSYSCALL_LEN	0x1000
-
 #endif /* KUW_ARCH_X86_64_H */

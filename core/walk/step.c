@@ -3,20 +3,6 @@
 #include "step.h"
 #include "budgets.h"
 
-/* Step from the vsyscall page, which has no file. Its entries are called, and push nothing. */
-static u32 step_vsyscall(struct kuw_state *w)
-{
-	u64 sp = w->regs.r[KUW_RSP], ra;
-	u32 ret = kuw_check_cfa(sp + KUW_WORD, sp, KUW_WORD);
-
-	if (ret)
-		return ret;
-	if (!kuw_try_word(w, sp, &ra))
-		return KUNWIND_STOP_STACK_FAULT;
-	return kuw_step_to(w, ra, sp + KUW_WORD, w->regs.r[KUW_RBP],
-			   w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST));
-}
-
 void kuw_restore_ra(struct kuw_state *w)
 {
 	const struct kuw_mapping *m;
@@ -70,13 +56,10 @@ u32 kuw_step(struct kuw_state *w)
 	/* Without the stack pointer, the walk cannot check that the CFA moves up. */
 	if (!(w->regs.known & 1u << KUW_RSP))
 		return KUNWIND_STOP_REG_UNKNOWN;
-	if (!m) {
-		if (pc - KUW_VSYSCALL < KUW_VSYSCALL_LEN && w->regs.word == KUW_WORD)
-			return step_vsyscall(w);
+	if (!m)
 		return kuw_step_without_rule(w, NULL, w->map->incomplete ?
 					     KUNWIND_STOP_INCOMPLETE_MAP :
 					     KUNWIND_STOP_NO_MAPPING);
-	}
 	if (!kuw_has_table(w, m))
 		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
 	rule = kuw_rule_at(m, pc);

@@ -12,7 +12,7 @@ struct kuw_rule_cache;
  * struct kuw_result - how a walk ended
  * @count: frames written
  * @proven: how many of them follow from tables, or from what the kernel has done (a signal frame
- *	without CFI, a uretprobe, the vsyscall page); the frames after them rest on a guess
+ *	without CFI, a uretprobe); the frames after them rest on a guess
  * @stop: enum kunwind_stop
  * @nr_interrupted: how many of @interrupted are filled in
  * @interrupted: the indexes, ascending, of frames that a signal interrupted: their address is

@@ -1550,10 +1550,10 @@ static void test_clone_interrupted(void **state)
 	program_check(s, COMPLETE, TEXT_IP(8), restorer, ip);
 }
 
-/* A call of a null pointer, or of any other place without code. */
+/* A call of a null pointer, of the vsyscall page, or of any other place without code. */
 static void test_bad_call(void **state)
 {
-	static const u64 bad[] = { 0, 0x1000, 0x7000000000 };
+	static const u64 bad[] = { 0, 0x1000, 0x7000000000, 0xffffffffff600400 };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -1566,16 +1566,6 @@ static void test_bad_call(void **state)
 	begin(P_RSP);
 	s->regs.ip = 0;
 	program_check(s, NO_MAPPING, 0);
-}
-
-static void test_vsyscall(void **state)
-{
-	const u64 vsyscall = 0xffffffffff600400;
-
-	begin(P_RSP);
-	s->regs.ip = vsyscall;
-	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
-	program_check(s, COMPLETE, vsyscall, P_RA(P_RSP), P_RA(P_START));
 }
 
 #define TEST(name)	cmocka_unit_test_teardown(name, drop)
@@ -1642,7 +1632,6 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_thread),
 	TEST(test_clone_interrupted),
 	TEST(test_bad_call),
-	TEST(test_vsyscall),
 };
 
 TEST_MAIN(tests)
