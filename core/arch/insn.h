@@ -14,29 +14,20 @@
 /* The operand is not a register, and is not addressed by one alone. */
 #define KUW_INSN_NO_REG		0xff
 
-/**
- * struct kuw_insn - one instruction
- * @op: its opcode; with 0x0f00 if it is from the two-byte map. 0 for those of other maps,
- *	which change no general register that a frame needs
- * @reg: the register operand, by DWARF number
- * @ext: the ModRM byte's reg field, where it extends the opcode
- * @memory: the other operand is in memory
- * @base: the other operand's register by DWARF number: its own, or what addresses it
- * @disp: what is added to @base
- * @imm: the immediate operand, sign-extended; of a jump, the distance
- * @wide: the operands have 64 bits
- * @narrow: the operands have 16 bits
- */
 struct kuw_insn {
+	/*
+	 * The opcode; with 0x0f00 if it is from the two-byte map. 0 for those of other maps, which
+	 * change no general register that a frame needs.
+	 */
 	u16 op;
-	u8 reg;
-	u8 ext;
-	u8 base;
-	bool memory;
-	bool wide;
-	bool narrow;
-	s32 disp;
-	s64 imm;
+	u8 reg;		/* the register operand, by DWARF number */
+	u8 ext;		/* the ModRM byte's reg field, where it extends the opcode */
+	u8 base;	/* the other operand's register: its own, or its address's */
+	bool memory;	/* the other operand is in memory */
+	bool wide;	/* the operands have 64 bits */
+	bool narrow;	/* the operands have 16 bits */
+	s32 disp;	/* what is added to @base */
+	s64 imm;	/* the immediate operand, sign-extended; of a jump, the distance */
 };
 
 /* Decode the instruction at @c, and go behind it. Return: whether it is a known one. */

@@ -11,29 +11,21 @@
 /* A step returns this, or a stop reason. */
 #define KUW_STEPPED		(~0u)
 
-/**
- * struct kuw_state - the full state of a walk, on the stack of its caller
- * @map: the address map
- * @regs: all registers, and which of them are known
- * @inner: the frame was interrupted, not left by a call: its ip is that of the next
- *	instruction, and not a return address
- * @moved: a step was made, so the frame is not the innermost
- * @guessed: one of the steps so far was a guess, so this frame is not proven
- * @eh_return: a frame of a function that can return to a handler was passed: see kuw_apply()
- * @switches: how many more steps may lead down: see kuw_may_move()
- * @faults: how many reads have failed without ending the walk
- * @insns: how many more instructions the walk may follow: see kuw_run_ahead()
- */
+/* The full state of a walk, on the stack of its caller. */
 struct kuw_state {
 	const struct kuw_map *map;
 	struct kuw_expr_regs regs;
+	/*
+	 * The frame was interrupted, not left by a call: its ip is that of the next instruction,
+	 * and not a return address.
+	 */
 	bool inner;
-	bool moved;
-	bool guessed;
-	bool eh_return;
-	u32 switches;
-	u32 faults;
-	u32 insns;
+	bool moved;		/* a step was made, so the frame is not the innermost */
+	bool guessed;		/* one of the steps was a guess, so this frame is not proven */
+	bool eh_return;		/* passed a function that can return to a handler: kuw_apply() */
+	u32 switches;		/* how many more steps may lead down: see kuw_may_move() */
+	u32 faults;		/* how many reads have failed without ending the walk */
+	u32 insns;		/* how many more instructions kuw_run_ahead() may follow */
 };
 
 /*

@@ -17,35 +17,25 @@ enum kuw_mapping_kind {
 	KUW_MAPPING_URETPROBE,	/* the kernel's page of uprobes: see KUW_TRAMPOLINE_BYTES */
 };
 
-/**
- * struct kuw_mapping - one executable mapping
- * @start: first address
- * @end: first address after it
- * @bias: address in memory minus address in the ELF file, modulo 2^64
- * @table: the table, if @kind is KUW_MAPPING_TABLE
- * @kind: enum kuw_mapping_kind
- */
+/* One executable mapping. */
 struct kuw_mapping {
 	u64 start;
-	u64 end;
-	u64 bias;
-	const struct kuw_table *table;
-	u32 kind;
+	u64 end;			/* the first address after it */
+	u64 bias;			/* address in memory minus the file's, modulo 2^64 */
+	const struct kuw_table *table;	/* if @kind is KUW_MAPPING_TABLE */
+	u32 kind;			/* enum kuw_mapping_kind */
 };
 
-/**
- * struct kuw_map - all executable mappings of an address space
- * @number: not 0, and unique among all maps of walks with the same cache
- * @count: how many mappings
- * @incomplete: some mappings are missing: there was no memory or time for them, there are
- *	too many, or the module would have had to wait for them
- * @mappings: sorted by address, disjoint
- */
+/* All executable mappings of an address space. */
 struct kuw_map {
-	u64 number;
+	u64 number;		/* not 0, and unique among all maps of walks with the same cache */
 	u32 count;
+	/*
+	 * Some mappings are missing: there was no memory or time for them, there are too many, or
+	 * the module would have had to wait for them.
+	 */
 	bool incomplete;
-	struct kuw_mapping mappings[];
+	struct kuw_mapping mappings[];	/* sorted by address, disjoint */
 };
 
 /* Return: the mapping that holds @addr, or NULL. */

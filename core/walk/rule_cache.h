@@ -24,32 +24,23 @@
  */
 #define KUW_CACHE_ENTRIES	2048
 
-/**
- * struct kuw_cache_entry - a rule that the walk can apply at an address
- * @pc: where the rule was looked up
- * @rule: the rule: plain, or of KUW_KIND_END
- * @epoch: the cache's when this was written
- */
+/* A rule that the walk can apply at an address. */
 struct kuw_cache_entry {
-	u64 pc;
-	struct kuw_rule rule;
-	u32 epoch;
+	u64 pc;			/* where the rule was looked up */
+	struct kuw_rule rule;	/* plain, or of KUW_KIND_END */
+	u32 epoch;		/* the cache's when this was written */
 };
 
 #define KUW_CACHE_BYTES		(KUW_CACHE_ENTRIES * sizeof(struct kuw_cache_entry))
 
-/**
- * struct kuw_rule_cache - the head of a cache, apart from its entries
- * @map: kuw_map.number of the map of this epoch
- * @entries: KUW_CACHE_BYTES of memory, aligned as by kmalloc()
- * @epoch: the epoch, never 0 while a walk uses the cache
- *
- * The owner sets @entries; all other fields, and the entries, start as zero.
+/*
+ * The head of a cache, apart from its entries. The owner sets @entries; all other fields, and the
+ * entries, start as zero.
  */
 struct kuw_rule_cache {
-	u64 map;
-	struct kuw_cache_entry *entries;
-	u32 epoch;
+	u64 map;				/* kuw_map.number of the map of this epoch */
+	struct kuw_cache_entry *entries;	/* KUW_CACHE_BYTES, aligned as by kmalloc() */
+	u32 epoch;				/* never 0 while a walk uses the cache */
 };
 
 /* Before a walk: begin a new epoch if the walk's map is another one. */

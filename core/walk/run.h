@@ -27,29 +27,30 @@ struct kuw_run_way {
 	u32 saved;
 };
 
-/*
- * @regs: the registers, as far as the code ahead changes them. Other callee-saved ones are the
- *	frame's own until the code restores them
- * @changed: the callee-saved registers that the code has restored
- * @saved: the callee-saved registers that the code has stored; @saved_at: where, by number
- * @rising: the last instructions have left stack, as before a tail call
- * @returned: the instruction is the frame's next one, behind a call; or it is known which
- *	registers those between have changed
- * @bottom: the frame's rsp, in the frame's own stack
- * @left: what rsp was when the code left that stack; 0 if it has not. A way that was kept
- *	for later does not know it
- */
+/* An attempt to follow the code. */
 struct kuw_run {
 	struct kuw_state *w;
+	/*
+	 * The registers, as far as the code ahead changes them. Other callee-saved ones are the
+	 * frame's own until the code restores them.
+	 */
 	struct kuw_expr_regs *regs;
 	u64 ip;
+	/*
+	 * The instruction is the frame's next one, behind a call; or it is known which registers
+	 * those between have changed.
+	 */
 	bool returned;
-	u64 bottom;
+	u64 bottom;		/* the frame's rsp, in the frame's own stack */
+	/*
+	 * What rsp was when the code left that stack; 0 if it has not. A way that was kept for
+	 * later does not know it.
+	 */
 	u64 left;
-	u32 changed;
-	u32 saved;
+	u32 changed;		/* the callee-saved registers that the code has restored */
+	u32 saved;		/* those that the code has stored */
 	u64 saved_at[KUW_NR_SAVES];
-	bool rising;
+	bool rising;		/* the last instructions have left stack, as before a tail call */
 	u32 nr_ways;
 	struct kuw_run_way *ways;
 	/* A jump that is taken for a tail call if no way leads to a ret. */

@@ -56,12 +56,11 @@ enum kuw_rule_kind {
 	KUW_KIND_END = 7,	/* the same, with an undefined return address: no caller */
 };
 
-/**
- * struct kuw_rule - a rule as the walk applies it
- * @bits: from the lowest: 3 bits enum kuw_rule_kind; 16 bits words from the register to
- *	the CFA; 8 bits index of its struct kuw_saves; 5 bits signed words from the CFA to
- *	the saved rbp, 0 if rbp is unchanged.
- *	For KUW_KIND_EXT and KUW_KIND_END: 29 bits index of its struct kuw_ext among the locs
+/*
+ * A rule as the walk applies it. Its bits, from the lowest: 3 bits enum kuw_rule_kind; 16 bits
+ * words from the register to the CFA; 8 bits index of its struct kuw_saves; 5 bits signed words
+ * from the CFA to the saved rbp, 0 if rbp is unchanged. For KUW_KIND_EXT and KUW_KIND_END: 29 bits
+ * index of its struct kuw_ext among the locs.
  *
  * For KUW_KIND_RSP and KUW_KIND_RBP, the return address is a word below the CFA. A rule has
  * four bytes, so that all frequent rules of a file fit into a few cache lines. With words of
@@ -132,17 +131,14 @@ struct kuw_saves {
 	s8 word[KUW_NR_SAVES];
 };
 
-/**
- * struct kuw_ext - a rule in full
- * @nr_locs: how many registers are listed. The others are unchanged, and an unlisted return
- *	address is a word below the CFA
- * @signal: it is a signal frame
- * @locs: [0] is that of the CFA; those of the registers follow
+/*
+ * A rule in full. Registers that it does not list are unchanged, and an unlisted return address
+ * is a word below the CFA.
  */
 struct kuw_ext {
-	u32 nr_locs;
-	u32 signal;
-	struct kuw_loc locs[];
+	u32 nr_locs;		/* registers that are listed */
+	u32 signal;		/* it is a signal frame */
+	struct kuw_loc locs[];	/* [0] is that of the CFA; those of the registers follow */
 };
 
 /*
@@ -154,54 +150,30 @@ static inline u32 kuw_pair(u8 before, u8 rule, u8 distance)
 	return before | rule << 8 | distance << 16;
 }
 
-/**
- * struct kuw_table - the header
- * @base: file address of offset 0
- * @span: bytes of text from there to the end of the last row
- * @bytes: of the whole table
- * @nr_rows: rows
- * @nr_rules: rules
- * @nr_pairs: pairs
- * @nr_places: places of entries
- * @nr_fdes: FDEs that it was compiled from
- * @nr_bad: records that were left out: damaged, or not expressible in a table
- * @eh_frame_len: bytes of .eh_frame, up to where the compiler could read it
- * @blocks_off: struct kuw_block[], see above
- * @index_off: u16[], see above
- * @places_off: u8[2 * @nr_places], the entries: see above
- * @pairs_off: u32[@nr_pairs], see kuw_pair()
- * @saves_off: struct kuw_saves[]
- * @locs_off: struct kuw_loc[], which hold the struct kuw_ext
- * @expr_off: the pool of expressions
- * @expr_len: its bytes
- * @nr_segments: executable segments
- * @segments_off: struct kuw_segment[]
- * @word: bytes of a word: 8, or 4 in a file for i386
- * @rules: by rank
- */
+/* The header. Offsets are from its own start. */
 struct kuw_table {
-	u64 base;
-	u64 span;
-	u32 bytes;
+	u64 base;		/* file address of offset 0 */
+	u64 span;		/* bytes of text from there to the end of the last row */
+	u32 bytes;		/* of the whole table */
 	u32 nr_rows;
 	u32 nr_rules;
 	u32 nr_pairs;
-	u32 nr_places;
-	u32 nr_fdes;
-	u32 nr_bad;
-	u32 eh_frame_len;
-	u32 blocks_off;
-	u32 index_off;
-	u32 places_off;
-	u32 pairs_off;
-	u32 saves_off;
-	u32 locs_off;
-	u32 expr_off;
-	u32 expr_len;
-	u32 nr_segments;
-	u32 segments_off;
-	u32 word;
-	struct kuw_rule rules[];
+	u32 nr_places;		/* of entries */
+	u32 nr_fdes;		/* that it was compiled from */
+	u32 nr_bad;		/* records left out: damaged, or not expressible in a table */
+	u32 eh_frame_len;	/* bytes of .eh_frame, up to where the compiler could read it */
+	u32 blocks_off;		/* struct kuw_block[] */
+	u32 index_off;		/* u16[] */
+	u32 places_off;		/* u8[2 * nr_places], the entries */
+	u32 pairs_off;		/* u32[nr_pairs], see kuw_pair() */
+	u32 saves_off;		/* struct kuw_saves[] */
+	u32 locs_off;		/* struct kuw_loc[], which hold the struct kuw_ext */
+	u32 expr_off;		/* the pool of expressions */
+	u32 expr_len;		/* its bytes */
+	u32 nr_segments;	/* executable ones */
+	u32 segments_off;	/* struct kuw_segment[] */
+	u32 word;		/* bytes of a word: 8, or 4 in a file for i386 */
+	struct kuw_rule rules[];	/* by rank */
 };
 
 static inline const void *kuw_table_at(const struct kuw_table *table, u32 off)
@@ -247,13 +219,10 @@ static inline struct kuw_look kuw_table_look(const struct kuw_table *table)
 	};
 }
 
-/**
- * struct kuw_hit - what a look-up found
- * @code: where the code ends that holds
- * @low: the low byte of its entry's offset, or NULL if the entry starts in an earlier bucket
- */
+/* What a look-up found. */
 struct kuw_hit {
-	const u8 *code;
+	const u8 *code;		/* where the code ends that holds */
+	/* The low byte of its entry's offset, or NULL if that starts in an earlier bucket. */
 	const u8 *low;
 };
 
@@ -284,12 +253,9 @@ static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u
 	};
 }
 
-/**
- * kuw_table_find() - the rule that holds at an offset
- * @table: the table
- * @off: offset from its base, below its span
- *
- * Return: the rule; if no FDE covers the offset, rule 0, which is KUW_KIND_NONE.
+/*
+ * Return: the rule that holds at an offset from the base, which is below the span; if no FDE
+ * covers that, rule 0, which is KUW_KIND_NONE.
  */
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off);
 
@@ -297,38 +263,22 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off);
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		      struct kuw_rules *rules);
 
-/**
- * kuw_table_rules() - everything that the table knows about an address
- * @table: the table
- * @vaddr: file address
- * @rules: the answer
- *
- * For tests and tools.
- */
+/* Everything that the table knows about a file address. For tests and tools. */
 void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		     struct kuw_rules *rules);
 
-/**
- * kuw_table_expr() - the bytes of an expression
- * @table: the table
- * @loc: a loc of KUW_EXPR or KUW_EXPR_MEM
- * @len: how many bytes
- *
- * Return: the bytes, or NULL if there is no such expression.
+/*
+ * Return: the @len bytes of the expression of a loc of KUW_EXPR or KUW_EXPR_MEM, or NULL if there
+ * is no such expression.
  */
 const u8 *kuw_table_expr(const struct kuw_table *table,
 			 const struct kuw_loc *loc, u32 *len);
 
-/**
- * kuw_table_bias() - where a mapping of the file puts its addresses
- * @table: the file's table
- * @start: first address of the mapping
- * @len: its bytes
- * @off: the file offset mapped at @start
- * @bias: address in memory minus address in the file, modulo 2^64
- *
+/*
+ * Where a mapping of @len bytes at @start puts the addresses of the file, of which the offset
+ * @off is at its start. @bias: address in memory minus address in the file, modulo 2^64.
  * Return: false if no executable segment of the file is at @off, or if two segments fit and
- *	nothing tells which one is meant.
+ * nothing tells which one is meant.
  */
 bool kuw_table_bias(const struct kuw_table *table, u64 start, u64 len, u64 off,
 		    u64 *bias);

@@ -80,25 +80,17 @@ struct cover {
 	struct kuw_look look;
 };
 
-/*
- * The state of the loop, on the stack of kuw_walk().
- * @sp, @bp: of the current frame, whose ip is the last one written
- * @pc: where to look up the frame's rule: its ip, or one less if a call left the frame
- * @out: where to write the next frame
- * @last: the end of the room for frames
- * @faults: failed reads that walk_mixed() has not counted yet
- * @in: the table that the last look-up was in
- */
+/* The state of the loop, on the stack of kuw_walk(). */
 struct fast {
 	const struct kuw_map *map;
 	struct kuw_rule_cache *cache;
-	u64 sp;
+	u64 sp;			/* of the current frame, whose ip is the last one written */
 	u64 bp;
-	u64 pc;
-	u64 *out;
-	u64 *last;
-	u32 faults;
-	struct cover in;
+	u64 pc;			/* where its rule is: its ip, or one less if a call left it */
+	u64 *out;		/* where to write the next frame */
+	u64 *last;		/* the end of the room for frames */
+	u32 faults;		/* failed reads that walk_mixed() has not counted yet */
+	struct cover in;	/* the table that the last look-up was in */
 };
 
 /* Return: whether a table covers @pc. */
