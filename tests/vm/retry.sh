@@ -197,6 +197,7 @@ ok "nothing is left" nothing_left
 modprobe -r kunwind-test
 
 # NMIs alone walk a process that maps nothing more, as samples of perf do on most machines. This shell, on the other CPU, starts none meanwhile.
+ok "kunwind is told so again" reload attach_work_ms=0
 modprobe kunwind-test
 taskset --pid --cpu-list 1 $$ >"$SCRATCH/said"
 taskset --cpu-list 0 "$BUILT/busy" &
