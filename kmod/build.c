@@ -41,6 +41,8 @@ struct build {
 	const struct kw_source *src;
 	u8 *eh_frame;
 	u8 *gopclntab;
+	struct kuw_elf_file file;
+	struct kuw_area piece;
 	struct kuw_elf elf;
 	struct kuw_image image;
 	struct kuw_compile compile;
@@ -159,31 +161,34 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 	return 0;
 }
 
+/* For the ELF reader. */
+static int read_piece(struct kuw_elf_file *file, u64 off, u32 len, const u8 **bytes)
+{
+	struct build *b = container_of(file, struct build, file);
+	struct kuw_area *piece = &b->piece;
+
+	if (WARN_ON_ONCE(len > KUW_ELF_MAX_READ))
+		return -EINVAL;
+	/* Most files have a page of headers; a hostile file can have 256 KiB. */
+	if (len > piece->bytes) {
+		area_free(b, piece->mem, piece->bytes);
+		piece->bytes = max(len, MIN_AREA);
+		piece->mem = area_alloc(b, piece->bytes);
+		if (!piece->mem)
+			return -ENOMEM;
+	}
+	*bytes = piece->mem;
+	return read_bytes(b->src, piece->mem, off, len);
+}
+
 static int read_elf(struct build *b)
 {
-	void *piece = NULL;
-	u32 room = 0, len;
-	u64 off;
-	int ret = 0;
+	int ret;
 
-	kuw_elf_init(&b->elf, b->src->size);
-	while (!ret && kuw_elf_want(&b->elf, &off, &len)) {
-		if (WARN_ON_ONCE(len > KUW_ELF_MAX_READ))
-			ret = -EINVAL;
-		/* Most files have a page of headers; a hostile file can have 256 KiB. */
-		if (!ret && len > room) {
-			area_free(b, piece, room);
-			room = max(len, MIN_AREA);
-			piece = area_alloc(b, room);
-			if (!piece)
-				return -ENOMEM;
-		}
-		if (!ret)
-			ret = read_bytes(b->src, piece, off, len);
-		if (!ret)
-			ret = kuw_elf_feed(&b->elf, piece, len);
-	}
-	area_free(b, piece, room);
+	b->file.size = b->src->size;
+	b->file.read = read_piece;
+	ret = kuw_elf_read(&b->elf, &b->file);
+	area_free(b, b->piece.mem, b->piece.bytes);
 	return ret;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The reader finds what unwinding needs of an ELF file: where .eh_frame is, where the
- * executable segments are, and the build ID. It asks for pieces of the file, and never
- * holds more than one of them (gABI, LSB Core 10.6).
+ * executable segments are, and the build ID. It has its caller read pieces of the file, one
+ * at a time (gABI, LSB Core 10.6).
  */
 #ifndef KUW_ELF_H
 #define KUW_ELF_H
@@ -10,7 +10,7 @@
 #include "kunwind_port.h"
 #include "budgets.h"
 
-/* The longest piece that kuw_elf_want() asks for. */
+/* The longest piece that the reader asks for. */
 #define KUW_ELF_MAX_READ	(KUW_MAX_SHDRS * 64u)
 /* How often a name that is looked for may be among the section names: others may end with it. */
 #define KUW_ELF_NAMES		4
@@ -33,7 +33,6 @@ struct kuw_segment {
 
 /**
  * struct kuw_elf - an ELF file as far as unwinding needs it
- * @file_size: bytes of the file; kuw_elf_want() asks for nothing beyond them
  * @word: bytes of an address: 8, or 4 in a file for i386
  * @eh_frame: where .eh_frame is
  * @eh_frame_exact: @eh_frame has the section's length; else it reaches to the end of the
@@ -46,7 +45,6 @@ struct kuw_segment {
  * @build_id_len: its bytes, 0 if there is none
  */
 struct kuw_elf {
-	u64 file_size;
 	u32 word;
 	struct kuw_range eh_frame;
 	struct kuw_range gopclntab;
@@ -56,47 +54,27 @@ struct kuw_elf {
 	bool eh_frame_exact;
 	u8 build_id_len;
 	u8 build_id[KUW_BUILD_ID_MAX];
-	/* private: the reader's own; see elf.c */
-	u32 state;
-	u32 phnum;
-	u64 phoff;
-	u64 shoff;
-	u32 shnum;
-	u32 shstrndx;
-	struct kuw_range eh_frame_hdr;
-	struct kuw_range notes[KUW_MAX_NOTE_SEGMENTS];
-	u32 nr_notes;
-	u32 note;
-	struct kuw_range names;
+	/* private: all segments; too large for elf.c's stack */
 	struct kuw_segment loads[KUW_MAX_SEGMENTS];
 	u32 nr_loads;
-	u32 name_at[KUW_ELF_NAMES];
-	u32 nr_names;
-	u32 go_name_at[KUW_ELF_NAMES];
-	u32 nr_go_names;
 };
 
-void kuw_elf_init(struct kuw_elf *elf, u64 file_size);
-
 /**
- * kuw_elf_want() - what to read next
- * @elf: the reader
- * @off: where in the file
- * @len: how many bytes, at most KUW_ELF_MAX_READ and inside the file
- *
- * Return: 1 if kuw_elf_feed() wants these bytes, 0 if all is known.
+ * struct kuw_elf_file - how the caller reads the file
+ * @size: its bytes
+ * @read: read @len bytes at @off, which are in the file, and at most KUW_ELF_MAX_READ. The bytes
+ *	stay until the next call. Return: 0, or the caller's own error
  */
-int kuw_elf_want(const struct kuw_elf *elf, u64 *off, u32 *len);
+struct kuw_elf_file {
+	u64 size;
+	int (*read)(struct kuw_elf_file *file, u64 off, u32 len, const u8 **bytes);
+};
 
-/**
- * kuw_elf_feed() - take the bytes that kuw_elf_want() named
- * @elf: the reader
- * @bytes: the bytes
- * @len: the length that kuw_elf_want() set
- *
- * Return: 0; -ENOEXEC if it is no ELF file of this architecture; -EINVAL if
- *	it contradicts itself; -ENODATA if it has no unwind information.
+/*
+ * Read a file. Return: 0; -ENOEXEC if it is no ELF file of this architecture; -EINVAL if it
+ * contradicts itself; -ENODATA if it has no unwind information; an error of @file. A build ID
+ * that has been found stays with an error, too.
  */
-int kuw_elf_feed(struct kuw_elf *elf, const void *bytes, u32 len);
+int kuw_elf_read(struct kuw_elf *elf, struct kuw_elf_file *file);
 
 #endif /* KUW_ELF_H */

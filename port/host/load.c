@@ -25,29 +25,37 @@ static u8 *piece(const struct host_source *source, u64 off, u64 len)
 	return copy;
 }
 
+/* How the ELF reader reads the file. */
+struct reading {
+	struct kuw_elf_file file;
+	const struct host_source *source;
+	u8 *piece;
+};
+
+static int read_piece(struct kuw_elf_file *file, u64 off, u32 len, const u8 **bytes)
+{
+	struct reading *r = (struct reading *)file;
+
+	if (len > KUW_ELF_MAX_READ || off > file->size || len > file->size - off)
+		__builtin_trap();
+	free(r->piece);
+	r->piece = piece(r->source, off, len);
+	*bytes = r->piece;
+	return r->piece ? 0 : -EIO;
+}
+
 int host_read_elf(struct host_table *t, const struct host_source *source)
 {
+	struct reading r = { .file = { source->size, read_piece }, .source = source };
 	struct kuw_elf *elf = &t->elf;
-	u64 off;
-	u32 len;
 	int ret;
 
 	memset(t, 0, sizeof(*t));
 	t->stage = "ELF";
-	kuw_elf_init(elf, source->size);
-	while (kuw_elf_want(elf, &off, &len)) {
-		u8 *bytes;
-
-		if (len > KUW_ELF_MAX_READ)
-			__builtin_trap();
-		bytes = piece(source, off, len);
-		if (!bytes)
-			return -EIO;
-		ret = kuw_elf_feed(elf, bytes, len);
-		free(bytes);
-		if (ret)
-			return ret;
-	}
+	ret = kuw_elf_read(elf, &r.file);
+	free(r.piece);
+	if (ret)
+		return ret;
 
 	t->stage = "sections";
 	t->eh_frame = piece(source, elf->eh_frame.off, elf->eh_frame.len);

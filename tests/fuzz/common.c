@@ -17,7 +17,6 @@ static u8 *copy_of(const u8 *bytes, u32 len)
 int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len)
 {
 	memset(t, 0, sizeof(*t));
-	t->elf.file_size = 1 << 20;
 	t->elf.segments[0] = (struct kuw_segment){
 		.off = 0x1000, .vaddr = FUZZ_TEXT, .filesz = FUZZ_TEXT_LEN,
 	};

@@ -24,7 +24,6 @@ int synth_compile(struct host_table *t, const struct buf *eh_frame)
 int synth_compile_word(struct host_table *t, const struct buf *eh_frame, u32 word)
 {
 	memset(t, 0, sizeof(*t));
-	t->elf.file_size = 1 << 20;
 	t->elf.segments[0] = (struct kuw_segment){
 		.off = 0x1000, .vaddr = BUILD_TEXT, .filesz = BUILD_TEXT_LEN,
 	};

@@ -334,6 +334,41 @@ static void test_notes(void **state)
 	assert_int_equal(table.elf.build_id_len, 0);
 }
 
+/* A file of which only some pieces can be read. */
+struct failing {
+	struct kuw_elf_file file;
+	u32 left;
+};
+
+static int read_failing(struct kuw_elf_file *f, u64 off, u32 len, const u8 **bytes)
+{
+	struct failing *failing = (struct failing *)f;
+
+	assert_true(len && off <= f->size && len <= f->size - off);
+	*bytes = file.bytes + off;
+	return failing->left-- ? 0 : -EIO;
+}
+
+/* The caller's own error comes out, and a build ID that was found before it stays. */
+static void test_read_errors(void **state)
+{
+	struct failing failing = { .file.read = read_failing };
+	static struct kuw_elf elf;
+	u32 n;
+
+	make((struct elf_spec){ 0 });
+	failing.file.size = file.len;
+	/* Head, program headers, note, .eh_frame_hdr, the names' header, names, section headers. */
+	for (n = 0; n < 7; n++) {
+		failing.left = n;
+		assert_int_equal(kuw_elf_read(&elf, &failing.file), -EIO);
+		assert_int_equal(elf.build_id_len, n < 3 ? 0 : 20);
+	}
+	failing.left = n;
+	assert_int_equal(kuw_elf_read(&elf, &failing.file), 0);
+	assert_int_equal(failing.left, 0);
+}
+
 static void test_bias(void **state)
 {
 	u64 bias = 1;
@@ -436,6 +471,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_eh_frame_hdr),
 	TEST(test_sections),
 	TEST(test_notes),
+	TEST(test_read_errors),
 	TEST(test_bias),
 	TEST(test_three_segments),
 	TEST(test_shared_page),
