@@ -11,7 +11,8 @@ struct kuw_item {
 	u32 value;
 };
 
-#define KUW_RADIX_BITS	11
+/* Bytes of a key. */
+#define KUW_SORT_BYTES	4
 
 /**
  * struct kuw_sort - a sort
@@ -22,13 +23,9 @@ struct kuw_sort {
 	struct kuw_item *items;
 	u32 n;
 	/* private: */
-	u32 step;
+	u32 pass;
 	u32 pos;
-	u32 differ;
-	u32 shift;
-	bool unsorted;
-	bool odd;
-	u32 histogram[1u << KUW_RADIX_BITS];
+	u32 place[KUW_SORT_BYTES][U8_MAX + 1];
 };
 
 /* Start to sort @n items by key. */
