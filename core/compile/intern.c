@@ -8,51 +8,57 @@
 #define MOVES_MAX_BITS	10
 #define BYTES_PER_MOVE	128
 
-static u32 *hash_slots(struct kuw_intern *in, bool rules)
+/* What is interned. An item starts with its key, which is @words of 8 bytes. */
+enum kind { SETS, RULES };
+
+static const struct {
+	u32 area;
+	u32 bytes;
+	u32 words;
+} kinds[] = {
+	[SETS] = { KUW_AREA_REGS, sizeof(struct kuw_regset), KUW_NR_REGS },
+	[RULES] = { KUW_AREA_RULES, sizeof(struct kuw_ruleset),
+		    offsetof(struct kuw_ruleset, uses) / sizeof(u64) },
+};
+
+static void *item(const struct kuw_intern *in, enum kind kind, u32 number)
 {
-	return (u32 *)kuw_area(in->areas, KUW_AREA_HASH) + ((u64)rules << in->hash_bits);
+	return (u8 *)kuw_area(in->areas, kinds[kind].area) + (u64)number * kinds[kind].bytes;
 }
 
-static u32 slot_of(const struct kuw_intern *in, u32 hash)
-{
-	return hash & ((1u << in->hash_bits) - 1);
-}
-
-static u32 regs_hash(const u64 *reg)
+static u32 hash_of(const void *key, u32 words)
 {
 	u64 h = 0;
 	u32 i;
 
-	for (i = 0; i < KUW_NR_REGS; i++)
-		h = (h ^ reg[i]) * KUW_MIX;
-	return h >> 32;
-}
-
-static u32 rule_hash(u64 cfa, u32 regs, u32 signal)
-{
-	u64 h = cfa * KUW_MIX + (regs * 2 + signal) * KUW_MIX2;
-
+	for (i = 0; i < words; i++)
+		h = (h ^ get_unaligned_le64((u8 *)key + 8 * i)) * KUW_MIX;
 	return (h ^ h >> 29) * KUW_MIX >> 32;
 }
 
 /*
- * Slots hold number + 1. Half of them stay empty, so a probe ends soon. What collides here
- * collided in the smaller hash, too, so at most KUW_MAX_PROBES slots are taken.
+ * Slots hold number + 1. Half of them stay empty, so a probe ends soon. Return: the slot that has
+ * the key, or the one that it may take; NULL after KUW_MAX_PROBES.
  */
-static u32 *free_slot(struct kuw_intern *in, bool rules, u32 hash)
+static u32 *find(const struct kuw_intern *in, enum kind kind, const void *key)
 {
-	u32 *slots = hash_slots(in, rules), at = slot_of(in, hash);
+	u32 *slots = (u32 *)kuw_area(in->areas, KUW_AREA_HASH) + ((u64)kind << in->hash_bits);
+	u32 at = hash_of(key, kinds[kind].words), tries, *slot;
 
-	while (slots[at])
-		at = slot_of(in, at + 1);
-	return &slots[at];
+	for (tries = 0; tries < KUW_MAX_PROBES; tries++, at++) {
+		slot = &slots[at & ((1u << in->hash_bits) - 1)];
+		if (!*slot || !memcmp(item(in, kind, *slot - 1), key, 8 * kinds[kind].words))
+			return slot;
+	}
+	return NULL;
 }
 
-/* Fill the hash, whose area has grown. */
+/*
+ * Fill the hash, whose area has grown. What collides here collided in the smaller hash, too, so
+ * each item finds a slot.
+ */
 static void rehash(struct kuw_intern *in)
 {
-	const struct kuw_ruleset *rules = kuw_area(in->areas, KUW_AREA_RULES);
-	const struct kuw_regset *regs = kuw_area(in->areas, KUW_AREA_REGS);
 	u64 slots = in->areas->area[KUW_AREA_HASH].bytes / (2 * sizeof(u32));
 	u32 i;
 
@@ -60,10 +66,9 @@ static void rehash(struct kuw_intern *in)
 		in->hash_bits++;
 	memset(kuw_area(in->areas, KUW_AREA_HASH), 0, (2ULL << in->hash_bits) * sizeof(u32));
 	for (i = 0; i < in->nr_regs; i++)
-		*free_slot(in, false, regs[i].hash) = i + 1;
-	for (i = KUW_RULE_NONE + 1; i < in->nr_rules; i++)
-		*free_slot(in, true, rule_hash(rules[i].cfa, rules[i].regs,
-					       rules[i].signal)) = i + 1;
+		*find(in, SETS, item(in, SETS, i)) = i + 1;
+	for (i = 0; i < in->nr_rules; i++)
+		*find(in, RULES, item(in, RULES, i)) = i + 1;
 }
 
 /* Return: whether the hash has room for one more of each. */
@@ -80,49 +85,31 @@ static bool hash_room(struct kuw_intern *in)
 	return true;
 }
 
-static bool same_regs(const u64 *a, const u64 *b)
+/* Find or add a set or a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
+static int find_or_add(struct kuw_intern *in, enum kind kind, const void *key, u32 *number)
 {
-	u64 diff = 0;
-	u32 i;
-
-	for (i = 0; i < KUW_NR_REGS; i++)
-		diff |= a[i] ^ b[i];
-	return !diff;
-}
-
-/* Find or add a set. Return: 0 and its number, -ENOSPC, -E2BIG. */
-static int intern_regs(struct kuw_intern *in, const u64 *reg, u32 *number)
-{
-	struct kuw_regset *regs = kuw_area(in->areas, KUW_AREA_REGS);
-	u32 *slots, hash = regs_hash(reg), at, tries = KUW_MAX_PROBES;
+	u32 *nr = kind == SETS ? &in->nr_regs : &in->nr_rules, *slot;
 
 	if (!hash_room(in))
 		return -ENOSPC;
-	slots = hash_slots(in, false);
-	for (at = slot_of(in, hash); slots[at]; at = slot_of(in, at + 1)) {
-		*number = slots[at] - 1;
-		if (regs[*number].hash == hash &&
-		    same_regs(regs[*number].reg, reg))
-			return 0;
-		if (!--tries)
-			return -E2BIG;
-	}
-	if (in->nr_regs == KUW_MAX_RULES)
+	slot = find(in, kind, key);
+	if (!slot || (!*slot && *nr == KUW_MAX_RULES))
 		return -E2BIG;
-	if (!kuw_area_room(in->areas, KUW_AREA_REGS, (in->nr_regs + 1ULL) * sizeof(*regs)))
-		return -ENOSPC;
-	regs += in->nr_regs;
-	memcpy(regs->reg, reg, sizeof(regs->reg));
-	regs->hash = hash;
-	regs->saves = KUW_NO_SAVES;
-	*number = in->nr_regs++;
-	slots[at] = in->nr_regs;
+	if (!*slot) {
+		if (!kuw_area_room(in->areas, kinds[kind].area, (*nr + 1ULL) * kinds[kind].bytes))
+			return -ENOSPC;
+		memset(item(in, kind, *nr), 0, kinds[kind].bytes);
+		memcpy(item(in, kind, *nr), key, 8 * kinds[kind].words);
+		*slot = ++*nr;
+	}
+	*number = *slot - 1;
 	return 0;
 }
 
 /* By default a register is unchanged, and the return address is right below the CFA. */
 int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len)
 {
+	const struct kuw_ruleset none = { .cfa = 0 };
 	u32 bits = MOVES_MIN_BITS, i, number;
 	u64 reg[KUW_NR_REGS], moves;
 
@@ -130,19 +117,16 @@ int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len)
 		bits++;
 	moves = sizeof(struct kuw_move) << bits;
 	in->move_shift = 64 - bits;
-	if (!kuw_area_room(in->areas, KUW_AREA_RULES, sizeof(struct kuw_ruleset)) ||
-	    !kuw_area_room(in->areas, KUW_AREA_MOVES, 2 * moves))
-		return -ENOSPC;
 	for (i = 0; i < KUW_NR_REGS; i++)
 		reg[i] = kuw_loc_pack(KUW_SAME, 0, i, 0);
 	reg[KUW_RA] = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, -(s32)in->word);
-	if (intern_regs(in, reg, &number))
+	/* No CFA's rule is 0, so no row has the rule KUW_RULE_NONE. */
+	if (!kuw_area_room(in->areas, KUW_AREA_MOVES, 2 * moves) ||
+	    find_or_add(in, SETS, reg, &number) || find_or_add(in, RULES, &none, &number))
 		return -ENOSPC;
-	memset(kuw_area(in->areas, KUW_AREA_RULES), 0, sizeof(struct kuw_ruleset));
-	/* No CFA's rule is 0, and in set 0, register 0 has rule 0 already: zeros say nothing. */
+	/* Likewise, and in set 0, register 0 has rule 0 already: zeros say nothing. */
 	in->moves = kuw_area(in->areas, KUW_AREA_MOVES);
 	memset(in->moves, 0, 2 * moves);
-	in->nr_rules = 1;
 	return 0;
 }
 
@@ -155,56 +139,25 @@ int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, u64 loc)
 
 	memcpy(set, sets[from].reg, sizeof(set));
 	set[kuw_loc_unpack(loc).target] = loc;
-	err = intern_regs(in, set, regs);
+	err = find_or_add(in, SETS, set, regs);
 	if (err)
 		return err;
 	*kuw_intern_move(in, true, loc, from) = (struct kuw_move){ loc, from, *regs };
 	return 0;
 }
 
-/* Find or add a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
-static int intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, u32 signal, u32 *number)
-{
-	struct kuw_ruleset *rules = kuw_area(in->areas, KUW_AREA_RULES), *rule;
-	u32 *slots, at, tries = KUW_MAX_PROBES;
-
-	if (!hash_room(in))
-		return -ENOSPC;
-	slots = hash_slots(in, true);
-	at = slot_of(in, rule_hash(cfa, regs, signal));
-	for (; slots[at]; at = slot_of(in, at + 1)) {
-		*number = slots[at] - 1;
-		rule = &rules[*number];
-		if (rule->cfa == cfa && rule->regs == regs &&
-		    rule->signal == signal)
-			return 0;
-		if (!--tries)
-			return -E2BIG;
-	}
-	if (in->nr_rules == KUW_MAX_RULES)
-		return -E2BIG;
-	if (!kuw_area_room(in->areas, KUW_AREA_RULES, (in->nr_rules + 1ULL) * sizeof(*rules)))
-		return -ENOSPC;
-	rule = &rules[in->nr_rules];
-	memset(rule, 0, sizeof(*rule));
-	rule->cfa = cfa;
-	rule->regs = regs;
-	rule->signal = signal;
-	*number = in->nr_rules++;
-	slots[at] = in->nr_rules;
-	return 0;
-}
-
 int kuw_intern_new_rule(struct kuw_intern *in, u64 cfa, u32 from, u32 *rule)
 {
-	u32 regs = from & U16_MAX;
+	const struct kuw_ruleset key = {
+		.cfa = cfa, .regs = from & U16_MAX, .signal = from >> 31,
+	};
 	int err;
 
 	/* A frame needs a CFA, unless it is the outermost. */
 	if (kuw_loc_how(cfa) == KUW_UNDEF &&
-	    kuw_loc_how(kuw_intern_get(in, regs, KUW_RA)) != KUW_UNDEF)
+	    kuw_loc_how(kuw_intern_get(in, key.regs, KUW_RA)) != KUW_UNDEF)
 		return -EINVAL;
-	err = intern_rule(in, cfa, regs, from >> 31, rule);
+	err = find_or_add(in, RULES, &key, rule);
 	if (err)
 		return err;
 	*kuw_intern_move(in, false, cfa, from) = (struct kuw_move){ cfa, from, *rule };

@@ -10,22 +10,23 @@
 #include "rule.h"
 
 #define KUW_MIX		0xff51afd7ed558ccdULL
-#define KUW_MIX2	0xc4ceb9fe1a85ec53ULL
 
 /* The number of the rule of addresses that no FDE covers. */
 #define KUW_RULE_NONE	0
 
 #define KUW_NO_SAVES	(~0u)
 
-/* @saves: its index in the table, or KUW_NO_SAVES. @plain: struct kuw_saves can express it. */
+/*
+ * @reg is the key. kuw_rank() sets the others. @saves: its index in the table, or KUW_NO_SAVES.
+ * @plain: struct kuw_saves can express it.
+ */
 struct kuw_regset {
 	u64 reg[KUW_NR_REGS];
-	u32 hash;
 	u32 saves;
 	bool plain;
 };
 
-/* @uses: how often the sample of kuw_pairs_count() has it. */
+/* All but @uses is the key. @uses: how often the sample of kuw_pairs_count() has it. */
 struct kuw_ruleset {
 	u64 cfa;
 	u32 regs;

@@ -109,8 +109,10 @@ static void count_rules(struct kuw_rank *r)
 	struct kuw_regset *regs;
 	u32 i;
 
-	for (i = 0; i < r->intern->nr_regs; i++)
+	for (i = 0; i < r->intern->nr_regs; i++) {
 		sets[i].plain = plain_regs(r, &sets[i], NULL);
+		sets[i].saves = KUW_NO_SAVES;
+	}
 	for (i = 1; i < r->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
