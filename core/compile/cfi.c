@@ -387,22 +387,18 @@ static u64 one_op(struct machine *m)
 
 static noinline int run_program(struct machine *m)
 {
-	bool more;
 	u64 loc;
 
 	/* Each instruction consumes at least one byte. */
-	do {
-		more = kuw_left(&m->in);
-		if (more)
-			loc = one_op(m);
-		else if (kuw_good(&m->in))
-			/* The last row ends with the FDE. */
-			loc = max_t(u64, m->loc, m->end);
-		else
-			return m->err ?: -EINVAL;
+	while (kuw_left(&m->in)) {
+		loc = one_op(m);
 		if (loc != m->loc)
 			move_to(m, loc);
-	} while (more);
+	}
+	if (!kuw_good(&m->in))
+		return m->err ?: -EINVAL;
+	/* The last row ends with the FDE. */
+	end_row(m);
 	return m->err;
 }
 

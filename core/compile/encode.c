@@ -41,13 +41,13 @@ int kuw_encode_layout(struct kuw_encode *en)
 		.base = en->scan->base,
 		.span = en->place->end,
 		.nr_rows = en->place->nr_rows,
-		.nr_rules = en->rank->intern->nr_rules,
+		.nr_rules = en->scan->intern->nr_rules,
 		.nr_pairs = en->rank->pairs->nr,
 		.nr_places = en->place->nr_places,
 		.nr_fdes = en->scan->nr_fdes,
 		.nr_bad = en->scan->nr_bad,
 		.eh_frame_len = en->scan->pos,
-		.expr_len = en->rank->intern->exprs_len,
+		.expr_len = en->scan->intern->exprs_len,
 		.nr_segments = en->scan->elf->nr_segments,
 		.word = en->scan->eh_frame.word,
 	}, *table;
@@ -56,21 +56,21 @@ int kuw_encode_layout(struct kuw_encode *en)
 	/* Offsets in the table have 32 bits. */
 	if (bytes > S32_MAX)
 		return -E2BIG;
-	if (!kuw_area_room(en->areas, KUW_AREA_TABLE, bytes)) {
+	if (!kuw_area_room(en->scan->areas, KUW_AREA_TABLE, bytes)) {
 		/* Not a byte more: this area is the result, which stays. */
-		en->areas->grow_bytes = bytes;
+		en->scan->areas->grow_bytes = bytes;
 		return -ENOSPC;
 	}
 	head.bytes = bytes;
 	en->bytes = bytes;
-	table = kuw_area(en->areas, KUW_AREA_TABLE);
+	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
 	memset(table, 0, head.blocks_off);
 	*table = head;
 	memcpy((u8 *)table + head.pairs_off, en->rank->pairs->pair, head.nr_pairs * sizeof(u32));
 	memcpy((u8 *)table + head.segments_off, en->scan->elf->segments,
 	       head.nr_segments * sizeof(struct kuw_segment));
 	if (head.expr_len)
-		memcpy((u8 *)table + head.expr_off, kuw_area(en->areas, KUW_AREA_EXPRS),
+		memcpy((u8 *)table + head.expr_off, kuw_area(en->scan->areas, KUW_AREA_EXPRS),
 		       head.expr_len);
 	kuw_rank_write(en->rank, table);
 	return 0;
@@ -82,7 +82,7 @@ int kuw_encode_layout(struct kuw_encode *en)
  */
 static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
 {
-	const u64 *entries = kuw_area(en->areas, KUW_AREA_ENTRIES);
+	const u64 *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
 	u8 *from = places + 2 * (u64)en->at, *to = from;
 	u32 first = en->entry, end;
 
@@ -103,7 +103,7 @@ static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
 /* Put the entries of a block. Return: whether there are any. */
 static bool put_block(struct kuw_encode *en, u16 *index, u8 *places)
 {
-	const u64 *entries = kuw_area(en->areas, KUW_AREA_ENTRIES);
+	const u64 *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
 	u32 start = en->at, bucket;
 
 	if (en->entry == en->place->nr_entries ||
@@ -125,7 +125,7 @@ static u32 written(const struct kuw_encode *en)
 
 int kuw_encode_entries(struct kuw_encode *en)
 {
-	struct kuw_table *table = kuw_area(en->areas, KUW_AREA_TABLE);
+	struct kuw_table *table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
 	struct kuw_block *blocks = (void *)((u8 *)table + table->blocks_off);
 	u16 *index = (u16 *)((u8 *)table + table->index_off), *to;
 	u8 *places = (u8 *)table + table->places_off, *end;

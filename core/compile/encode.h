@@ -9,14 +9,12 @@
 
 /**
  * struct kuw_encode - the writing of a table
- * @areas: in: room for KUW_AREA_TABLE
- * @scan: in: what the file is
+ * @scan: in: what the file is, its rules; room for KUW_AREA_TABLE
  * @place: in: the entries
  * @rank: in: the rules
  * @bytes: out: bytes of the table
  */
 struct kuw_encode {
-	struct kuw_areas *areas;
 	const struct kuw_scan *scan;
 	const struct kuw_place *place;
 	const struct kuw_rank *rank;

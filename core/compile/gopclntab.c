@@ -126,19 +126,19 @@ static enum special special_of(const struct kuw_gopclntab *g, const struct func 
 	return special;
 }
 
-int kuw_gopclntab_header(struct kuw_gopclntab *g)
+void kuw_gopclntab_begin(struct kuw_gopclntab *g)
 {
 	u64 nr, names, pctab, funcs;
 	struct kuw_cur c;
 	u32 magic;
 
 	if (!g->len)
-		return 0;
+		return;
 	c = at(g, 0);
 	magic = kuw_u32(&c);
 	/* Then two zeros, the length of instructions, and the bytes of a word. */
 	if ((magic != MAGIC_118 && magic != MAGIC_120) || kuw_u32(&c) != (KUW_WORD << 24 | 1 << 16))
-		return 0;
+		return;
 	nr = kuw_u64(&c);
 	kuw_u64(&c);		/* files */
 	g->text = kuw_u64(&c);
@@ -149,7 +149,7 @@ int kuw_gopclntab_header(struct kuw_gopclntab *g)
 	funcs = kuw_u64(&c);
 	if (!kuw_good(&c) || names > g->len || pctab > g->len || funcs > g->len) {
 		g->scan->nr_bad++;
-		return 0;
+		return;
 	}
 	g->names = names;
 	g->pctab = pctab;
@@ -157,7 +157,6 @@ int kuw_gopclntab_header(struct kuw_gopclntab *g)
 	/* After the last entry is where the last function ends. */
 	g->nr_funcs = min_t(u64, nr, (g->len - g->funcs) / FUNCTAB_ENTRY);
 	g->skip = magic == MAGIC_120 ? TO_ID + 4 : TO_ID;
-	return 0;
 }
 
 /* Read function @i. Return: whether it can be read. */

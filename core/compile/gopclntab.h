@@ -30,8 +30,8 @@ struct kuw_gopclntab {
 	bool starts;
 };
 
-/* Read the header. Return: 0. Without a header of a known version, there are no functions. */
-int kuw_gopclntab_header(struct kuw_gopclntab *g);
+/* Read the header. Without one of a known version, there are no functions. */
+void kuw_gopclntab_begin(struct kuw_gopclntab *g);
 
 /* Look for the function where the process starts, in a batch. Return: 0, KUW_AGAIN. */
 int kuw_gopclntab_entry(struct kuw_gopclntab *g);

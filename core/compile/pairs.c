@@ -15,26 +15,26 @@
 
 int kuw_pairs_init(struct kuw_pairs *p)
 {
-	u32 slots = 256, most = min_t(u32, p->found->nr_rows, KUW_SAMPLE_ROWS);
+	u32 slots = 256, most = min_t(u32, p->scan->found.nr_rows, KUW_SAMPLE_ROWS);
 
 	/* Half of them stay empty. */
 	while (slots < most / 2)
 		slots *= 2;
 	p->mask = slots - 1;
-	if (!kuw_area_room(p->areas, KUW_AREA_SEQUENCES,
+	if (!kuw_area_room(p->scan->areas, KUW_AREA_SEQUENCES,
 			   kuw_pairs_most(p) * sizeof(struct kuw_sequence)) ||
-	    !kuw_area_room(p->areas, KUW_AREA_SLOTS, slots * sizeof(u16)))
+	    !kuw_area_room(p->scan->areas, KUW_AREA_SLOTS, slots * sizeof(u16)))
 		return -ENOSPC;
-	memset(kuw_area(p->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
+	memset(kuw_area(p->scan->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
 	return 0;
 }
 
 /* Count a sequence. Return: its number from KUW_MAX_RULES + 1 on; 0 if there is no room. */
 static u32 count(struct kuw_pairs *p, u32 before, u32 rule, u32 distance)
 {
-	struct kuw_sequence *sequences = kuw_area(p->areas, KUW_AREA_SEQUENCES), *s;
+	struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES), *s;
 	u64 key = (u64)before << 32 | rule << 8 | distance;
-	u16 *slots = kuw_area(p->areas, KUW_AREA_SLOTS);
+	u16 *slots = kuw_area(p->scan->areas, KUW_AREA_SLOTS);
 	u32 at = key * KUW_MIX >> 32 & p->mask, tries;
 
 	for (tries = 0; tries < KUW_MAX_SEQUENCE_TRIES; tries++, at = (at + 1) & p->mask) {
@@ -56,7 +56,7 @@ static u32 count(struct kuw_pairs *p, u32 before, u32 rule, u32 distance)
 /* Count the rows of an FDE, @most of them. Return: how many. */
 static u32 count_fde(struct kuw_pairs *p, const u32 *row, u32 most)
 {
-	struct kuw_ruleset *rules = kuw_area(p->intern->areas, KUW_AREA_RULES);
+	struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
 	u32 len = 0, distance = 0, before = 0, rule, n = 0;
 
 	while (len != KUW_FOUND_LAST && n < most) {
@@ -80,17 +80,18 @@ static u32 count_fde(struct kuw_pairs *p, const u32 *row, u32 most)
 
 void kuw_pairs_count(struct kuw_pairs *p)
 {
-	const u32 *found = kuw_area(p->found->areas, KUW_AREA_FOUND);
-	u32 step = p->found->nr_rows / KUW_SAMPLE_ROWS + 1, i, rows = 0;
+	const struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
+	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
+	u32 step = p->scan->found.nr_rows / KUW_SAMPLE_ROWS + 1, i, rows = 0;
 
-	for (i = 0; i < p->nr_fdes && rows < KUW_SAMPLE_ROWS; i += step)
-		rows += count_fde(p, found + p->fdes[i].value + 1, KUW_SAMPLE_ROWS - rows);
+	for (i = 0; i < p->scan->nr_fdes && rows < KUW_SAMPLE_ROWS; i += step)
+		rows += count_fde(p, found + fdes[i].value + 1, KUW_SAMPLE_ROWS - rows);
 }
 
 /* Make a sequence a pair, if all of its rules have codes of one byte. */
 static void choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sequence *s)
 {
-	const struct kuw_sequence *sequences = kuw_area(p->areas, KUW_AREA_SEQUENCES);
+	const struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES);
 	u32 before = s->key >> 32, rule = codes[(u16)(s->key >> 8)], pair, at;
 
 	/* What was counted later has a greater number, so it is never met before its start. */
@@ -109,7 +110,7 @@ static void choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sequence *s
 void kuw_pairs_choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sort *sort,
 		      struct kuw_item *items)
 {
-	struct kuw_sequence *sequences = kuw_area(p->areas, KUW_AREA_SEQUENCES);
+	struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES);
 	u32 i, n = 0;
 
 	for (i = 0; i < p->nr_sequences; i++)

@@ -3,9 +3,7 @@
 #ifndef KUW_PAIRS_H
 #define KUW_PAIRS_H
 
-#include "found.h"
-#include "intern.h"
-#include "sort.h"
+#include "scan.h"
 #include "table.h"
 
 /*
@@ -32,20 +30,13 @@ struct kuw_sequence {
 
 /**
  * struct kuw_pairs - the choice of pairs
- * @areas: in: room for KUW_AREA_SEQUENCES and KUW_AREA_SLOTS
- * @intern: in: the rules; out: how often the sample has them
- * @found: in: rows
- * @fdes: in: where FDEs are in @found
- * @nr_fdes: in: how many
+ * @scan: in: FDEs by address, their rows, and rules; out: how often the sample has rules; room
+ *	for KUW_AREA_SEQUENCES and KUW_AREA_SLOTS
  * @nr: out: how many pairs
  * @pair: out: as in struct kuw_table
  */
 struct kuw_pairs {
-	struct kuw_areas *areas;
-	const struct kuw_intern *intern;
-	const struct kuw_found *found;
-	const struct kuw_item *fdes;
-	u32 nr_fdes;
+	const struct kuw_scan *scan;
 	u32 nr;
 	u32 pair[KUW_MAX_PAIRS];
 	/* private: */

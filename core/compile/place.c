@@ -7,22 +7,24 @@
 static bool entries_room(struct kuw_place *p)
 {
 	/* One more than its rows: put_fde() may put a row before them for a gap. */
-	return kuw_area_room(p->areas, KUW_AREA_ENTRIES,
-			     ((u64)p->nr_entries + p->found->longest + 1) * sizeof(u64));
+	return kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES,
+			     ((u64)p->nr_entries + p->scan->found.longest + 1) * sizeof(u64));
 }
 
 int kuw_place_init(struct kuw_place *p)
 {
-	p->areas->least[KUW_AREA_ENTRIES] = p->found->nr_rows * (sizeof(u64) / 2);
+	struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
+
+	p->scan->areas->least[KUW_AREA_ENTRIES] = p->scan->found.nr_rows * (sizeof(u64) / 2);
 	/* The first entry: no FDE. */
 	p->nr_entries = 1;
 	p->nr_places = 1;
 	p->nr_blocks = 1;
 	if (!entries_room(p))
 		return -ENOSPC;
-	*(u64 *)kuw_area(p->areas, KUW_AREA_ENTRIES) = p->last;
+	*(u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = p->last;
 	/* A sentinel after the last FDE. */
-	p->fdes[p->nr_fdes].key = ~0u;
+	fdes[p->scan->nr_fdes].key = ~0u;
 	return 0;
 }
 
@@ -129,13 +131,14 @@ static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head
 
 int kuw_place_rows(struct kuw_place *p)
 {
-	const u32 *found = kuw_area(p->areas, KUW_AREA_FOUND);
-	u64 *entries = kuw_area(p->areas, KUW_AREA_ENTRIES);
+	const struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
+	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
+	u64 *entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
 	struct state s = {
 		.pairs = p->pairs,
-		.codes = kuw_area(p->areas, KUW_AREA_CODES),
-		.rules = kuw_area(p->areas, KUW_AREA_RULES),
-		.sets = kuw_area(p->areas, KUW_AREA_REGS),
+		.codes = kuw_area(p->scan->areas, KUW_AREA_CODES),
+		.rules = kuw_area(p->scan->areas, KUW_AREA_RULES),
+		.sets = kuw_area(p->scan->areas, KUW_AREA_REGS),
 		.to = entries + p->nr_entries,
 		.last = p->last,
 		.nr_places = p->nr_places,
@@ -144,18 +147,19 @@ int kuw_place_rows(struct kuw_place *p)
 		.covered = p->end,
 		.rule = p->last_rule,
 	};
-	const struct kuw_item *fde = p->fdes + p->pos;
-	const struct kuw_item *end = fde + min_t(u32, p->nr_fdes - p->pos, KUW_BATCH_FDES);
+	const struct kuw_item *fde = fdes + p->pos;
+	const struct kuw_item *end = fde + min_t(u32, p->scan->nr_fdes - p->pos, KUW_BATCH_FDES);
 	const u32 enough = p->nr_rows + KUW_BATCH_ROWS;
 	const u64 *last;
 
 	if (!entries_room(p))
 		return -ENOSPC;
 	/* Before here, there is room for one more FDE. */
-	last = entries + p->areas->area[KUW_AREA_ENTRIES].bytes / sizeof(u64) - p->found->longest;
+	last = entries + p->scan->areas->area[KUW_AREA_ENTRIES].bytes / sizeof(u64) -
+	       p->scan->found.longest;
 	for (; fde < end && s.to < last && s.nr_rows < enough; fde++)
 		put_fde(&s, fde, found + fde->value);
-	p->pos = fde - p->fdes;
+	p->pos = fde - fdes;
 	p->nr_entries = s.to - entries;
 	p->last = s.last;
 	p->nr_places = s.nr_places;
@@ -163,5 +167,5 @@ int kuw_place_rows(struct kuw_place *p)
 	p->nr_rows = s.nr_rows;
 	p->end = s.covered;
 	p->last_rule = s.rule;
-	return p->pos < p->nr_fdes ? KUW_AGAIN : 0;
+	return p->pos < p->scan->nr_fdes ? KUW_AGAIN : 0;
 }

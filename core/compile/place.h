@@ -29,10 +29,7 @@ static inline u32 kuw_code_places(u32 code)
 
 /**
  * struct kuw_place - the rows of a file, by address
- * @areas: in: room for KUW_AREA_ENTRIES
- * @fdes: in: the FDEs, sorted, with room for one more
- * @nr_fdes: in: how many
- * @found: in: their rows
+ * @scan: in: FDEs by address, with room for one more, and their rows; room for KUW_AREA_ENTRIES
  * @pairs: in: the pairs
  * @nr_rows: out: how many rows
  * @nr_entries: out: how many entries
@@ -41,10 +38,7 @@ static inline u32 kuw_code_places(u32 code)
  * @end: out: where the last row ends
  */
 struct kuw_place {
-	struct kuw_areas *areas;
-	struct kuw_item *fdes;
-	u32 nr_fdes;
-	const struct kuw_found *found;
+	const struct kuw_scan *scan;
 	const struct kuw_pairs *pairs;
 	u32 nr_rows;
 	u32 nr_entries;

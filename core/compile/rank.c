@@ -7,7 +7,7 @@ static const u8 saved_regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
 /* Return: words from the CFA to the saved register; 0 if it is not saved in that way. */
 static s32 saved_word(const struct kuw_rank *r, u64 loc)
 {
-	s32 off = loc >> 32, word = r->intern->word;
+	s32 off = loc >> 32, word = r->scan->intern->word;
 
 	return kuw_loc_how(loc) == KUW_AT_CFA && off % word == 0 ? off / word : 0;
 }
@@ -43,7 +43,7 @@ static bool plain_rule(const struct kuw_rank *r,
 {
 	s32 rbp = saved_word(r, regs->reg[KUW_RBP]);
 	struct kuw_loc cfa = kuw_loc_unpack(rule->cfa);
-	s32 word = r->intern->word, words = cfa.off / word;
+	s32 word = r->scan->intern->word, words = cfa.off / word;
 
 	return !rule->signal && cfa.how == KUW_REG &&
 	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
@@ -82,9 +82,9 @@ static u32 code_of(u32 rank)
 /* Number the rules by use. Rule 0, "no FDE", keeps its number. */
 static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
 {
-	struct kuw_ruleset *rules = kuw_area(r->areas, KUW_AREA_RULES);
-	u32 *codes = kuw_area(r->areas, KUW_AREA_CODES);
-	u32 i, n = r->intern->nr_rules - 1;
+	struct kuw_ruleset *rules = kuw_area(r->scan->areas, KUW_AREA_RULES);
+	u32 *codes = kuw_area(r->scan->areas, KUW_AREA_CODES);
+	u32 i, n = r->scan->intern->nr_rules - 1;
 
 	for (i = 0; i < n; i++)
 		items[i] = (struct kuw_item){ ~rules[i + 1].uses, i + 1 };
@@ -96,24 +96,24 @@ static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
 
 static const struct kuw_ruleset *ranked(const struct kuw_rank *r, u32 rank)
 {
-	const struct kuw_ruleset *rules = kuw_area(r->areas, KUW_AREA_RULES);
-	const struct kuw_item *items = kuw_area(r->areas, KUW_AREA_ORDER);
+	const struct kuw_ruleset *rules = kuw_area(r->scan->areas, KUW_AREA_RULES);
+	const struct kuw_item *items = kuw_area(r->scan->areas, KUW_AREA_ORDER);
 
 	return &rules[items[rank - 1].value];
 }
 
 static void count_rules(struct kuw_rank *r)
 {
-	struct kuw_regset *sets = kuw_area(r->areas, KUW_AREA_REGS);
+	struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
 	const struct kuw_ruleset *rule;
 	struct kuw_regset *regs;
 	u32 i;
 
-	for (i = 0; i < r->intern->nr_regs; i++) {
+	for (i = 0; i < r->scan->intern->nr_regs; i++) {
 		sets[i].plain = plain_regs(r, &sets[i], NULL);
 		sets[i].saves = KUW_NO_SAVES;
 	}
-	for (i = 1; i < r->intern->nr_rules; i++) {
+	for (i = 1; i < r->scan->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
 		/* In the order of use, so that frequent rules get the limited saves. */
@@ -128,7 +128,7 @@ static void count_rules(struct kuw_rank *r)
 static void write_ext(const struct kuw_rank *r, const struct kuw_ruleset *rule,
 		      struct kuw_ext *ext)
 {
-	const struct kuw_regset *sets = kuw_area(r->areas, KUW_AREA_REGS);
+	const struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
 	const u64 *reg = sets[rule->regs].reg;
 	u32 i;
 
@@ -144,7 +144,7 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 {
 	struct kuw_saves *saves = (void *)((u8 *)table + table->saves_off);
 	struct kuw_loc *locs = (void *)((u8 *)table + table->locs_off);
-	const struct kuw_regset *sets = kuw_area(r->areas, KUW_AREA_REGS);
+	const struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
 	const struct kuw_ruleset *rule;
 	const struct kuw_regset *regs;
 	struct kuw_loc cfa;
@@ -152,7 +152,7 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 	u32 i, kind, nr_locs = 0;
 
 	table->rules[0].bits = KUW_KIND_NONE;
-	for (i = 1; i < r->intern->nr_rules; i++) {
+	for (i = 1; i < r->scan->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
 		if (plain_rule(r, rule, regs) && regs->saves != KUW_NO_SAVES) {
@@ -161,7 +161,7 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 			cfa = kuw_loc_unpack(rule->cfa);
 			table->rules[i] = kuw_rule_plain(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
 									      KUW_KIND_RBP,
-							 cfa.off / (s32)r->intern->word,
+							 cfa.off / (s32)r->scan->intern->word,
 							 regs->saves, rbp);
 		} else {
 			kind = kuw_loc_how(regs->reg[KUW_RA]) == KUW_UNDEF ? KUW_KIND_END :
@@ -181,15 +181,16 @@ int kuw_rank(struct kuw_rank *r)
 	if (kuw_pairs_init(r->pairs))
 		return -ENOSPC;
 	/* Sequences are sorted after the rules, whose order stays. Both need twice the room. */
-	items = 2ULL * (r->intern->nr_rules + kuw_pairs_most(r->pairs));
-	if (!kuw_area_room(r->areas, KUW_AREA_ORDER, items * sizeof(*order)) ||
-	    !kuw_area_room(r->areas, KUW_AREA_CODES, r->intern->nr_rules * (u64)sizeof(u32)))
+	items = 2ULL * (r->scan->intern->nr_rules + kuw_pairs_most(r->pairs));
+	if (!kuw_area_room(r->scan->areas, KUW_AREA_ORDER, items * sizeof(*order)) ||
+	    !kuw_area_room(r->scan->areas, KUW_AREA_CODES,
+			   r->scan->intern->nr_rules * (u64)sizeof(u32)))
 		return -ENOSPC;
-	order = kuw_area(r->areas, KUW_AREA_ORDER);
+	order = kuw_area(r->scan->areas, KUW_AREA_ORDER);
 	kuw_pairs_count(r->pairs);
 	rank_rules(r, order);
 	count_rules(r);
-	kuw_pairs_choose(r->pairs, kuw_area(r->areas, KUW_AREA_CODES), r->sort,
-			 order + r->intern->nr_rules);
+	kuw_pairs_choose(r->pairs, kuw_area(r->scan->areas, KUW_AREA_CODES), r->sort,
+			 order + r->scan->intern->nr_rules);
 	return 0;
 }

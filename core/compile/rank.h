@@ -7,16 +7,14 @@
 
 /**
  * struct kuw_rank - the numbers of rules, and what they take in the table
- * @areas: in: room for KUW_AREA_ORDER and KUW_AREA_CODES
- * @intern: in: the rules
- * @pairs: in: the rows; out: the pairs
+ * @scan: in: the rules; room for KUW_AREA_ORDER and KUW_AREA_CODES
+ * @pairs: out: the pairs
  * @sort: in: lends its counts
  * @nr_saves: out: how many struct kuw_saves the rules need
  * @nr_locs: out: how many struct kuw_loc the rules in full need
  */
 struct kuw_rank {
-	struct kuw_areas *areas;
-	const struct kuw_intern *intern;
+	const struct kuw_scan *scan;
 	struct kuw_pairs *pairs;
 	struct kuw_sort *sort;
 	u32 nr_saves;

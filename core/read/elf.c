@@ -245,7 +245,7 @@ static int read_eh_frame_hdr(struct reader *r)
 	return 0;
 }
 
-/* Where a name is among the section names. Others may end with it, so there may be several places. */
+/* Where a name is among the section names: in several places if other names end with it. */
 struct places {
 	u32 at[KUW_ELF_NAMES];
 	u32 nr;
