@@ -52,74 +52,42 @@ bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
  * sign-extended. So the lower half of each result is right, except for operators that
  * take a value as unsigned, or shift: these get the lower halves.
  */
-static bool binary(u8 code, u64 a, u64 b, u32 word, u64 *value)
+static u64 binary(u8 code, u64 a, u64 b, u32 word, bool *bad)
 {
 	u64 bits = 8 * word;
 
 	if (word != KUW_WORD && (code == DW_OP_mod || code == DW_OP_shr))
 		a = (u32)a;
-	if (word != KUW_WORD)
-		b = code == DW_OP_mod || (code >= DW_OP_shl && code <= DW_OP_shra) ?
-			(u32)b : b;
+	if (word != KUW_WORD && (code == DW_OP_mod || (code >= DW_OP_shl && code <= DW_OP_shra)))
+		b = (u32)b;
 	switch (code) {
-	case DW_OP_and:
-		*value = a & b;
-		return true;
+	case DW_OP_and:		return a & b;
+	case DW_OP_minus:	return a - b;
+	case DW_OP_mul:		return a * b;
+	case DW_OP_or:		return a | b;
+	case DW_OP_plus:	return a + b;
+	case DW_OP_shl:		return b < bits ? a << b : 0;
+	case DW_OP_shr:		return b < bits ? a >> b : 0;
+	case DW_OP_shra:	return (s64)a >> (b < bits ? b : bits - 1);
+	case DW_OP_xor:		return a ^ b;
+	case DW_OP_eq:		return a == b;
+	case DW_OP_ge:		return (s64)a >= (s64)b;
+	case DW_OP_gt:		return (s64)a > (s64)b;
+	case DW_OP_le:		return (s64)a <= (s64)b;
+	case DW_OP_lt:		return (s64)a < (s64)b;
+	case DW_OP_ne:		return a != b;
 	case DW_OP_div:
 		/* Signed. The processor traps if the quotient overflows. */
-		if (!b || (b == ~0ULL && a == 1ULL << 63))
-			return false;
-		*value = (s64)a / (s64)b;
-		return true;
-	case DW_OP_minus:
-		*value = a - b;
-		return true;
+		if (b && (b != ~0ULL || a != 1ULL << 63))
+			return (s64)a / (s64)b;
+		break;
 	case DW_OP_mod:
-		if (!b)
-			return false;
-		*value = a % b;
-		return true;
-	case DW_OP_mul:
-		*value = a * b;
-		return true;
-	case DW_OP_or:
-		*value = a | b;
-		return true;
-	case DW_OP_plus:
-		*value = a + b;
-		return true;
-	case DW_OP_shl:
-		*value = b < bits ? a << b : 0;
-		return true;
-	case DW_OP_shr:
-		*value = b < bits ? a >> b : 0;
-		return true;
-	case DW_OP_shra:
-		*value = (s64)a >> (b < bits ? b : bits - 1);
-		return true;
-	case DW_OP_xor:
-		*value = a ^ b;
-		return true;
-	case DW_OP_eq:
-		*value = a == b;
-		return true;
-	case DW_OP_ge:
-		*value = (s64)a >= (s64)b;
-		return true;
-	case DW_OP_gt:
-		*value = (s64)a > (s64)b;
-		return true;
-	case DW_OP_le:
-		*value = (s64)a <= (s64)b;
-		return true;
-	case DW_OP_lt:
-		*value = (s64)a < (s64)b;
-		return true;
-	case DW_OP_ne:
-		*value = a != b;
-		return true;
+		if (b)
+			return a % b;
+		break;
 	}
-	return false;
+	*bad = true;
+	return 0;
 }
 
 /* The port reads only aligned words. One or two of them have the bytes. */
@@ -159,11 +127,15 @@ u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 	struct kuw_cur c = kuw_cur(bytes, len);
 	u64 stack[KUW_EXPR_STACK], top;
 	struct kuw_op op;
+	bool bad = false;
 	u32 n = 0;
 
 	if (initial)
-		stack[n++] = canonical(*initial, regs->word);
+		stack[n++] = *initial;
 	while (kuw_left(&c)) {
+		/* An operator leaves its result on top. */
+		if (n)
+			stack[n - 1] = canonical(stack[n - 1], regs->word);
 		if (!regs->steps)
 			return KUNWIND_STOP_EXPR_BUDGET;
 		regs->steps--;
@@ -197,7 +169,7 @@ pick:
 push:
 			if (n == KUW_EXPR_STACK)
 				return KUNWIND_STOP_EXPR_BAD;
-			stack[n++] = canonical(top, regs->word);
+			stack[n++] = top;
 			continue;
 		case DW_OP_nop:
 			continue;
@@ -220,20 +192,18 @@ push:
 				top = (u32)top;
 			if (!kuw_read_user(top, op.operand, &stack[n - 1]))
 				return KUNWIND_STOP_STACK_FAULT;
-			goto unary;
+			continue;
 		case DW_OP_abs:
 			stack[n - 1] = absolute(top);
-			goto unary;
+			continue;
 		case DW_OP_neg:
 			stack[n - 1] = -top;
-			goto unary;
+			continue;
 		case DW_OP_not:
 			stack[n - 1] = ~top;
-			goto unary;
+			continue;
 		case DW_OP_plus_uconst:
 			stack[n - 1] = top + op.operand;
-unary:
-			stack[n - 1] = canonical(stack[n - 1], regs->word);
 			continue;
 		case DW_OP_bra:
 			n--;
@@ -254,10 +224,9 @@ unary:
 			stack[n - 3] = top;
 		} else {
 			n--;
-			if (!binary(op.code, stack[n - 1], top, regs->word,
-				    &stack[n - 1]))
+			stack[n - 1] = binary(op.code, stack[n - 1], top, regs->word, &bad);
+			if (bad)
 				return KUNWIND_STOP_EXPR_BAD;
-			stack[n - 1] = canonical(stack[n - 1], regs->word);
 		}
 		continue;
 jump:
