@@ -98,6 +98,18 @@ void kw_ftrace_end(struct ftrace_ops *ops)
 	ops->func = NULL;
 }
 
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "this kernel has no such function";
+	case -EBUSY:
+		return "a livepatch or another module replaces it already, or ftrace is off";
+	default:
+		return "ftrace refused";
+	}
+}
+
 static int hook(struct kunwind_redirect *r)
 {
 	int ret;
@@ -108,11 +120,7 @@ static int hook(struct kunwind_redirect *r)
 	/* Each tool that wants callchains can bring it here. */
 	if (ret)
 		pr_err_ratelimited("%s: %s() cannot be replaced: %s\n", module_name(r->owner),
-				   r->from,
-				   ret == -ENOENT ? "this kernel has no such function" :
-				   ret == -EBUSY ?
-				   "a livepatch or another module replaces it already, or ftrace is off" :
-				   "ftrace refused");
+				   r->from, reason_of(ret));
 	return ret;
 }
 

@@ -14,9 +14,9 @@ bool kw_registers_are_new(const struct pt_regs *regs);
 bool kw_registers_are_whole_in_nmi(void);
 
 /*
- * Whether task_pt_regs(current) are current's user registers. When the kernel itself changes the registers, to deliver a signal or to return from one, it
- * does so with interrupts on. An interrupt or an NMI can see a mixture of new and old ones. This
- * function cannot detect that.
+ * Whether task_pt_regs(current) are current's user registers. When the kernel itself changes the
+ * registers, to deliver a signal or to return from one, it does so with interrupts on. An
+ * interrupt or an NMI can see a mixture of new and old ones. This function cannot detect that.
  *
  * Context: any.
  * Return: false if they are not, or if that is not known.

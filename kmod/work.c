@@ -233,10 +233,13 @@ void kw_work_retry(struct kw_space *space, const struct pt_regs *regs)
 /* The kernel does not relocate pointers in a module's per-CPU data. */
 void __init kw_work_init(void)
 {
+	struct irq_work *work;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(&after_nmi, cpu) = IRQ_WORK_INIT_HARD(retry_after_nmi);
+	for_each_possible_cpu(cpu) {
+		work = per_cpu_ptr(&after_nmi, cpu);
+		*work = IRQ_WORK_INIT_HARD(retry_after_nmi);
+	}
 }
 
 /* No walk follows. On return, none queues work. */

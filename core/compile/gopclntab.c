@@ -304,7 +304,7 @@ int kuw_gopclntab_funcs(struct kuw_gopclntab *g)
 	int ret;
 
 	for (; g->text && g->pos < g->nr_funcs; g->pos++) {
-		/* Functions may share a list. Still, all that they say takes fewer steps than bytes. */
+		/* Functions may share a list. Still, they say less than there are bytes. */
 		if (g->steps >= g->len) {
 			g->scan->nr_bad += g->nr_funcs - g->pos;
 			break;

@@ -66,9 +66,12 @@ static u64 binary(u8 code, u64 a, u64 b, u32 word, bool *bad)
 	case DW_OP_mul:		return a * b;
 	case DW_OP_or:		return a | b;
 	case DW_OP_plus:	return a + b;
-	case DW_OP_shl:		return b < bits ? a << b : 0;
-	case DW_OP_shr:		return b < bits ? a >> b : 0;
-	case DW_OP_shra:	return (s64)a >> (b < bits ? b : bits - 1);
+	case DW_OP_shl:
+		return b < bits ? a << b : 0;
+	case DW_OP_shr:
+		return b < bits ? a >> b : 0;
+	case DW_OP_shra:
+		return (s64)a >> (b < bits ? b : bits - 1);
 	case DW_OP_xor:		return a ^ b;
 	case DW_OP_eq:		return a == b;
 	case DW_OP_ge:		return (s64)a >= (s64)b;

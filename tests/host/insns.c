@@ -116,8 +116,8 @@ int main(void)
 				       (unsigned long long)kuw_pos(&c, bytes), n, text);
 		} else if (!same_operand(&insn, text)) {
 			if (wrong++ < EXAMPLES)
-				printf("# %s by register %u and %d: %s",
-				       insn.memory ? "memory" : "no memory", insn.base, insn.disp, text);
+				printf("# memory %u by register %u and %d: %s",
+				       insn.memory, insn.base, insn.disp, text);
 		}
 	}
 	printf("# %lu instructions, %lu unknown, %lu wrong\n", all, unknown, wrong);

@@ -525,7 +525,7 @@ static void test_faults(void **state)
 	begin(P_RSP);
 	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS);
 	program_check(s, STACK_FAULT, P_RA(P_RSP));
-	/* The saved rbp is: it is lost, as any other register, and with it a frame that needs it. */
+	/* The saved rbp is. It is lost, as any other register: only a frame that needs it ends. */
 	begin(P_PUSHED);
 	s->regs.r[7] = SYNTH_SP(-1);
 	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
@@ -912,7 +912,7 @@ static void test_ahead(void **state)
 	/* With an index, or a segment, no register alone says where rsp will be. */
 	begin_ahead(19);
 	s->stack[19] = 7;
-	PUT_CODE(AHEAD, "\x4a\x8d\x24\xe4\x59\xc3");		/* lea (%rsp,%r12,8),%rsp; pop %rcx; ret */
+	PUT_CODE(AHEAD, "\x4a\x8d\x24\xe4\x59\xc3");	/* lea (%rsp,%r12,8),%rsp; pop; ret */
 	CHECK_LOST();
 	PUT_CODE(AHEAD, "\x4a\x8d\x24\x24\x59\xc3");		/* lea (%rsp,%r12),%rsp */
 	CHECK_LOST();
