@@ -94,7 +94,7 @@ void kw_table_put(struct kw_table *t)
 	if (!--t->refs) {
 		/*
 		 * What the last process of a cgroup, of a container, had does not stay as idle. Nor
-		 * does a table when the last consumer has gone, who then evicts all idle ones.
+		 * does a table after the last consumer has gone: delist() evicts those of before.
 		 */
 		gone = hlist_unhashed(&t->node) || !kw_gauge(consumers) ||
 		       !kw_memcg_is_populated(t->memcg);

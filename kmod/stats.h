@@ -28,7 +28,10 @@
 	X(file_changes) \
 	X(allocation_failures)
 
-/* How much there is now. */
+/*
+ * How much there is now. The module itself goes by some of them: consumers (consumer.c), pending
+ * (work.c), and the bytes.
+ */
 #define KW_GAUGES(X) \
 	X(consumers) \
 	X(spaces) \

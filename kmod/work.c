@@ -180,9 +180,10 @@ static void retry(struct kw_space *space)
 {
 	struct kw_slot *slot = NULL;
 
-	/* The code that this walk has interrupted may hold the lock. */
+	/* It fails while the module is being unloaded; see kw_work_queue(). */
 	if (!try_module_get(THIS_MODULE))
 		return;
+	/* The code that this walk has interrupted may hold the lock. */
 	if (!raw_spin_trylock(&space->lock))
 		goto put_module;
 	if (!join(space, current, 0, 0))

@@ -60,7 +60,7 @@ struct cover {
 
 static DEFINE_MUTEX(covers_lock);
 static LIST_HEAD(covers);
-/* Until when nothing is covered, in jiffies, or 0. Under covers_lock. */
+/* Until when nothing is covered, in jiffies. Under covers_lock. */
 static unsigned long paused_until;
 /* Running calls of get_callchain_buffers(), which will want their coverage soon. */
 static atomic_t nr_getting = ATOMIC_INIT(0);
@@ -118,7 +118,7 @@ static bool is_full(kuid_t uid)
 static int refuse(kuid_t uid)
 {
 	lockdep_assert_held(&covers_lock);
-	if (paused_until && time_before(jiffies, paused_until))
+	if (time_before(jiffies, paused_until))
 		return -EBUSY;
 	return is_full(uid) ? -EUSERS : 0;
 }
@@ -140,7 +140,8 @@ static int begin_walks(void)
 		if (ret)
 			callchain_end();
 	}
-	paused_until = ret ? (jiffies + PAUSE) ?: 1 : 0;
+	if (ret)
+		paused_until = jiffies + PAUSE;
 	return ret;
 }
 

@@ -80,7 +80,7 @@ static void attend(struct work_struct *work)
 		else
 			delay = RETRY;
 	}
-	/* Calls that came meanwhile have queued it for now. */
+	/* Calls that came meanwhile have queued it to run at once. */
 	mod_delayed_work(system_unbound_wq, &attention, delay);
 }
 

@@ -115,12 +115,11 @@ own_folder() {
 	}
 }
 
-# own_file FILE: the same for a file: another run, that is not root, may need it meanwhile.
+# own_file FILE: the same for a file: another run, that is not root, may need it meanwhile. With noclobber, root does not follow a link that
+# the folder's owner has just put there.
 own_file() {
-	[[ -e $1 || -L $1 ]] || {
-		: >"$1"
-		((EUID)) || chown -h --reference="$TOP_DIR" -- "$1"
-	}
+	(set -o noclobber && : >"$1") 2>/dev/null || return 0
+	((EUID)) || chown -h --reference="$TOP_DIR" -- "$1"
 }
 
 # give_back: what root made here belongs to who the folder belongs to, so that they can read and remove it. Not the root file

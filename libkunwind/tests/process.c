@@ -203,6 +203,26 @@ static int child_gives_back(void)
 	return status_of(child) == 1 && kunwind_profile_stop() == 0;
 }
 
+static void *start_cancelled(void *unused)
+{
+	(void)unused;
+	pthread_cancel(pthread_self());
+	answer = start_one("cancelled");
+	return NULL;
+}
+
+/* If it ended in the middle, nobody could stop the profile, or start another. */
+static int cancelled_thread(void)
+{
+	pthread_t thread;
+
+	answer = -1;
+	if (pthread_create(&thread, NULL, start_cancelled, NULL) || pthread_join(thread, NULL))
+		return 0;
+	tap_diag("start: %d", answer);
+	return !answer && kunwind_profile_stop() == 0;
+}
+
 /* Others have the numbers then. */
 static int all_files_closed(void)
 {
@@ -300,6 +320,7 @@ int main(void)
 	test(fork_while_telling, "a child of a process that was telling of code");
 	test(same_number, "a child with the same number");
 	test(child_gives_back, "a child gives back what it has inherited");
+	test(cancelled_thread, "a thread that is cancelled in the start");
 	test(all_files_closed, "all files were closed, and others opened");
 	test(limit_at_start, "files may not be large at the start");
 	test(limit_meanwhile, "files may not be large any more");

@@ -196,8 +196,8 @@ wait
 ok "nothing is left" nothing_left
 modprobe -r kunwind-test
 
-# NMIs alone walk a process that maps nothing more, as samples of perf do on most machines. This shell, on the other CPU, starts none meanwhile.
-ok "kunwind is told so again" reload attach_work_ms=0
+# NMIs alone walk a process that maps nothing more, as samples of perf do on most machines. This shell, on the other CPU, starts no process meanwhile.
+ok "kunwind is told to leave all tables to their processes once more" reload attach_work_ms=0
 modprobe kunwind-test
 taskset --pid --cpu-list 1 $$ >"$SCRATCH/said"
 taskset --cpu-list 0 "$BUILT/busy" &

@@ -196,8 +196,8 @@ static void hide(struct kc_salvage *salvage, GPtrArray *files, guint first, guin
 }
 
 /*
- * Return: whether a reader dies of some of the files, the other ones left out, or fails: where there
- * is no more memory, babeltrace2 does one or the other.
+ * Return: whether a reader dies of some of the files, the other ones left out; or fails. Where
+ * there is no more memory, babeltrace2 does one or the other.
  */
 static bool dies_of(struct readers *readers, GPtrArray *files, guint first, guint count)
 {
@@ -208,7 +208,8 @@ static bool dies_of(struct readers *readers, GPtrArray *files, guint first, guin
 	if (!*readers->what->stop && readers->count++ < KR_READERS)
 		status = read_with(readers, NULL);
 	hide(&readers->salvage, files, first, count, false);
-	return status != 0;
+	/* If there was no reader, or the user has interrupted it, nothing is known. */
+	return status > 0 && !*readers->what->stop;
 }
 
 /* Return: the file that a reader dies of, of which the other half never is; or NULL. */
