@@ -4,7 +4,8 @@
  * daemon's memory and is the user. The user asks for the child's stack at that moment: the
  * daemon is not his to cover.
  *
- * usage: handover FIGURE: the file that says how many address spaces are covered
+ * usage: handover FIGURE WAITED: files that say how many address spaces are covered, and how
+ * many requests wait for an execve()
  */
 #include <grp.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 
 #define NOBODY	65534
 
-static int pids[2], asks[2], answers[2], ends[2];
+static int pids[2], answers[2], ends[2], waited;
 
 /* What the user does: he asks when the child says which process it is. */
 static void be_user(void)
@@ -34,8 +35,7 @@ static void be_user(void)
 	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 		_exit(1);
 	file = open(DEVICE, O_RDONLY | O_CLOEXEC);
-	if (file < 0 || read(pids[0], &child, sizeof(child)) != sizeof(child) ||
-	    write(asks[1], "", 1) != 1)
+	if (file < 0 || read(pids[0], &child, sizeof(child)) != sizeof(child))
 		_exit(1);
 	request.thread = (struct kunwind_thread) {
 		.size = sizeof(request.thread),
@@ -50,12 +50,16 @@ static void be_user(void)
 	_exit(read(ends[0], &byte, 1) != 0);
 }
 
-/* It shares the daemon's memory: no function of libc that changes some. */
+/*
+ * It shares the daemon's memory: no function of libc that changes some. Its execve() comes when
+ * the request has looked up its memory, and not before.
+ */
 static pid_t start_program(void)
 {
 	static char *const argv[] = { (char *)"sleep", (char *)"100", NULL };
+	static int tries = 10000;
 	static pid_t self;
-	static char byte;
+	static char count;
 	pid_t child = vfork();
 
 	if (child)
@@ -63,9 +67,11 @@ static pid_t start_program(void)
 	if (!syscall(SYS_setgroups, 0, NULL) && !syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) &&
 	    !syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY)) {
 		self = getpid();
-		if (write(pids[1], &self, sizeof(self)) == sizeof(self) &&
-		    read(asks[0], &byte, 1) == 1)
+		if (write(pids[1], &self, sizeof(self)) == sizeof(self)) {
+			while (pread(waited, &count, 1, 0) == 1 && count == '0' && --tries)
+				usleep(1000);
 			execv("/bin/sleep", argv);
+		}
 	}
 	_exit(1);
 }
@@ -87,10 +93,12 @@ int main(int argc, char **argv)
 	pid_t user, child;
 	int status, spaces;
 
-	if (argc != 2 || geteuid())
-		tap_bail("usage, as root: handover FIGURE");
-	if (pipe2(pids, O_CLOEXEC) || pipe2(asks, O_CLOEXEC) || pipe2(answers, O_CLOEXEC) ||
-	    pipe2(ends, O_CLOEXEC))
+	if (argc != 3 || geteuid())
+		tap_bail("usage, as root: handover FIGURE WAITED");
+	waited = open(argv[2], O_RDONLY | O_CLOEXEC);
+	if (waited < 0)
+		tap_bail("%s: %s", argv[2], strerror(errno));
+	if (pipe2(pids, O_CLOEXEC) || pipe2(answers, O_CLOEXEC) || pipe2(ends, O_CLOEXEC))
 		tap_bail("pipe: %s", strerror(errno));
 	user = fork();
 	if (!user)

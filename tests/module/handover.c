@@ -4,8 +4,10 @@
  * that look up its memory, and whether its caller may see it.
  *
  * Parameters:
- *	handover	1: requests wait there until that has happened, five seconds at most
+ *	handover	1: requests wait there until that has happened, five seconds at most.
+ *			Reads how many have begun to wait since then
  */
+#include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -20,6 +22,7 @@
 static DEFINE_MUTEX(lock);
 /* Under lock: */
 static bool probed;
+static atomic_t waited;
 
 /* kw_may_see(task, mm) */
 static int wait_for_execve(struct kprobe *probe, struct pt_regs *regs)
@@ -28,6 +31,7 @@ static int wait_for_execve(struct kprobe *probe, struct pt_regs *regs)
 	const void *mm = (void *)regs_get_kernel_argument(regs, 1);
 	int ms;
 
+	atomic_inc(&waited);
 	for (ms = 0; ms < 5000; ms++) {
 		if (READ_ONCE(task->mm) != mm && !rwsem_is_locked(&task->signal->exec_update_lock))
 			break;
@@ -61,6 +65,7 @@ static int handover_set(const char *value, const struct kernel_param *kp)
 		/* unregister_kprobe() leaves what the next registration refuses. */
 		probe.addr = NULL;
 		probe.flags = 0;
+		atomic_set(&waited, 0);
 		ret = register_kprobe(&probe);
 		probed = !ret;
 	}
@@ -68,8 +73,14 @@ static int handover_set(const char *value, const struct kernel_param *kp)
 	return ret;
 }
 
+static int handover_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%d\n", atomic_read(&waited));
+}
+
 static const struct kernel_param_ops handover_ops = {
 	.set = handover_set,
+	.get = handover_get,
 };
 
-module_param_cb(handover, &handover_ops, NULL, 0200);
+module_param_cb(handover, &handover_ops, NULL, 0600);

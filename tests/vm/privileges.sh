@@ -47,8 +47,10 @@ ok "a user cannot load or remove the module" fails "${nobody[@]}" modprobe -r ku
 
 # What a child after vfork() shares is its parent's, whoever the child is by then.
 modprobe kunwind-test
-echo 1 >/sys/module/kunwind_test/parameters/handover
-ok "a user cannot have a daemon covered by a child that shares its memory" "$BUILT/source/tests/ioctl/handover" "$figures/spaces"
+handover=/sys/module/kunwind_test/parameters/handover
+echo 1 >$handover
+ok "a user cannot have a daemon covered by a child that shares its memory" \
+	"$BUILT/source/tests/ioctl/handover" "$figures/spaces" $handover
 modprobe -r kunwind-test
 
 # Stack pointers into the kernel, kernel addresses as return addresses, and everything else that hostile does.
