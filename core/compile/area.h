@@ -36,18 +36,12 @@ struct kuw_area {
 	u64 bytes;
 };
 
-/**
- * struct kuw_areas - all areas, and what the compiler asks for
- * @area: the areas, which the caller allocates and frees
- * @grow: after KUW_GROW: which area must grow
- * @grow_bytes: after KUW_GROW: to how many bytes
- * @least: how many bytes an ordinary file needs, so that large areas need not be copied
- */
+/* The caller allocates and frees the areas. */
 struct kuw_areas {
 	struct kuw_area area[KUW_NR_AREAS];
-	u32 grow;
-	u64 grow_bytes;
-	u64 least[KUW_NR_AREAS];
+	u32 grow;		/* after KUW_GROW: which area must grow */
+	u64 grow_bytes;		/* after KUW_GROW: to how many bytes */
+	u64 least[KUW_NR_AREAS]; /* what an ordinary file needs: large areas need not be copied */
 };
 
 /* Ask for an area of @bytes, in @grow. Return: false. */

@@ -23,32 +23,19 @@ enum {
 	DW_CFA_advance_loc = 0x40, DW_CFA_offset = 0x80, DW_CFA_restore = 0xc0,
 };
 
-/**
- * struct machine - one run of a program
- * @run: what programs of the section need: @section and @base
- * @intern: see there
- * @found: see there
- * @cfi: the state
- * @initial: the state that DW_CFA_restore restores; NULL while a CIE's own program runs
- * @cie: the CIE
- * @in: the remaining instructions
- * @loc: where the current row starts, as an offset from the table's base
- * @end: where the FDE ends
- * @nr_states: how many states are remembered
- * @err: the first error
- */
+/* One run of a program. */
 struct machine {
 	const struct kuw_cfi_run *run;
 	struct kuw_intern *intern;
 	struct kuw_found *found;
 	struct kuw_cfi cfi;
-	const struct kuw_cfi *initial;
+	const struct kuw_cfi *initial;	/* for DW_CFA_restore; NULL while a CIE's program runs */
 	const struct kuw_cie *cie;
-	struct kuw_cur in;
-	u64 loc;
-	u64 end;
-	u32 nr_states;
-	int err;
+	struct kuw_cur in;		/* the remaining instructions */
+	u64 loc;			/* where the row starts: an offset from the table's base */
+	u64 end;			/* where the FDE ends */
+	u32 nr_states;			/* how many states are remembered */
+	int err;			/* the first error */
 };
 
 /* The first error stays. */

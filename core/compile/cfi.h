@@ -7,56 +7,33 @@
 #include "frame.h"
 #include "intern.h"
 
-/**
- * struct kuw_cfi - the state of a CFA program
- * @cfa: the CFA's rule (kuw_loc_pack()); KUW_UNDEF until one is defined
- * @regs: the registers' rules, by the number of their set
- * @cfa_off: the last offset that an instruction gave, even if it is not in force
- * @cfa_expr: an instruction gave an expression; @cfa may have a simpler form of it
- */
+/* The state of a CFA program. */
 struct kuw_cfi {
-	u64 cfa;
-	u32 regs;
-	s32 cfa_off;
-	bool cfa_expr;
+	u64 cfa;	/* the CFA's rule (kuw_loc_pack()); KUW_UNDEF until one is defined */
+	u32 regs;	/* the registers' rules, by the number of their set */
+	s32 cfa_off;	/* the last offset that an instruction gave, even if it is not in force */
+	bool cfa_expr;	/* an instruction gave an expression; @cfa may have a simpler form of it */
 };
 
-/**
- * struct kuw_cfi_run - what programs of a section need
- * @section: .eh_frame, which the programs are in
- * @base: the file address of the table's base
- * @intern: takes rules and expressions
- * @found: takes rows
- */
+/* What the programs of a section need. */
 struct kuw_cfi_run {
 	const struct kuw_section *section;
-	u64 base;
-	struct kuw_intern *intern;
-	struct kuw_found *found;
+	u64 base;			/* the file address of the table's base */
+	struct kuw_intern *intern;	/* takes rules and expressions */
+	struct kuw_found *found;	/* takes rows */
 };
 
-/**
- * kuw_cfi_cie() - run a CIE's own program, which makes no rows
- * @run: see there
- * @cie: the CIE
- * @cfi: out: the state after the program, with which the programs of FDEs start
- *
- * Return: as kuw_cfi_fde().
+/*
+ * Run a CIE's own program, which makes no rows. @cfi is the state after it, with which the
+ * programs of its FDEs start. Return: as kuw_cfi_fde().
  */
 int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		struct kuw_cfi *cfi);
 
-/**
- * kuw_cfi_fde() - run an FDE's program
- * @run: see there
- * @cie: the FDE's CIE
- * @initial: the state after the CIE's program
- * @instrs: the program
- * @start: where the FDE starts, as an offset from the table's base
- * @end: where it ends; no row starts there or later
- *
- * Return: 0; -EINVAL if the program is damaged; -EOPNOTSUPP if a table cannot express
- *	it; -ENOSPC if an area must grow; -E2BIG beyond a limit.
+/*
+ * Run an FDE's program, from @initial, the state after its CIE's. @start and @end are offsets from
+ * the table's base; no row starts at @end or later. Return: 0; -EINVAL if the program is damaged;
+ * -EOPNOTSUPP if a table cannot express it; -ENOSPC if an area must grow; -E2BIG beyond a limit.
  */
 int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		const struct kuw_cfi *initial, struct kuw_cur instrs, u64 start, u64 end);

@@ -37,22 +37,10 @@ struct kuw_image {
 	const u8 *gopclntab;
 };
 
-/**
- * struct kuw_compile - a compilation
- * @areas: its memory
- * @phase: the number of the phase that is running
- * @intern: the distinct rules
- * @gopclntab: Go's functions, if there are any
- * @scan: the first phase; the others in their order
- * @sort: see there
- * @pairs: the pairs
- * @rank: see there
- * @place: see there
- * @encode: see there
- */
 struct kuw_compile {
 	struct kuw_areas areas;
 	u32 phase;
+	/* In the order in which they are used. */
 	struct kuw_intern intern;
 	struct kuw_gopclntab gopclntab;
 	struct kuw_scan scan;

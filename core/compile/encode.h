@@ -7,19 +7,12 @@
 #include "rank.h"
 #include "scan.h"
 
-/**
- * struct kuw_encode - the writing of a table
- * @scan: in: what the file is, its rules; room for KUW_AREA_TABLE
- * @place: in: the entries
- * @rank: in: the rules
- * @bytes: out: bytes of the table
- */
 struct kuw_encode {
-	const struct kuw_scan *scan;
-	const struct kuw_place *place;
-	const struct kuw_rank *rank;
-	u32 bytes;
-	/* private: */
+	const struct kuw_scan *scan;	/* in: what the file is, and its rules */
+	const struct kuw_place *place;	/* in: the entries */
+	const struct kuw_rank *rank;	/* in: the rules */
+	u32 bytes;			/* out: bytes of the table */
+	/* private: what is written */
 	u32 entry;
 	u32 block;
 	u32 index;

@@ -16,18 +16,12 @@
 /* The most words of a row, and one for the last row. */
 #define KUW_FOUND_ROOM	3
 
-/**
- * struct kuw_found - the rows of all FDEs
- * @areas: where they are: KUW_AREA_FOUND
- * @nr: how many words
- * @nr_rows: how many rows
- * @longest: the most rows of an FDE
- */
+/* The rows of all FDEs. */
 struct kuw_found {
 	struct kuw_areas *areas;
-	u32 nr;
+	u32 nr;			/* words */
 	u32 nr_rows;
-	u32 longest;
+	u32 longest;		/* the most rows of an FDE */
 	/* private: the FDE that is being written, and the room for it */
 	u32 *words;
 	u32 max;

@@ -79,20 +79,13 @@ static const struct {
 	NAMED("crosscall2", LEFT_OUT),
 };
 
-/*
- * A function.
- * @start: its offset from the text's start
- * @len: bytes up to the next function
- * @pcsp: where its list is in pctab; 0 if it has none
- * @name: where its name is in funcnametab
- * @flags: FLAG_TOPFRAME, FLAG_SPWRITE
- */
+/* A function. */
 struct func {
-	u32 start;
-	u32 len;
-	u32 pcsp;
-	u32 name;
-	u8 flags;
+	u32 start;	/* its offset from the text's start */
+	u32 len;	/* bytes up to the next function */
+	u32 pcsp;	/* where its list is in pctab; 0 if it has none */
+	u32 name;	/* where its name is in funcnametab */
+	u8 flags;	/* FLAG_TOPFRAME, FLAG_SPWRITE */
 };
 
 static struct kuw_cur at(const struct kuw_gopclntab *g, u64 off)

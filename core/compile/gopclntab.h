@@ -8,16 +8,10 @@
 
 #include "scan.h"
 
-/**
- * struct kuw_gopclntab - the functions of .gopclntab
- * @scan: in and out: takes the functions as FDEs, and has what they need
- * @bytes: in: the section
- * @len: in: its bytes; 0 if there is none
- */
 struct kuw_gopclntab {
-	struct kuw_scan *scan;
-	const u8 *bytes;
-	u32 len;
+	struct kuw_scan *scan;	/* in and out: has what functions need, and takes them as FDEs */
+	const u8 *bytes;	/* in: the section */
+	u32 len;		/* in: its bytes; 0 if there is none */
 	/* private: */
 	u64 text;
 	u32 names;

@@ -16,22 +16,19 @@
 
 #define KUW_NO_SAVES	(~0u)
 
-/*
- * @reg is the key. kuw_rank() sets the others. @saves: its index in the table, or KUW_NO_SAVES.
- * @plain: struct kuw_saves can express it.
- */
+/* The rules of all registers. kuw_rank() sets what is not the key. */
 struct kuw_regset {
-	u64 reg[KUW_NR_REGS];
-	u32 saves;
-	bool plain;
+	u64 reg[KUW_NR_REGS];	/* the key */
+	u32 saves;		/* its index in the table, or KUW_NO_SAVES */
+	bool plain;		/* struct kuw_saves can express it */
 };
 
-/* All but @uses is the key. @uses: how often the sample of kuw_pairs_count() has it. */
+/* A rule. All but @uses is the key. */
 struct kuw_ruleset {
 	u64 cfa;
-	u32 regs;
-	u32 signal;
-	u32 uses;
+	u32 regs;	/* the number of its set */
+	u32 signal;	/* whether it is a signal frame's */
+	u32 uses;	/* how often the sample of kuw_pairs_count() has it */
 };
 
 /*
@@ -46,20 +43,12 @@ struct kuw_move {
 	u32 to;
 };
 
-/**
- * struct kuw_intern - the distinct rules
- * @areas: where they are: KUW_AREA_REGS, KUW_AREA_RULES, KUW_AREA_EXPRS
- * @word: bytes of a word
- * @nr_regs: how many sets
- * @nr_rules: how many rules
- * @exprs_len: bytes of all expressions
- */
 struct kuw_intern {
-	struct kuw_areas *areas;
-	u32 word;
-	u32 nr_regs;
+	struct kuw_areas *areas;	/* room for KUW_AREA_REGS, KUW_AREA_RULES, KUW_AREA_EXPRS */
+	u32 word;			/* bytes of a word */
+	u32 nr_regs;			/* sets */
 	u32 nr_rules;
-	u32 exprs_len;
+	u32 exprs_len;			/* bytes of all expressions */
 	/* private: */
 	struct kuw_move *moves;
 	u32 hash_bits;

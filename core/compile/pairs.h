@@ -15,30 +15,22 @@
 /* Slots of the hash of pairs. Most stay empty, so a search ends soon. */
 #define KUW_PAIR_SLOTS	512
 
-/**
- * struct kuw_sequence - a sequence of rows, and how often the sample has it
- * @key: the sequence without its last row (the number of a rule, or KUW_MAX_RULES + 1 and the
- *	number of a sequence); the last row's rule; its distance from the first row
- * @uses: how often
- * @code: its code if it is a pair, else 0
+/*
+ * A sequence of rows. @key has the sequence without its last row (the number of a rule, or
+ * KUW_MAX_RULES + 1 and the number of a sequence); the last row's rule; its distance from the
+ * first row.
  */
 struct kuw_sequence {
 	u64 key;
-	u32 uses;
-	u32 code;
+	u32 uses;	/* how often the sample has it */
+	u32 code;	/* its code if it is a pair, else 0 */
 };
 
-/**
- * struct kuw_pairs - the choice of pairs
- * @scan: in: FDEs by address, their rows, and rules; out: how often the sample has rules; room
- *	for KUW_AREA_SEQUENCES and KUW_AREA_SLOTS
- * @nr: out: how many pairs
- * @pair: out: as in struct kuw_table
- */
 struct kuw_pairs {
+	/* In: FDEs by address, their rows, the rules. Out: how often the sample has the rules. */
 	const struct kuw_scan *scan;
-	u32 nr;
-	u32 pair[KUW_MAX_PAIRS];
+	u32 nr;				/* out: how many pairs */
+	u32 pair[KUW_MAX_PAIRS];	/* out: as in struct kuw_table */
 	/* private: */
 	u32 nr_sequences;
 	u32 mask;

@@ -28,32 +28,19 @@ int kuw_place_init(struct kuw_place *p)
 	return 0;
 }
 
-/*
- * The state from one FDE to the next, on the stack of kuw_place_rows().
- * @pairs: the pairs
- * @codes: KUW_AREA_CODES
- * @rules: KUW_AREA_RULES
- * @sets: KUW_AREA_REGS
- * @to: the end of the entries that have been put
- * @last: the last of them; at first entry 0, whose rule is in no pair
- * @nr_places: how many places they take
- * @nr_blocks: in how many blocks they start
- * @nr_rows: how many rows they are
- * @covered: where the previous FDE ends
- * @rule: its last rule
- */
+/* The state from one FDE to the next, on the stack of kuw_place_rows(). */
 struct state {
 	const struct kuw_pairs *pairs;
 	const u32 *codes;
 	const struct kuw_ruleset *rules;
 	const struct kuw_regset *sets;
-	u64 *to;
-	u64 last;
-	u32 nr_places;
+	u64 *to;		/* the end of the entries that have been put */
+	u64 last;		/* the last of them; at first entry 0, whose rule is in no pair */
+	u32 nr_places;		/* these three as in struct kuw_place */
 	u32 nr_blocks;
 	u32 nr_rows;
-	u32 covered;
-	u32 rule;
+	u32 covered;		/* where the previous FDE ends */
+	u32 rule;		/* its last rule */
 };
 
 /* Put a row, of @len bytes: as an entry, or into the last one. */

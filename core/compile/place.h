@@ -27,24 +27,14 @@ static inline u32 kuw_code_places(u32 code)
 	return 1 + (code > U8_MAX) + (code > U16_MAX);
 }
 
-/**
- * struct kuw_place - the rows of a file, by address
- * @scan: in: FDEs by address, with room for one more, and their rows; room for KUW_AREA_ENTRIES
- * @pairs: in: the pairs
- * @nr_rows: out: how many rows
- * @nr_entries: out: how many entries
- * @nr_places: out: how many places they take
- * @nr_blocks: out: in how many blocks of text they start
- * @end: out: where the last row ends
- */
 struct kuw_place {
-	const struct kuw_scan *scan;
-	const struct kuw_pairs *pairs;
-	u32 nr_rows;
-	u32 nr_entries;
-	u32 nr_places;
-	u32 nr_blocks;
-	u32 end;
+	const struct kuw_scan *scan;	/* in: FDEs by address, and room for one more; rows */
+	const struct kuw_pairs *pairs;	/* in */
+	u32 nr_rows;			/* out */
+	u32 nr_entries;			/* out */
+	u32 nr_places;			/* out: how many places the entries take */
+	u32 nr_blocks;			/* out: in how many blocks of text they start */
+	u32 end;			/* out: where the last row ends */
 	/* private: */
 	u32 pos;
 	u32 last_rule;

@@ -5,20 +5,12 @@
 
 #include "pairs.h"
 
-/**
- * struct kuw_rank - the numbers of rules, and what they take in the table
- * @scan: in: the rules; room for KUW_AREA_ORDER and KUW_AREA_CODES
- * @pairs: out: the pairs
- * @sort: in: lends its counts
- * @nr_saves: out: how many struct kuw_saves the rules need
- * @nr_locs: out: how many struct kuw_loc the rules in full need
- */
 struct kuw_rank {
-	const struct kuw_scan *scan;
-	struct kuw_pairs *pairs;
-	struct kuw_sort *sort;
-	u32 nr_saves;
-	u32 nr_locs;
+	const struct kuw_scan *scan;	/* in: the rules */
+	struct kuw_pairs *pairs;	/* out */
+	struct kuw_sort *sort;		/* in: lends its counts */
+	u32 nr_saves;			/* out: how many struct kuw_saves the rules need */
+	u32 nr_locs;			/* out: how many struct kuw_loc the rules in full need */
 };
 
 /* Number the rules, and choose the pairs. Return: 0, -ENOSPC. */

@@ -17,29 +17,23 @@ struct kuw_cie_slot {
 	struct kuw_cfi initial;
 };
 
-/**
- * struct kuw_scan - the scan of a file
- * @elf: in: its executable segments
- * @eh_frame: in: the section
- * @base: in: the file address of the table's base
- * @areas: in: room for KUW_AREA_FDES
- * @intern: out: the distinct rules
- * @found: out: the rows of all FDEs
- * @nr_fdes: out: how many FDEs are in KUW_AREA_FDES. The key of each is the offset where it
- *	starts, its value the place of its rows in @found. There is as much room again
- * @nr_bad: out: how many records are damaged, or cannot be expressed in a table
- * @pos: out: how many bytes of .eh_frame were scanned, up to its end, a terminator that ends
- *	it, or a record whose length is damaged, so that the next one cannot be found
- */
 struct kuw_scan {
-	const struct kuw_elf *elf;
-	struct kuw_section eh_frame;
-	u64 base;
-	struct kuw_areas *areas;
-	struct kuw_intern *intern;
-	struct kuw_found found;
+	const struct kuw_elf *elf;	/* in: its executable segments */
+	struct kuw_section eh_frame;	/* in */
+	u64 base;			/* in: the file address of the table's base */
+	struct kuw_areas *areas;	/* in */
+	struct kuw_intern *intern;	/* out: the distinct rules */
+	struct kuw_found found;		/* out: the rows of all FDEs */
+	/*
+	 * Out: how many FDEs are in KUW_AREA_FDES. The key of each is the offset where it starts,
+	 * its value the place of its rows in @found. There is as much room again.
+	 */
 	u32 nr_fdes;
-	u32 nr_bad;
+	u32 nr_bad;			/* out: damaged records, and what a table cannot express */
+	/*
+	 * Out: how many bytes of .eh_frame were scanned, up to its end, a terminator that ends it,
+	 * or a record whose length is damaged, so that the next one cannot be found.
+	 */
 	u32 pos;
 	/* private: */
 	const struct kuw_segment *segment;

@@ -14,14 +14,9 @@ struct kuw_item {
 /* Bytes of a key. */
 #define KUW_SORT_BYTES	4
 
-/**
- * struct kuw_sort - a sort
- * @items: in and out: the items, with room for as many after them
- * @n: in: how many
- */
 struct kuw_sort {
-	struct kuw_item *items;
-	u32 n;
+	struct kuw_item *items;	/* in and out, with room for as many after them */
+	u32 n;			/* in */
 	/* private: */
 	u32 pass;
 	u32 pos;

@@ -31,39 +31,30 @@ struct kuw_segment {
 	u64 filesz;
 };
 
-/**
- * struct kuw_elf - an ELF file as far as unwinding needs it
- * @word: bytes of an address: 8, or 4 in a file for i386
- * @eh_frame: where .eh_frame is
- * @eh_frame_exact: @eh_frame has the section's length; else it reaches to the end of the
- *	segment, and the first terminator ends the section
- * @gopclntab: where .gopclntab is, with which Go unwinds
- * @entry: the address of the first instruction
- * @segments: the executable segments
- * @nr_segments: how many
- * @build_id: NT_GNU_BUILD_ID
- * @build_id_len: its bytes, 0 if there is none
- */
+/* An ELF file as far as unwinding needs it. */
 struct kuw_elf {
-	u32 word;
+	u32 word;			/* bytes of an address: 8, or 4 in a file for i386 */
 	struct kuw_range eh_frame;
-	struct kuw_range gopclntab;
-	u64 entry;
+	struct kuw_range gopclntab;	/* with which Go unwinds */
+	u64 entry;			/* the address of the first instruction */
 	struct kuw_segment segments[KUW_MAX_SEGMENTS];
 	u32 nr_segments;
+	/*
+	 * @eh_frame has the section's length. Otherwise it reaches to the end of the segment, and
+	 * the first terminator ends the section.
+	 */
 	bool eh_frame_exact;
-	u8 build_id_len;
+	u8 build_id_len;		/* bytes of NT_GNU_BUILD_ID, 0 if there is none */
 	u8 build_id[KUW_BUILD_ID_MAX];
 	/* private: all segments; too large for elf.c's stack */
 	struct kuw_segment loads[KUW_MAX_SEGMENTS];
 	u32 nr_loads;
 };
 
-/**
- * struct kuw_elf_file - how the caller reads the file
- * @size: its bytes
- * @read: read @len bytes at @off, which are in the file, and at most KUW_ELF_MAX_READ. The bytes
- *	stay until the next call. Return: 0, or the caller's own error
+/*
+ * How the caller reads the file, of @size bytes. @read reads @len bytes at @off, which are in the
+ * file, and at most KUW_ELF_MAX_READ. They stay until the next call. Return: 0, or the caller's
+ * own error.
  */
 struct kuw_elf_file {
 	u64 size;

@@ -22,18 +22,12 @@
 #define DW_EH_PE_indirect	0x80
 #define DW_EH_PE_omit		0xff
 
-/**
- * struct kuw_section - a section's bytes and where they are in memory
- * @bytes: the bytes
- * @len: how many
- * @word: bytes of an address in it: 8, or 4 in a file for i386
- * @vaddr: the file address of the first
- */
+/* A section's bytes and where they are in memory. */
 struct kuw_section {
 	const u8 *bytes;
 	u32 len;
-	u32 word;
-	u64 vaddr;
+	u32 word;	/* bytes of an address in it: 8, or 4 in a file for i386 */
+	u64 vaddr;	/* the file address of the first byte */
 };
 
 /* Return: a cursor from @pos to the section's end. */
@@ -48,16 +42,11 @@ static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
 	return section->word == KUW_WORD ? reg : kuw_i386_reg(reg);
 }
 
-/**
- * struct kuw_record - the head of a CIE or FDE
- * @body: what follows the CIE ID or CIE pointer
- * @cie: for an FDE, where its CIE starts; for a CIE, KUW_IS_CIE
- * @next: where the next record starts
- */
+/* The head of a CIE or FDE. */
 struct kuw_record {
-	struct kuw_cur body;
-	u32 cie;
-	u32 next;
+	struct kuw_cur body;	/* what follows the CIE ID or CIE pointer */
+	u32 cie;		/* for an FDE, where its CIE starts; for a CIE, KUW_IS_CIE */
+	u32 next;		/* where the next record starts */
 };
 
 #define KUW_IS_CIE	(~0u)
@@ -65,59 +54,34 @@ struct kuw_record {
 /* Bytes of a terminator: a length of 0. */
 #define KUW_TERMINATOR	4
 
-/**
- * struct kuw_cie - what a CIE says about its FDEs
- * @instrs: the initial instructions
- * @code_align: factor of the deltas of advances
- * @data_align: factor of offsets
- * @enc: DW_EH_PE of the addresses in its FDEs
- * @augmented: its FDEs have augmentation data ("z")
- * @signal: its FDEs are signal frames ("S")
- * @len: bytes of its record, even if it is damaged
- */
+/* What a CIE says about its FDEs. */
 struct kuw_cie {
-	struct kuw_cur instrs;
-	u64 code_align;
-	s64 data_align;
-	u8 enc;
-	bool augmented;
-	bool signal;
-	u32 len;
+	struct kuw_cur instrs;	/* the initial instructions */
+	u64 code_align;		/* factor of the deltas of advances */
+	s64 data_align;		/* factor of offsets */
+	u8 enc;			/* DW_EH_PE of the addresses in its FDEs */
+	bool augmented;		/* its FDEs have augmentation data ("z") */
+	bool signal;		/* its FDEs are signal frames ("S") */
+	u32 len;		/* bytes of its record, even if it is damaged */
 };
 
-/**
- * struct kuw_fde - an FDE
- * @instrs: the instructions
- * @start: file address of the first byte that it covers
- * @len: how many bytes it covers
- */
 struct kuw_fde {
 	struct kuw_cur instrs;
-	u64 start;
-	u64 len;
+	u64 start;	/* file address of the first byte that it covers */
+	u64 len;	/* how many bytes it covers */
 };
 
-/**
- * kuw_read_encoded() - read a pointer of .eh_frame or .eh_frame_hdr
- * @c: the cursor, inside @section
- * @enc: DW_EH_PE
- * @section: gives pcrel its base
- *
+/*
+ * Read a pointer of .eh_frame or .eh_frame_hdr. @c is inside @section, which gives pcrel its base.
  * Absolute addresses and pcrel are all that compilers and linkers write. Others make the cursor
- * bad.
- *
- * Return: the pointer; 0 if the cursor is bad.
+ * bad. Return: the pointer; 0 if the cursor is bad.
  */
 u64 kuw_read_encoded(struct kuw_cur *c, u8 enc, const struct kuw_section *section);
 
-/**
- * kuw_read_record() - read the head of a record
- * @section: .eh_frame
- * @pos: where it starts
- * @record: the answer
- *
- * Return: 1 for a record; 0 for a terminator, which sets only @record->next; -EINVAL if
- *	the record is damaged or too long. If its length is damaged, @record->next is 0.
+/*
+ * Read the head of the record at @pos of .eh_frame. Return: 1 for a record; 0 for a terminator,
+ * which sets only @record->next; -EINVAL if the record is damaged or too long. If its length is
+ * damaged, @record->next is 0.
  */
 int kuw_read_record(const struct kuw_section *section, u32 pos,
 		    struct kuw_record *record);

@@ -26,16 +26,11 @@ enum {
 	DW_OP_bregx = 0x92, DW_OP_deref_size = 0x94, DW_OP_nop = 0x96,
 };
 
-/**
- * struct kuw_op - an operator and its operands, before anything is done
- * @code: DW_OP_*
- * @operand: its number, sign-extended where it has a sign; 0 if it has none
- * @reg: the register that it names; 0 if it names none
- */
+/* An operator and its operands, before anything is done. */
 struct kuw_op {
-	u8 code;
-	u64 operand;
-	u64 reg;
+	u8 code;	/* DW_OP_* */
+	u64 operand;	/* sign-extended where it has a sign; 0 if there is none */
+	u64 reg;	/* the register that it names; 0 if it names none */
 };
 
 /*

@@ -24,20 +24,13 @@ enum kuw_how {
 	KUW_NR_HOWS
 };
 
-/**
- * struct kuw_loc - how one value is found
- * @how: enum kuw_how
- * @reg: the register that @how names
- * @target: the register that this is the rule of; unused for the CFA
- * @arg: see enum kuw_how
- * @off: see enum kuw_how; for an expression, its place in the pool: see kuw_table_expr()
- */
+/* How one value is found. */
 struct kuw_loc {
-	u8 how;
+	u8 how;		/* enum kuw_how, which says what the others mean */
 	u8 reg;
-	u8 target;
+	u8 target;	/* the register that this is the rule of; unused for the CFA */
 	u8 arg;
-	s32 off;
+	s32 off;	/* for an expression, its place in the pool: see kuw_table_expr() */
 };
 
 /*
@@ -74,16 +67,11 @@ enum kuw_rules_kind {
 	KUW_RULES_SIGNAL,	/* a signal frame: augmentation "S" */
 };
 
-/**
- * struct kuw_rules - everything that a row says
- * @kind: enum kuw_rules_kind
- * @cfa: the CFA: KUW_REG, KUW_MEM or KUW_EXPR
- * @reg: by DWARF number; [KUW_RA] is the return address
- */
+/* Everything that a row says. */
 struct kuw_rules {
-	u32 kind;
-	struct kuw_loc cfa;
-	struct kuw_loc reg[KUW_NR_REGS];
+	u32 kind;			/* enum kuw_rules_kind */
+	struct kuw_loc cfa;		/* KUW_REG, KUW_MEM or KUW_EXPR */
+	struct kuw_loc reg[KUW_NR_REGS]; /* by DWARF number; [KUW_RA] is the return address */
 };
 
 #endif /* KUW_RULE_H */
