@@ -23,8 +23,8 @@
 
 /* Bytes read or copied at a time. Other tasks and a fatal signal wait for one chunk. */
 #define CHUNK	SZ_1M
-/* The smallest area, so that small files do not grow theirs step by step. */
-#define MIN_AREA	4096u
+/* Most files have a page of headers; a hostile file can have 256 KiB. */
+#define MIN_PIECE	4096u
 /*
  * A table has more than this part of the bytes of its .eh_frame. In 2,513 files, the
  * smallest table has a twelfth. A file whose table cannot fit is not compiled.
@@ -169,10 +169,9 @@ static int read_piece(struct kuw_elf_file *file, u64 off, u32 len, const u8 **by
 
 	if (WARN_ON_ONCE(len > KUW_ELF_MAX_READ))
 		return -EINVAL;
-	/* Most files have a page of headers; a hostile file can have 256 KiB. */
 	if (len > piece->bytes) {
 		area_free(b, piece->mem, piece->bytes);
-		piece->bytes = max(len, MIN_AREA);
+		piece->bytes = max(len, MIN_PIECE);
 		piece->mem = area_alloc(b, piece->bytes);
 		if (!piece->mem)
 			return -ENOMEM;
@@ -219,9 +218,6 @@ static int grow(struct build *b)
 	u64 bytes = c->areas.grow_bytes;
 	void *mem;
 
-	/* Areas grow by doubling, except the table, whose size is final. */
-	if (c->areas.grow != KUW_AREA_TABLE)
-		bytes = max3(bytes, 2 * area->bytes, (u64)MIN_AREA);
 	mem = area_alloc(b, bytes);
 	if (!mem)
 		return -ENOMEM;

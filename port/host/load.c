@@ -69,14 +69,12 @@ int host_read_elf(struct host_table *t, const struct host_source *source)
 	return 0;
 }
 
-static int grow(struct kuw_area *area, u64 bytes, enum host_growth growth)
+static int grow(struct kuw_area *area, u64 bytes)
 {
 	void *mem;
 
 	if (bytes <= area->bytes)
 		__builtin_trap();
-	if (growth == HOST_DOUBLE && bytes < 2 * area->bytes)
-		bytes = 2 * area->bytes;
 	mem = realloc(area->mem, bytes);
 	if (!mem)
 		return -ENOMEM;
@@ -85,7 +83,7 @@ static int grow(struct kuw_area *area, u64 bytes, enum host_growth growth)
 	return 0;
 }
 
-int host_compile(struct host_table *t, enum host_growth growth)
+int host_compile(struct host_table *t)
 {
 	struct kuw_image image = {
 		.elf = &t->elf,
@@ -103,7 +101,7 @@ int host_compile(struct host_table *t, enum host_growth growth)
 		if (ret != KUW_GROW)
 			continue;
 		t->grown++;
-		ret = grow(&c->areas.area[c->areas.grow], c->areas.grow_bytes, growth);
+		ret = grow(&c->areas.area[c->areas.grow], c->areas.grow_bytes);
 		if (ret)
 			break;
 	}
@@ -122,16 +120,15 @@ int host_compile(struct host_table *t, enum host_growth growth)
 	return ret;
 }
 
-int host_load_bytes(struct host_table *t, const void *bytes, u64 size,
-		    enum host_growth growth)
+int host_load_bytes(struct host_table *t, const void *bytes, u64 size)
 {
 	struct host_source source = { .fd = -1, .bytes = bytes, .size = size };
 	int ret = host_read_elf(t, &source);
 
-	return ret ? ret : host_compile(t, growth);
+	return ret ? ret : host_compile(t);
 }
 
-int host_load_fd(struct host_table *t, int fd, enum host_growth growth)
+int host_load_fd(struct host_table *t, int fd)
 {
 	struct host_source source = { .fd = fd };
 	struct stat st;
@@ -145,11 +142,10 @@ int host_load_fd(struct host_table *t, int fd, enum host_growth growth)
 		return -ENOEXEC;
 	source.size = (u64)st.st_size;
 	ret = host_read_elf(t, &source);
-	return ret ? ret : host_compile(t, growth);
+	return ret ? ret : host_compile(t);
 }
 
-int host_load_file(struct host_table *t, const char *path,
-		   enum host_growth growth)
+int host_load_file(struct host_table *t, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
 
@@ -157,7 +153,7 @@ int host_load_file(struct host_table *t, const char *path,
 	t->stage = "open";
 	if (fd < 0)
 		return -errno;
-	ret = host_load_fd(t, fd, growth);
+	ret = host_load_fd(t, fd);
 	close(fd);
 	return ret;
 }

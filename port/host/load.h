@@ -13,12 +13,6 @@
 #include "rule_cache.h"
 #include "table.h"
 
-/* How areas grow: exactly as asked, so that a sanitizer sees any overrun; or by doubling. */
-enum host_growth {
-	HOST_EXACT,
-	HOST_DOUBLE,
-};
-
 /**
  * struct host_table - the table of one file
  * @elf: what the reader found
@@ -48,12 +42,10 @@ struct host_source {
 
 /* Return: 0 or a negative errno. Call host_table_free() in both cases. */
 int host_read_elf(struct host_table *t, const struct host_source *source);
-int host_compile(struct host_table *t, enum host_growth growth);
-int host_load_bytes(struct host_table *t, const void *bytes, u64 size,
-		    enum host_growth growth);
-int host_load_fd(struct host_table *t, int fd, enum host_growth growth);
-int host_load_file(struct host_table *t, const char *path,
-		   enum host_growth growth);
+int host_compile(struct host_table *t);
+int host_load_bytes(struct host_table *t, const void *bytes, u64 size);
+int host_load_fd(struct host_table *t, int fd);
+int host_load_file(struct host_table *t, const char *path);
 void host_table_free(struct host_table *t);
 
 /**

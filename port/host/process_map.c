@@ -24,7 +24,7 @@ static int load_vdso(struct host_table *t, pid_t pid, const struct line *l)
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (bytes && fd >= 0 &&
 	    pread(fd, bytes, size, (off_t)l->start) == (ssize_t)size)
-		ret = host_load_bytes(t, bytes, size, HOST_DOUBLE);
+		ret = host_load_bytes(t, bytes, size);
 	if (fd >= 0)
 		close(fd);
 	free(bytes);
@@ -41,8 +41,8 @@ static int load(struct host_table *t, pid_t pid, const struct line *l)
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 pid, (uint64_t)l->start, (uint64_t)l->end);
 	if (!access(name, R_OK))
-		return host_load_file(t, name, HOST_DOUBLE);
-	return host_load_file(t, l->path, HOST_DOUBLE);
+		return host_load_file(t, name);
+	return host_load_file(t, l->path);
 }
 
 /* Return: the table of a path, loaded once, or NULL if it has none. */

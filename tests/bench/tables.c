@@ -139,7 +139,7 @@ int bench_table(int quick, const char *name, const char *path)
 	struct host_table t;
 
 	keep_memory();
-	ret = host_load_file(&t, path, HOST_DOUBLE);
+	ret = host_load_file(&t, path);
 	if (ret) {
 		ret = no_table(path, &t, ret);
 		host_table_free(&t);
@@ -154,7 +154,7 @@ int bench_table(int quick, const char *name, const char *path)
 		start = bench_cpu_ns();
 		free(t.table);
 		t.table = NULL;
-		ret = host_compile(&t, HOST_DOUBLE);
+		ret = host_compile(&t);
 		if (ret)
 			break;
 		ns = (double)(bench_cpu_ns() - start);
@@ -213,7 +213,7 @@ int bench_lookup(int quick, const char *path)
 
 	if (!offs)
 		return 1;
-	ret = host_load_file(&t, path, HOST_DOUBLE);
+	ret = host_load_file(&t, path);
 	if (ret) {
 		ret = no_table(path, &t, ret);
 		goto out;

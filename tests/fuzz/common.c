@@ -25,7 +25,7 @@ int fuzz_compile(struct host_table *t, u32 word, const u8 *eh_frame, u32 len)
 	t->elf.eh_frame = (struct kuw_range){ 0x20000, FUZZ_EH, len };
 	t->elf.eh_frame_exact = true;
 	t->eh_frame = copy_of(eh_frame, len);
-	return host_compile(t, HOST_EXACT);
+	return host_compile(t);
 }
 
 static void check_loc(const struct kuw_table *table, const struct kuw_loc *loc)

@@ -495,7 +495,7 @@ const char *__lsan_default_suppressions(void)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	const struct rows_options options = {
-		.sample = 1, .examples = 3, .every = true, .exact = true,
+		.sample = 1, .examples = 3, .every = true,
 	};
 	struct rows_stats stats = { 0 };
 	struct elf_layout layout;

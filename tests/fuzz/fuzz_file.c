@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u64 bias;
 	u32 i;
 
-	if (!host_load_bytes(&t, data, size, HOST_EXACT)) {
+	if (!host_load_bytes(&t, data, size)) {
 		for (i = 0; i < t.elf.nr_segments; i++)
 			kuw_table_bias(t.table, FUZZ_BIAS, 0x1000,
 				       t.elf.segments[i].off & -0x1000ULL,

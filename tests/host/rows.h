@@ -53,7 +53,6 @@ struct rows_options {
 	unsigned int sample;	/* every n-th FDE */
 	unsigned int examples;	/* differences printed for a file */
 	bool every;		/* also between the first and the last address of a row */
-	bool exact;		/* the compiler's areas grow to the byte */
 	bool go;		/* the rows of .gopclntab, next to .debug_frame */
 };
 

@@ -388,8 +388,7 @@ void rows_file(const char *path, const struct rows_options *options,
 		fprintf(stderr, "# %s: libdwarf: %s\n", path, why);
 		goto close;
 	}
-	ret = host_load_file(&w.table, path, options->exact ? HOST_EXACT :
-							      HOST_DOUBLE);
+	ret = host_load_file(&w.table, path);
 	if (ret) {
 		stats->not_compiled++;
 		fprintf(stderr, "# %s: not compiled: %s: %s\n", path,

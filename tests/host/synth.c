@@ -38,7 +38,7 @@ int synth_compile_word(struct host_table *t, const struct buf *eh_frame, u32 wor
 		return -ENOMEM;
 	if (eh_frame->len)
 		memcpy(t->eh_frame, eh_frame->bytes, eh_frame->len);
-	return host_compile(t, HOST_EXACT);
+	return host_compile(t);
 }
 
 int synth_compile_one(struct host_table *t, struct prog instrs)

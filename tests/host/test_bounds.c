@@ -26,7 +26,7 @@ static int compile_segments(bool exact)
 	table.eh_frame = malloc(eh.len);
 	assert_non_null(table.eh_frame);
 	memcpy(table.eh_frame, eh.bytes, eh.len);
-	return host_compile(&table, HOST_EXACT);
+	return host_compile(&table);
 }
 
 /* With @text bytes of text. */

@@ -138,7 +138,7 @@ static int load_as(struct elf_spec spec)
 	build_elf(&file, &spec, &layout);
 	buf_free(&eh);
 	host_table_free(&table);
-	return host_load_bytes(&table, file.bytes, file.len, HOST_EXACT);
+	return host_load_bytes(&table, file.bytes, file.len);
 }
 
 static int load(void)
@@ -234,7 +234,7 @@ static void test_variants(void **state)
 	assert_int_equal(load(), 0);
 	((Elf64_Ehdr *)file.bytes)->e_entry = GO_TEXT + 0x120;
 	host_table_free(&table);
-	assert_int_equal(host_load_bytes(&table, file.bytes, file.len, HOST_EXACT), 0);
+	assert_int_equal(host_load_bytes(&table, file.bytes, file.len), 0);
 	check_all();
 	assert_int_equal(rules_at(0x120).reg[KUW_RA].how, KUW_UNDEF);
 	/* Without a start, nothing is known. */

@@ -344,7 +344,7 @@ static int load(u8 class, u16 machine, u32 cut)
 	build_elf(&b, &spec, &layout);
 	b.bytes[EI_CLASS] = class;
 	((Elf32_Ehdr *)b.bytes)->e_machine = machine;
-	ret = host_load_bytes(&table, b.bytes, cut ? cut : b.len, HOST_EXACT);
+	ret = host_load_bytes(&table, b.bytes, cut ? cut : b.len);
 	buf_free(&b);
 	return ret;
 }

@@ -303,7 +303,7 @@ static int show(const struct kc_reader *reader, void *data)
 	int err, status = 0;
 
 	kc_reader_begin_streams(reader);
-	err = host_load_fd(&t, options->fd, HOST_DOUBLE);
+	err = host_load_fd(&t, options->fd);
 	if (err) {
 		kc_error(NULL, "%s: %s", options->path, why(err));
 		status = KC_FAILED;
