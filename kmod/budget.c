@@ -124,14 +124,6 @@ static void take_out(struct kw_table *t, struct list_head *victims)
 	kw_count(table_evictions);
 }
 
-/* Return: the oldest idle table of one owner, or of all (NULL); NULL if no table is idle. */
-static struct kw_table *oldest_idle(struct kw_owner *owner)
-{
-	if (owner)
-		return list_first_entry_or_null(&owner->lru, struct kw_table, own);
-	return list_first_entry_or_null(&lru, struct kw_table, lru);
-}
-
 /*
  * Take the oldest idle tables, of one owner or of all (NULL), until they have @bytes; a batch
  * at most. Return: the bytes of those taken.
@@ -144,7 +136,8 @@ static size_t evict(size_t bytes, struct kw_owner *owner, struct list_head *vict
 
 	lockdep_assert_held(&kw_cache_lock);
 	for (i = 0; i < EVICT_BATCH && found < bytes; i++) {
-		t = oldest_idle(owner);
+		t = owner ? list_first_entry_or_null(&owner->lru, struct kw_table, own) :
+			    list_first_entry_or_null(&lru, struct kw_table, lru);
 		if (!t)
 			break;
 		kw_idle_del(t);
