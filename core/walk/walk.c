@@ -157,7 +157,7 @@ static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
 static noinline u32 walk_fast(struct fast *w)
 {
 	struct kuw_cache_entry *entries = w->cache->entries, *entry;
-	u64 pc = w->pc, sp = w->sp, bp = w->bp, *out = w->out, *last = w->last;
+	u64 pc = w->pc, sp = w->sp, bp = w->bp, *out = w->out;
 	u64 cfa, ip, caller_bp;
 	const u64 user_end = KUW_PORT_USER_END;
 	const u32 epoch = w->cache->epoch;
@@ -173,7 +173,7 @@ static noinline u32 walk_fast(struct fast *w)
 		if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
 			kuw_port_close();
 			rule = look_up(w, pc);
-			if (kuw_rule_kind(rule) != KUW_KIND_NONE)
+			if (kuw_rule_is_plain(rule) || kuw_rule_kind(rule) == KUW_KIND_END)
 				*entry = (struct kuw_cache_entry){ pc, rule, epoch };
 			kuw_port_open();
 		}
@@ -192,7 +192,7 @@ static noinline u32 walk_fast(struct fast *w)
 		    (saved && unlikely(kuw_port_read_open(cfa + saved, user_end, &caller_bp))) ||
 		    unlikely(kuw_check_ra(ip, user_end) != KUW_STEPPED))
 			break;
-		if (unlikely(out == last)) {
+		if (unlikely(out == w->last)) {
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
 		}
