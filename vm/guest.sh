@@ -21,7 +21,7 @@ guest_directory() {
 	esac
 }
 
-# from_guest FILE: what a guest wrote, if it is a file. The guest's root can make links of this machine, which would lead anywhere.
+# from_guest FILE: what a guest wrote, if it is a file. A link there would lead anywhere.
 from_guest() {
 	[[ ! -f $1 || -L $1 ]] || cat -- "$1"
 }
@@ -73,6 +73,9 @@ guest_run() {
 	# A group of its own, so that a Ctrl-C on the terminal reaches only this script, which then ends the guest in order;
 	# and no guest outlives the script, whatever ends it.
 	# But only who is in the terminal's own group can read from it.
+	#
+	# mapped-xattr: what the guest's root says of a file that it makes, QEMU keeps in attributes. Here each is an ordinary file of mode 0600:
+	# no program of root's, no device, and no link that leads elsewhere.
 	[[ $mode == shell ]] || set -m
 	# With VM_ICOUNT an instruction takes a nanosecond, and waiting no time: what the guest's clock measures is the number
 	# of instructions, however busy this machine is.
@@ -98,9 +101,9 @@ guest_run() {
 		-chardev "file,id=out,path=${job//,/,,}/stdout" -device virtserialport,chardev=out,name=stdout \
 		-chardev "file,id=err,path=${job//,/,,}/stderr" -device virtserialport,chardev=err,name=stderr \
 		"${consoles[@]}" "${step[@]}" \
-		-virtfs "local,path=${job//,/,,},mount_tag=job,security_model=none,multidevs=remap" \
+		-virtfs "local,path=${job//,/,,},mount_tag=job,security_model=mapped-xattr,multidevs=remap" \
 		-virtfs "local,path=${TOP_DIR//,/,,},mount_tag=top,security_model=none,readonly=on,multidevs=remap" \
-		-virtfs "local,path=${GUEST_DIR//,/,,},mount_tag=guest,security_model=none,multidevs=remap" \
+		-virtfs "local,path=${GUEST_DIR//,/,,},mount_tag=guest,security_model=mapped-xattr,multidevs=remap" \
 		<"$stdin" >"$stdout" 2>"$job/qemu" &
 	RUN_CHILD=$!
 	set +m

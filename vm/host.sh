@@ -123,8 +123,8 @@ own_file() {
 }
 
 # give_back: what root made here belongs to who the folder belongs to, so that they can read and remove it. Not the root file
-# systems of guests, nor what becomes one: in those the owners mean something. Their owner can swap folders meanwhile: -execdir goes into each without
-# following links.
+# systems of guests, nor what becomes one, in the cache: in those the owners mean something. Their owner can swap folders meanwhile: -execdir goes into
+# each without following links.
 give_back() {
 	local dir owner
 	((EUID == 0)) || return 0
@@ -132,7 +132,7 @@ give_back() {
 		owner=$(stat -c %u:%g -- "$dir" 2>/dev/null) || continue
 		[[ $owner != 0:* ]] || continue
 		# It refuses to work with a relative folder in PATH.
-		PATH=/usr/sbin:/usr/bin:/sbin:/bin find "$dir" -xdev -type d -user 0 \( -name 'root-*' -o -name '*.dir' \) -prune -o -user 0 \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin find "$dir" -xdev -type d -user 0 \( -name 'root-*' -o -name '*.dir' \) ! -path "$GUEST_DIR/*" -prune -o -user 0 \
 			-execdir chown -h "$owner" -- {} + 2>/dev/null || true
 	done
 }

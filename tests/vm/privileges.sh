@@ -36,6 +36,20 @@ shared() {
 }
 ok "the guest writes into build/guest alone" shared
 
+# plain: outside, a set-user-ID program, a device and a link that a guest's root makes are ordinary files. Without what is mounted in it, the
+# repository is what the machine outside has.
+plain() {
+	local folder=build/guest/privileges outside=/run/privileges each
+	mkdir "$TOP/$folder" "$outside" && mount --bind "$TOP" "$outside" && install -m 4755 /bin/true "$TOP/$folder/program" &&
+		mknod -m 666 "$TOP/$folder/device" b 8 0 && ln -s /etc "$TOP/$folder/link" && sync || return
+	[[ -u $TOP/$folder/program && -b $TOP/$folder/device && -L $TOP/$folder/link ]] || return
+	for each in program device link; do
+		[[ $(stat -c "%F %a" "$outside/$folder/$each") == regular\ *file\ 600 ]] || return
+	done
+	umount "$outside" && rm -r "${TOP:?}/$folder" "$outside"
+}
+ok "what it makes there is an ordinary file outside" plain
+
 writable() {
 	find "$figures" /sys/module/kunwind/parameters -type f -perm /222 | grep .
 }
