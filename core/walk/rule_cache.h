@@ -9,13 +9,13 @@
  * What an entry says does not depend on its place: it has the address of its rule.
  *
  * A cache serves one walk at a time: its owner has one for each CPU and level of nesting.
- * An entry holds only in the epoch that it was made in. A walk with another address map
- * begins a new epoch, and a map that replaces another one has a new number.
+ * An entry holds only in the epoch that it was made in. Each address map has an epoch of its
+ * own, and a map that replaces another one has a new number. The cache remembers the epochs of
+ * some maps: where processes take turns on a CPU, each finds its entries again.
  */
 #ifndef KUW_RULE_CACHE_H
 #define KUW_RULE_CACHE_H
 
-#include "map.h"
 #include "table.h"
 
 /*
@@ -28,32 +28,38 @@
 struct kuw_cache_entry {
 	u64 pc;			/* where the rule was looked up */
 	struct kuw_rule rule;	/* plain, or of KUW_KIND_END */
-	u32 epoch;		/* the cache's when this was written */
+	u32 epoch;		/* its map's; never 0 */
 };
 
 #define KUW_CACHE_BYTES		(KUW_CACHE_ENTRIES * sizeof(struct kuw_cache_entry))
+
+/* Two maps whose numbers have the same remainder begin a new epoch each time they take turns. */
+#define KUW_CACHE_MAPS		16
+
+struct kuw_cache_map {
+	u64 number;	/* kuw_map.number; 0: none */
+	u32 epoch;
+};
 
 /*
  * The head of a cache, apart from its entries. The owner sets @entries; all other fields, and the
  * entries, start as zero.
  */
 struct kuw_rule_cache {
-	u64 map;				/* kuw_map.number of the map of this epoch */
 	struct kuw_cache_entry *entries;	/* KUW_CACHE_BYTES, aligned as by kmalloc() */
-	u32 epoch;				/* never 0 while a walk uses the cache */
+	u32 epochs;				/* how many have begun */
+	struct kuw_cache_map maps[KUW_CACHE_MAPS];
 };
 
-/* Before a walk: begin a new epoch if the walk's map is another one. */
-static inline void kuw_cache_use(struct kuw_rule_cache *cache, const struct kuw_map *map)
+/* Begin an epoch for a map, which the cache remembers in @m. Return: its number. */
+u32 kuw_cache_begin(struct kuw_rule_cache *cache, struct kuw_cache_map *m, u64 number);
+
+/* Return: the epoch of a walk with the map of this number. */
+static inline u32 kuw_cache_epoch(struct kuw_rule_cache *cache, u64 number)
 {
-	if (cache->map == map->number)
-		return;
-	cache->map = map->number;
-	if (++cache->epoch)
-		return;
-	/* All numbers were used: leave no entry of an earlier epoch that had one of them. */
-	memset(cache->entries, 0, KUW_CACHE_BYTES);
-	cache->epoch = 1;
+	struct kuw_cache_map *m = &cache->maps[number % KUW_CACHE_MAPS];
+
+	return likely(m->number == number) ? m->epoch : kuw_cache_begin(cache, m, number);
 }
 
 /* Return: the place for a frame whose stack pointer is @sp. */

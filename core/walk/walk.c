@@ -83,7 +83,8 @@ struct cover {
 /* The state of the loop, on the stack of kuw_walk(). */
 struct fast {
 	const struct kuw_map *map;
-	struct kuw_rule_cache *cache;
+	struct kuw_cache_entry *entries;
+	u32 epoch;		/* of @map */
 	u64 sp;			/* of the current frame, whose ip is the last one written */
 	u64 bp;
 	u64 pc;			/* where its rule is: its ip, or one less if a call left it */
@@ -156,11 +157,11 @@ static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
  */
 static noinline u32 walk_fast(struct fast *w)
 {
-	struct kuw_cache_entry *entries = w->cache->entries, *entry;
+	struct kuw_cache_entry *entries = w->entries, *entry;
 	u64 pc = w->pc, sp = w->sp, bp = w->bp, *out = w->out;
 	u64 cfa, ip, caller_bp;
 	const u64 user_end = KUW_PORT_USER_END;
-	const u32 epoch = w->cache->epoch;
+	const u32 epoch = w->epoch;
 	u32 ret = KUW_STEPPED;
 	struct kuw_rule rule;
 	s64 saved;
@@ -284,15 +285,16 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	kuw_port_uninitialized struct fast w;
 	u32 ret;
 
-	result->count = 0;
 	result->proven = 0;
 	result->nr_interrupted = 0;
-	result->stop = KUNWIND_STOP_CAPACITY;
-	if (!capacity)
+	if (unlikely(!capacity)) {
+		result->count = 0;
+		result->stop = KUNWIND_STOP_CAPACITY;
 		return;
-	kuw_cache_use(cache, map);
+	}
 	w.map = map;
-	w.cache = cache;
+	w.entries = cache->entries;
+	w.epoch = kuw_cache_epoch(cache, map->number);
 	w.sp = kuw_port_sp(regs);
 	w.bp = kuw_port_bp(regs);
 	w.pc = kuw_port_ip(regs);

@@ -46,7 +46,7 @@ static int walk_kunwind(void **frames, int capacity)
 /* As after a switch to another process: no entry is of this map. */
 static int walk_empty(void **frames, int capacity)
 {
-	empty_cache.map = 0;
+	empty_cache.maps[space.map->number % KUW_CACHE_MAPS].number = 0;
 	return walk_with(&empty_cache, frames, capacity);
 }
 

@@ -373,16 +373,39 @@ static void test_other_maps(void **state)
 	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
 	/* The walk's epoch is 1, which is that of the first walk after all others, too. */
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_START));
-	assert_int_equal(cache->epoch, 1);
+	assert_int_equal(cache->epochs, 1);
 	/* Where the second frame was looked up: its entry is still there. */
 	s->regs.ip = P_RA(P_RSP) - 1;
 	s->regs.r[7] = SYNTH_SP(1);
 	assert_true(kuw_cache_at(cache->entries, SYNTH_SP(1))->pc == s->regs.ip);
 	s->map->count = 0;
-	cache->epoch = ~0u - 1;
+	cache->epochs = ~0u - 1;
 	for (i = 0; i < 3; i++)
 		program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
-	assert_int_equal(cache->epoch, 2);
+	assert_int_equal(cache->epochs, 2);
+	/* Nor does the cache remember the first map's epoch, which is another map's now. */
+	s->map->number = 0;
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	assert_int_equal(cache->epochs, 3);
+}
+
+/* Maps that take turns find their entries again, until another map takes their place. */
+static void test_turns(void **state)
+{
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP), P_RA(P_START));
+	/* From the second frame on, which has a place of its own. No walk finds a table any more. */
+	s->regs.ip = P_RA(P_RSP) - 1;
+	s->regs.r[7] = SYNTH_SP(1);
+	s->map->count = 0;
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	s->map->number = 0;
+	program_check(s, COMPLETE, P_RA(P_RSP) - 1, P_RA(P_START));
+	s->map->number = KUW_CACHE_MAPS;
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	s->map->number = 0;
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
 }
 
 /*
@@ -1594,6 +1617,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_leaves),
 	TEST(test_room),
 	TEST(test_other_maps),
+	TEST(test_turns),
 	TEST(test_orders),
 	TEST(test_same_place),
 	TEST(test_loop),

@@ -4,9 +4,9 @@
  * ns, and so a number of instructions.
  *
  * subject getppid DEPTH COUNT		a call of getppid(), of COUNT
- * subject turns DEPTH COUNT FIRST	the same in turns with another process, which
- *					writes to fd 3 and reads from fd 4, or the
- *					other way round; FIRST: who begins, 1 or 0
+ * subject turns DEPTH COUNT N FIRST	the same in turns with others, N processes in
+ *					all: each reads from fd 3 that it is its turn,
+ *					and writes to fd 4; FIRST is 1 in one of them
  * subject busy DEPTH COUNT		a loop of COUNT rounds, as a whole
  * subject zero DEPTH COUNT		COUNT reads of /dev/zero, as a whole: nearly
  *					all of it in the kernel
@@ -64,7 +64,8 @@ extern char **environ;
 struct job {
 	long count;
 	int device;
-	/* Of two that take turns. */
+	/* Of those that take turns: how many, and whether this is the first one. */
+	long turns;
 	bool first;
 	struct bench_walks walks;
 	double ns;
@@ -110,27 +111,26 @@ static long leaf_getppid(void *arg)
 	return 0;
 }
 
-/* Who is first reads what the other one writes to fd 4, and writes to fd 3. */
 static long leaf_turns(void *arg)
 {
 	struct job *job = arg;
-	long in = job->first ? 4 : 3, out = job->first ? 3 : 4, i;
 	double start = 0;
 	char c = 0;
+	long i;
 
 	for (i = 0; i < WARM_UP + job->count; i++) {
 		if (i == WARM_UP)
 			start = now();
 		if (job->first)
-			call(SYS_write, out, (long)&c, 1);
-		if (call(SYS_read, in, (long)&c, 1) != 1)
-			die("the other one");
+			call(SYS_write, 4, (long)&c, 1);
+		if (call(SYS_read, 3, (long)&c, 1) != 1)
+			die("the others");
 		call(SYS_getppid, 0, 0, 0);
 		if (!job->first)
-			call(SYS_write, out, (long)&c, 1);
+			call(SYS_write, 4, (long)&c, 1);
 	}
-	/* Of both. */
-	job->ns = (now() - start) / (double)job->count / 2;
+	/* Of all. */
+	job->ns = (now() - start) / (double)(job->count * job->turns);
 	return 0;
 }
 
@@ -542,9 +542,10 @@ int main(int argc, char **argv)
 		SUBJECT[0](atol(argv[2]) - OUTER, 0,
 			   *what == 'b' ? leaf_busy : leaf_zero, &job);
 		printf("%.1f\n", job.ns);
-	} else if (argc == 5 && !strcmp(what, "turns")) {
+	} else if (argc == 6 && !strcmp(what, "turns")) {
 		job.count = atol(argv[3]);
-		job.first = atoi(argv[4]);
+		job.turns = atol(argv[4]);
+		job.first = atoi(argv[5]);
 		SUBJECT[0](atol(argv[2]) - OUTER, 0, leaf_turns, &job);
 		if (job.first)
 			printf("%.1f\n", job.ns);
