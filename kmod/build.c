@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "build.h"
+#include "cache.h"
 #include "compile.h"
 #include "elf.h"
 #include "owner.h"
@@ -284,14 +285,15 @@ bool kw_build_is_final(int error)
 }
 
 /*
- * Compile a table. Context: process context, sleeps, reads files; no lock of memory
- * management may be held.
+ * Compile a table, and set @t->table, whose bytes are charged to no budget any more. A failed
+ * build, too, may find the build ID.
+ * Context: process context, sleeps, reads files; no lock of memory management may be held.
  * Return: 0; an error of kw_build_is_final() if these bytes never give a table; any other
  * error if another attempt may succeed.
  */
-int kw_build(const struct kw_source *src, struct kw_built *built)
+int kw_build(const struct kw_source *src, struct kw_table *t)
 {
-	struct kuw_area *table;
+	struct kuw_area *area;
 	char magic[SELFMAG];
 	struct build *b;
 	int ret, i;
@@ -308,14 +310,13 @@ int kw_build(const struct kw_source *src, struct kw_built *built)
 		return -ENOMEM;
 	b->src = src;
 	ret = run(b);
-	built->build_id_len = b->elf.build_id_len;
-	memcpy(built->build_id, b->elf.build_id, sizeof(built->build_id));
+	t->build_id_len = b->elf.build_id_len;
+	memcpy(t->build_id, b->elf.build_id, sizeof(t->build_id));
 	if (!ret) {
-		table = &b->compile.areas.area[KUW_AREA_TABLE];
-		built->table = table->mem;
-		built->bytes = table->bytes;
-		uncharge(src->owner, table->bytes);
-		table->mem = NULL;
+		area = &b->compile.areas.area[KUW_AREA_TABLE];
+		t->table = area->mem;
+		uncharge(src->owner, area->bytes);
+		area->mem = NULL;
 	}
 	for (i = 0; i < KUW_NR_AREAS; i++)
 		area_free(b, b->compile.areas.area[i].mem,

@@ -4,11 +4,10 @@
 #define KW_BUILD_H
 
 #include <linux/types.h>
-#include "elf.h"
 
 struct file;
-struct kuw_table;
 struct kw_owner;
+struct kw_table;
 
 /* Where the bytes come from: @file, or @size bytes at @mem if it is NULL. */
 struct kw_source {
@@ -23,18 +22,10 @@ struct kw_source {
 	unsigned long deadline;
 };
 
-/* A finished table, to be freed by kvfree(). A failed build, too, may find the build ID. */
-struct kw_built {
-	struct kuw_table *table;
-	size_t bytes;
-	u32 build_id_len;
-	u8 build_id[KUW_BUILD_ID_MAX];
-};
-
 extern unsigned long kw_build_budget;
 
 void kw_build_copy(void *to, const void *from, u64 bytes);
 bool kw_build_is_final(int error);
-int kw_build(const struct kw_source *src, struct kw_built *built);
+int kw_build(const struct kw_source *src, struct kw_table *t);
 
 #endif /* KW_BUILD_H */

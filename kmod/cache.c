@@ -23,6 +23,7 @@
 #include "cache.h"
 #include "owner.h"
 #include "stats.h"
+#include "table.h"
 #include "times.h"
 
 /* Files mapped executable on a large system: some thousands. */
@@ -212,23 +213,20 @@ static bool is_refused(const struct kw_identity *id, const struct kw_owner *owne
 /* Fill @t, which no other task can find yet. Return: 0 also if the bytes give no table. */
 static int compile(struct kw_table *t, struct kw_source *src)
 {
-	struct kw_built built = {};
 	int ret;
 
 	src->room = kw_budget_room(src->owner);
-	ret = kw_build(src, &built);
-	t->build_id_len = built.build_id_len;
-	memcpy(t->build_id, built.build_id, sizeof(t->build_id));
-	if (!ret && !kw_table_charge(t, built.bytes)) {
-		remember_refusal(&t->id, built.bytes);
+	ret = kw_build(src, t);
+	if (!ret && !kw_table_charge(t, t->table->bytes)) {
+		remember_refusal(&t->id, t->table->bytes);
 		ret = -ENOMEM;
 	}
 	if (!ret) {
-		t->table = built.table;
 		kw_count(table_builds);
 		return 0;
 	}
-	kvfree(built.table);
+	kvfree(t->table);
+	t->table = NULL;
 	kw_count(table_failures);
 	return kw_build_is_final(ret) ? 0 : ret;
 }
