@@ -55,6 +55,12 @@ writable() {
 }
 ok "no figure and no parameter can be written" fails writable
 ok "not by root either" fails bash -c "echo 1 >$figures/walks"
+# Which hook is missing is no figure.
+readable() {
+	"${nobody[@]}" find "$figures" -type f ! -name missing -readable | grep .
+}
+ok "a user reads no figure" fails readable
+ok "root reads them" [ -r "$figures/walks" ]
 ok "a user without the group tracing begins no session" fails setpriv --reuid nobody-else --regid nobody-else --clear-groups \
 	env HOME="$SCRATCH" timeout 20 lttng list --kernel
 ok "a user cannot load or remove the module" fails "${nobody[@]}" modprobe -r kunwind-lttng
