@@ -129,16 +129,20 @@ static void delist(struct kunwind_consumer *c)
 {
 	bool last;
 
-	mutex_lock(&consumers_lock);
 	if (!c->mm) {
+		mutex_lock(&consumers_lock);
 		hlist_del_rcu(&c->node);
+		if (!kw_is_any_wanted())
+			kw_spares_free();
+		mutex_unlock(&consumers_lock);
+		/* There can be many: without the lock, which others want. The hooks stay. */
 		kw_spaces_prune();
 	}
+	mutex_lock(&consumers_lock);
 	kw_gauge_sub(consumers, 1);
 	last = !kw_gauge(consumers);
 	hooks_may_go();
 	mutex_unlock(&consumers_lock);
-	/* There can be many, and others wait for the lock. */
 	while (last && kw_idle_evict())
 		;
 	/*

@@ -119,7 +119,7 @@ static int copy_log(const struct kw_space *space, struct kw_range ranges[KW_LOG]
  */
 int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG])
 {
-	int tries = 3, count;
+	int tries = KW_LOG_TRIES, count;
 
 	do {
 		count = copy_log(space, ranges);

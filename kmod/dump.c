@@ -102,12 +102,13 @@ int kunwind_for_each_mapping(kunwind_tell_fn tell, void *data)
 	struct teller t = {
 		.tell = tell,
 		.data = data,
-		.deadline = jiffies + KW_DUMP_PATIENCE,
 	};
 	int round, ret;
 
 	if (mutex_lock_killable(&dump_lock))
 		return -EINTR;
+	/* Not before: another dump may have taken long. */
+	t.deadline = jiffies + KW_DUMP_PATIENCE;
 	t.number = kw_spaces_dump();
 	for (round = 0; round < KW_DUMP_ROUNDS; round++) {
 		ret = tell_round(&t);

@@ -14,7 +14,6 @@
 #include <linux/sched/mm.h>
 #include "announce.h"
 #include "coverage.h"
-#include "owner.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "times.h"
@@ -238,14 +237,11 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	struct kw_taker taker = { .own = mm == current->mm, .users = mm, .deadline = deadline };
 	struct kw_bases bases = {};
 	struct kw_space *space;
-	struct kw_payer payer;
-	int ret;
+	int ret = 0;
 
 	if (!mmget_not_zero(mm))
 		return 0;
-	ret = kw_payer_begin(&payer, mm);
-	space = ret ? NULL : kw_space_obtain(mm, pid, uid);
-	kw_payer_end(&payer);
+	space = kw_space_obtain(mm, pid, uid);
 	if (IS_ERR_OR_NULL(space)) {
 		mmput_async(mm);
 		return 0;

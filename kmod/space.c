@@ -57,13 +57,17 @@ struct kw_space *kw_space_find(const struct mm_struct *mm)
 	return NULL;
 }
 
-/* Return: a space without an mm, with a reference; NULL if there is no memory. */
+/*
+ * No cgroup is charged for a space: hooks give one that another process has had made, and each
+ * process costs the kernel thirty times as much. Return: a space without an mm, with a reference;
+ * NULL if there is no memory.
+ */
 struct kw_space *kw_space_alloc(void)
 {
 	struct kw_space *space;
 	int i;
 
-	space = kmem_cache_zalloc(cache, KW_GFP);
+	space = kmem_cache_zalloc(cache, KW_GFP & ~__GFP_ACCOUNT);
 	if (!space) {
 		kw_count_failed_allocation();
 		return NULL;
@@ -119,8 +123,11 @@ static void add(struct kw_space *space, struct mm_struct *mm, pid_t pid, kuid_t 
 	hlist_add_head_rcu(&space->node, bucket(mm));
 }
 
-/* The space of @mm, with a reference, or NULL. Takes no lock. */
-static struct kw_space *get_existing(const struct mm_struct *mm)
+/*
+ * The space of @mm, with a reference, or NULL. Takes no lock. The process may be another user's
+ * by now, @uid's: a consumer of that user keeps the space when one of all processes goes.
+ */
+static struct kw_space *get_existing(const struct mm_struct *mm, kuid_t uid)
 {
 	struct kw_space *space;
 
@@ -128,6 +135,8 @@ static struct kw_space *get_existing(const struct mm_struct *mm)
 	space = kw_space_find(mm);
 	if (space && !refcount_inc_not_zero(&space->refs))
 		space = NULL;
+	if (space)
+		WRITE_ONCE(space->uid, uid);
 	rcu_read_unlock();
 	return space;
 }
@@ -166,7 +175,7 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
  */
 struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
-	struct kw_space *space = get_existing(mm);
+	struct kw_space *space = get_existing(mm, uid);
 
 	if (space || !kw_is_wanted(uid))
 		return space;
@@ -193,8 +202,8 @@ struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid)
 struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
 				       const struct task_struct *task)
 {
-	struct kw_space *space = get_existing(mm);
 	kuid_t uid = task_uid(task);
+	struct kw_space *space = get_existing(mm, uid);
 
 	if (space || !kw_is_wanted(uid))
 		return space;
@@ -206,7 +215,7 @@ void kw_space_unhold(struct kw_space *space)
 	bool last = false;
 
 	raw_spin_lock(&spaces_lock);
-	if (!--space->consumers && !kw_is_wanted(space->uid) &&
+	if (!--space->consumers && !kw_is_wanted(READ_ONCE(space->uid)) &&
 	    !hlist_unhashed(&space->node)) {
 		unhash(space);
 		last = true;
@@ -259,7 +268,7 @@ static bool prune(struct hlist_head *head)
 
 	raw_spin_lock(&spaces_lock);
 	hlist_for_each_entry(space, head, node) {
-		if (!space->consumers && !kw_is_wanted(space->uid)) {
+		if (!space->consumers && !kw_is_wanted(READ_ONCE(space->uid))) {
 			victim = space;
 			unhash(victim);
 			break;
@@ -273,17 +282,18 @@ static bool prune(struct hlist_head *head)
 
 /*
  * Drop all spaces that no consumer wants any more. A space that is added meanwhile is
- * wanted: the functions that add a space check that under spaces_lock.
+ * wanted: the functions that add a space check that under spaces_lock. Hooks must not go before
+ * that: the space of an mm that exits without them would be another mm's.
  */
 void kw_spaces_prune(void)
 {
 	unsigned int i;
 
-	if (!kw_is_any_wanted())
-		kw_spares_free();
-	for (i = 0; i < ARRAY_SIZE(spaces); i++)
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
 		while (prune(&spaces[i]))
 			;
+		cond_resched();
+	}
 }
 
 /* Start a dump. Return: its number. Spaces that are made from now on are announced in full. */

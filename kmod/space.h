@@ -48,9 +48,10 @@ struct kw_slot {
 
 /*
  * How many mapping events a space remembers: two for each thread that has a slot, because a
- * thread can cause two (mprotect() does) before it catches up.
+ * thread can cause two (mprotect() does) before it catches up. A walk cannot read one more, whose
+ * place a hook may be writing.
  */
-#define KW_LOG		(2 * KW_SLOTS)
+#define KW_LOG		(2 * KW_SLOTS + 1)
 
 /*
  * One covered mm. Documentation/design.md has its states.
@@ -69,7 +70,7 @@ struct kw_space {
 	u64 number;
 	/* The process that it was made for. A vfork() child shares its parent's space. */
 	pid_t pid;
-	/* The real user of that process then. */
+	/* The real user of its process, when that was made or a tracer last covered it. */
 	kuid_t uid;
 	/* The last dump that has reported it, or that need not report it; see dump.c. */
 	atomic64_t told;

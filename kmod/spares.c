@@ -3,7 +3,7 @@
  * Spares: spaces that are made ahead of time. A hook must not sleep and cannot
  * allocate, but a new process needs a space at once, as its first event can have a stack.
  * Each fork and each execve() takes a spare. When few are left, a task that is about to
- * return to user mode makes new ones (work.c), and its cgroup pays for them.
+ * return to user mode makes new ones (work.c).
  */
 #include <linux/cpumask.h>
 #include <linux/list.h>

@@ -41,6 +41,8 @@
  * mapping. Each of them can spoil one attempt before it has to catch up itself.
  */
 #define KW_TAKE_ROUNDS		64
+/* How often a walk reads where the last events were, while more of them come. */
+#define KW_LOG_TRIES		3
 /* How often to try to walk a thread that keeps moving from CPU to CPU. */
 #define KW_THREAD_TRIES		1000
 /* How often to compile a file that changes meanwhile. */

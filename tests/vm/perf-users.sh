@@ -74,8 +74,33 @@ works_for_own() {
 	((own >= 20 && other < 10))
 }
 
+# begin_his LEVEL CONSUMERS: his perf is one of so many.
 begin_his() {
-	level "$1" && begin as nobody-else perf record -e cpu-clock:u --user-callchains -F 97 -g -o "$SCRATCH/files/his" -- sleep 1000 && soon consumes 1 && sleep 1
+	level "$1" && begin as nobody-else perf record -e cpu-clock:u --user-callchains -F 97 -g -o "$SCRATCH/files/his" -- sleep 1000 && soon consumes "$2" && sleep 1
+}
+
+# changers: five processes that are root's while everything is covered, and then his, without a mapping in between.
+changers() {
+	local before
+	before=$(processes nobody-else)
+	mkfifo "$SCRATCH/go" && exec {go}<>"$SCRATCH/go" || return
+	for _ in {1..5}; do
+		python3 -S -c 'import os, sys, time
+os.read(0, 1)
+os.setuid(int(sys.argv[1]))
+time.sleep(1000)' "$(id -u nobody-else)" <"$SCRATCH/go" &
+		sleeping+=($!)
+	done
+	echo 12345 >&"$go"
+	soon has nobody-else $((before + 5))
+}
+
+# has USER COUNT: so many processes.
+has() {
+	local count
+	count=$(processes "$1")
+	echo "$1 has $count processes"
+	((count == $2))
 }
 
 # end_his: his perf ends with its program.
@@ -96,7 +121,7 @@ judged "level 2: his stacks are whole" "$SCRATCH/files/two" --comm python3 --sta
 ok "soon after nothing is left" soon idle
 
 ok "three users sleep" sleepers
-ok "he records again" begin_his 1
+ok "he records again" begin_his 1 1
 ok "his processes are covered, and no others" covers nobody-else 2
 ok "nothing is done for programs of others" works_for_own
 ok "he ends" end_his
@@ -105,6 +130,22 @@ ok "then all processes are covered" covers - 5
 ok "root ends" stop
 kill "${sleeping[@]}"
 ok "soon after nothing is left" soon idle
+
+ok "kunwind-test is loaded" modprobe kunwind-test
+# attach VALUE: 1: a consumer of everything is there.
+attach() {
+	echo "$1" >/sys/module/kunwind_test/parameters/attach
+}
+ok "everything is covered" attach 1
+sleeping=()
+ok "five of root's processes become his" changers
+ok "he records" begin_his 1 2
+ok "not everything is covered any more" attach 0
+ok "his processes are, and no others" covers nobody-else 2
+ok "he ends" end_his
+kill "${sleeping[@]}"
+ok "soon after nothing is left" soon idle
+ok "kunwind-test is removed" rmmod kunwind-test
 
 ok "level 2: he may not record the whole system" fails as nobody-else perf record -a -e cpu-clock -g -o "$SCRATCH/files/no" -- true
 ok "nor a process of root" fails as nobody-else perf record -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/no" -p 1 -- true
