@@ -3,7 +3,7 @@
  * A library to preload into kunwind where the module is not loaded: it plays
  * /dev/kunwind. Each thread has one frame, at the address FRAME. What a process maps at a
  * path with "slow" in it is from a server that takes SLOW_MS to answer. LTTng's daemon runs,
- * and does nothing.
+ * and does nothing. With KEEP_FOLDERS, no folder can be removed: a recording leaves its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +53,14 @@ int stat(const char *restrict path, struct stat *restrict st)
 	if (strstr(path, "slow"))
 		usleep(slow_us);
 	return syscall(SYS_newfstatat, AT_FDCWD, path, st, 0);
+}
+
+int rmdir(const char *path)
+{
+	if (!getenv("KEEP_FOLDERS"))
+		return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+	errno = ENOTEMPTY;
+	return -1;
 }
 
 static long answer(unsigned long request, void *arg)

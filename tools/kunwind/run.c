@@ -103,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option takes[] = {
 	{ "output", 'o', "DIR", 0,
-	  "Put the trace there (default: kunwind-DATE-TIME here, or in /tmp if nothing can be written here)", 5 },
+	  "Put the trace there (default: kunwind-DATE-TIME-XXXXXX here, or in /tmp if nothing can be written here)", 5 },
 	{ "pid", 'p', "PID", 0,
 	  "Record a process that already runs, and its descendants, until it ends", 5 },
 	{ "duration", DURATION, "SECONDS", 0, "Record for so long", 5 },
@@ -140,34 +140,24 @@ static void copy_kallsyms(const char *folder)
 
 /*
  * The trace has stacks of other users, and /tmp is anybody's: nobody else may read the folder,
- * or have made it. Return: a new one, named by the time; NULL if that was said.
+ * have made it, or wait for its name. Return: a new one, named by the time; NULL if that was said.
  */
 static char *make_dated_folder(void)
 {
-	g_autofree char *first = NULL;
-	unsigned int number = 1;
 	time_t now = time(NULL);
 	char name[64], *folder;
 	struct tm tm;
 
 	localtime_r(&now, &tm);
-	strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
+	strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S-XXXXXX", &tm);
 	/* As in the guest of ./run.sh shell, whose repository is read-only. */
-	first = access(".", W_OK) ? g_build_filename(g_get_tmp_dir(), name, NULL) :
-				    g_strdup(name);
-	folder = g_strdup(first);
-	/* There can be several recordings in a second. */
-	while (mkdir(folder, 0700)) {
-		if (errno != EEXIST) {
-			kc_error("-o DIR puts the trace elsewhere", "%s: %s", folder,
-				 strerror(errno));
-			g_free(folder);
-			return NULL;
-		}
-		g_free(folder);
-		folder = g_strdup_printf("%s-%u", first, ++number);
-	}
-	return folder;
+	folder = access(".", W_OK) ? g_build_filename(g_get_tmp_dir(), name, NULL) :
+				     g_strdup(name);
+	if (mkdtemp(folder))
+		return folder;
+	kc_error("-o DIR puts the trace elsewhere", "%s: %s", folder, strerror(errno));
+	g_free(folder);
+	return NULL;
 }
 
 /* LTTng would do it, and say less when it cannot. Nobody else may read it, either. */
