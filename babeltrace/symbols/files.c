@@ -104,6 +104,11 @@ int kr_file_open(const char *root, const char *path)
 	return open_found(find_below(root, path));
 }
 
+int kr_file_open_named(const char *path)
+{
+	return open_found(open(path, O_PATH | O_CLOEXEC));
+}
+
 int kr_file_open_nofollow(const char *path)
 {
 	return open_found(kr_file_find_nofollow(path));

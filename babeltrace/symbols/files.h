@@ -19,6 +19,9 @@
  */
 int kr_file_open(const char *root, const char *path);
 
+/* The same of a file that the user names: links of /proc, such as /proc/PID/exe, lead to it, too. */
+int kr_file_open_named(const char *path);
+
 /**
  * kr_file_find_nofollow() - find a file or folder, without opening it
  * @path: its path, of which no part is followed that is a symbolic link

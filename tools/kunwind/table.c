@@ -7,7 +7,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -19,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "command.h"
+#include "files.h"
 #include "load.h"
 #include "reader.h"
 #include "table.h"
@@ -340,12 +340,14 @@ int kc_table(int argc, char **argv)
 	int status;
 
 	kc_parse(&argp, argc, argv, 0, &options);
-	options.fd = open(options.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	options.fd = kr_file_open_named(options.path);
 	if (options.fd < 0 || fstat(options.fd, &st)) {
-		kc_error(NULL, "%s: %s", options.path, strerror(errno));
+		kc_error(NULL, "%s: %s", options.path,
+			 errno == EINVAL ? "it is no regular file of a disk" : strerror(errno));
 		return KC_FAILED;
 	}
-	reader.bytes = (uint64_t)st.st_size;
+	/* Not its size: a sparse file has any. */
+	reader.bytes = (uint64_t)st.st_blocks * 512;
 	reader.keeps[0] = options.fd;
 	status = kc_reader_run(&reader, show, &options);
 	close(options.fd);
