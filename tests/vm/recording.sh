@@ -85,7 +85,7 @@ apart_pid() {
 	session=$(lttng list | grep -o 'kunwind-[0-9-]*' | head -n 1)
 	number=${session#kunwind-}
 	# No namespace has the last number.
-	gone=kunwind-${number%-*}-4294967295
+	gone=kunwind-${number%%-*}-4294967295-${number#*-*-}
 	lttng create "$gone" && lttng create "$dated" && "$kunwind" stop | grep "$gone is ended" || return
 	lttng list | grep "$session" && lttng destroy "$dated" || return
 	pkill -xf 'sleep 4321'

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * The process that a session records for. Processes of several PID namespaces can have the
- * same number and the same session daemon, so the name has the namespace's number, too.
+ * same number and the same session daemon, so the name has the namespace's number, too. Later
+ * processes can have the same number, so it also has the time when the process began. That is
+ * another one for each time namespace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,15 +19,34 @@
 #include "owner.h"
 #include "proc.h"
 
-#define FORMAT		"kunwind-%d-%" PRIu64
-#define SCAN		"kunwind-%d-%" SCNu64 "%n"
+#define FORMAT		"kunwind-%d-%" PRIu64 "-%" PRIu64 "-%llu"
+#define SCAN		"kunwind-%d-%" SCNu64 "-%" SCNu64 "-%llu%n"
 
 /* PROC_PID_INIT_INO of the kernel: the first namespace, which sees all others; they have larger numbers. */
 #define FIRST_NAMESPACE	0xEFFFFFFCU
 
+/* Return: when a process began; 0 if /proc does not say it, as that of another namespace. */
+static unsigned long long start_of(int pid)
+{
+	g_autofree char *self = g_file_read_link("/proc/self", NULL);
+	struct kc_proc_stat stat;
+
+	return self && atoi(self) == (int)getpid() && kc_proc_stat(pid, &stat) ? stat.start : 0;
+}
+
 char *kc_owner_name(void)
 {
-	return g_strdup_printf(FORMAT, (int)getpid(), kc_proc_namespace("self", "pid"));
+	return g_strdup_printf(FORMAT, (int)getpid(), kc_proc_namespace("self", "pid"),
+			       kc_proc_namespace("self", "time"), start_of(getpid()));
+}
+
+/* Return: whether the process of that number began at another time, as far as that can be told. */
+static bool is_another(int pid, uint64_t time_namespace, unsigned long long start)
+{
+	unsigned long long its = start_of(pid);
+
+	return start && its && its != start &&
+	       time_namespace == kc_proc_namespace("self", "time");
 }
 
 /* Return: whether a process can be in a namespace; those of others cannot be read. */
@@ -47,15 +68,16 @@ static bool is_inhabited(uint64_t namespace)
 
 bool kc_owner_is_gone(const char *session)
 {
-	uint64_t namespace, own = kc_proc_namespace("self", "pid");
+	uint64_t namespace, time_namespace, own = kc_proc_namespace("self", "pid");
+	unsigned long long start;
 	int pid, length;
 
 	/* Others call sessions what they like: kunwind-20261124-153000 is no name of a process. */
-	if (sscanf(session, SCAN, &pid, &namespace, &length) != 2 || session[length] ||
-	    pid <= 0 || namespace < FIRST_NAMESPACE)
+	if (sscanf(session, SCAN, &pid, &namespace, &time_namespace, &start, &length) != 4 ||
+	    session[length] || pid <= 0 || namespace < FIRST_NAMESPACE)
 		return false;
 	if (namespace == own)
-		return kill(pid, 0) && errno == ESRCH;
+		return (kill(pid, 0) && errno == ESRCH) || is_another(pid, time_namespace, start);
 	return own == FIRST_NAMESPACE && !is_inhabited(namespace);
 }
 
