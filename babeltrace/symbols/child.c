@@ -47,8 +47,7 @@ static void run(int socket, bool of_main_thread)
 	if (of_main_thread)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	set_signals();
-	kr_sandbox_keep(socket);
-	kr_symbolizer_run(socket);
+	kr_symbolizer_run(kr_sandbox_keep(socket));
 }
 
 pid_t kr_child_start(int *socket)

@@ -253,10 +253,15 @@ void kr_sandbox_limit(const struct kr_limits *now, const struct kr_limits *ever)
 	limit(RLIMIT_CPU, now->seconds, ever->seconds);
 }
 
-void kr_sandbox_keep(int fd)
+int kr_sandbox_keep(int fd)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	/* It has such a number if the program was started without its standard files. */
+	if (fd <= STDERR_FILENO)
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd < 0)
+		_exit(1);
 	(void)dup2(nothing, STDIN_FILENO);
 	(void)dup2(nothing, STDOUT_FILENO);
 	/* AddressSanitizer tells there what it found. */
@@ -266,6 +271,7 @@ void kr_sandbox_keep(int fd)
 	if (fd > STDERR_FILENO + 1)
 		(void)close_range(STDERR_FILENO + 1, (unsigned int)fd - 1, 0);
 	(void)close_range((unsigned int)fd + 1, ~0U, 0);
+	return fd;
 }
 
 bool kr_sandbox_enter(const char *const *readable)

@@ -9,8 +9,9 @@
 /*
  * Keep one descriptor, and no other. A pipe's reader, such as a pager, would wait for this
  * process. It has no terminal either: a process that was taken over could type there.
+ * Return: the descriptor's number, which is none of the three standard ones.
  */
-void kr_sandbox_keep(int fd);
+int kr_sandbox_keep(int fd);
 
 /**
  * kr_sandbox_enter() - keep what is open, for ever

@@ -282,6 +282,27 @@ static void test_names(void)
 		tap_ok(!finds(base) && !finds("link"), "what only root may read");
 }
 
+/* A process that has its socket where others have their standard input. */
+static void test_keep(void)
+{
+	int ends[2], fd;
+	char byte = 0;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		tap_bail("socketpair: %s", strerror(errno));
+	if (!fork()) {
+		dup2(ends[1], STDIN_FILENO);
+		fd = kr_sandbox_keep(STDIN_FILENO);
+		_exit(fd <= STDERR_FILENO || write(fd, "x", 1) != 1 ||
+		      write(STDIN_FILENO, "y", 1) != 1);
+	}
+	close(ends[1]);
+	tap_ok(read(ends[0], &byte, 1) == 1 && byte == 'x' && !read(ends[0], &byte, 1),
+	       "a socket that is the standard input is kept elsewhere");
+	wait(NULL);
+	close(ends[0]);
+}
+
 static void test_files(void)
 {
 	int own, fd, status = -1, memory = memfd_create("memory", 0);
@@ -342,6 +363,7 @@ int main(void)
 	test_deeds("a reader", folders);
 	test_death();
 	test_names();
+	test_keep();
 	test_files();
 	unlink(file);
 	unlink(hidden);

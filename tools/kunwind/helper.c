@@ -44,10 +44,8 @@ int kc_helper_start(struct kc_helper *helper, pid_t about, int (*work)(const voi
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	*helper = (struct kc_helper){ .pid = fork(), .about = about, .from = ends[0] };
-	if (!helper->pid) {
-		kr_sandbox_keep(ends[1]);
-		_exit(work(data, ends[1]));
-	}
+	if (!helper->pid)
+		_exit(work(data, kr_sandbox_keep(ends[1])));
 	close(ends[1]);
 	if (helper->pid > 0)
 		return 0;
