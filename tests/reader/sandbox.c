@@ -3,8 +3,10 @@
  * What a process in the sandbox can still do, as if a file had taken it over; and which
  * files the reader opens for it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <poll.h>
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -303,6 +306,107 @@ static void test_keep(void)
 	close(ends[0]);
 }
 
+/* A file of the kernel is refused under its name, whatever it is found from. */
+static void test_kernels_files(void)
+{
+	static const char *const paths[] = {
+		"/proc/self/maps", "/proc/kallsyms", "/proc/version", "/sys/kernel/notes",
+		"/sys/kernel/mm/transparent_hugepage/enabled",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (access(paths[i], R_OK))
+			tap_skip(paths[i], strerror(errno));
+		else
+			tap_ok(kr_file_open(NULL, paths[i]) < 0 && errno == EINVAL &&
+			       kr_file_open("/", paths[i]) < 0 &&
+			       kr_file_open_nofollow(paths[i]) < 0 &&
+			       kr_file_open_named(paths[i]) < 0, "%s", paths[i]);
+}
+
+/* A mount of that would have the kernel load a module. */
+static bool is_known(const char *type)
+{
+	FILE *types = fopen("/proc/filesystems", "re");
+	char name[64] = "";
+
+	while (types && fscanf(types, "%63s", name) == 1 && strcmp(name, type))
+		;
+	if (types)
+		fclose(types);
+	return !strcmp(name, type);
+}
+
+/* A regular file in a folder, or one that is made there. Return: whether there is one. */
+static bool find_regular(const char *where, char *path, size_t size)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(where);
+	struct stat st;
+	bool found = false;
+	int fd;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		snprintf(path, size, "%s/%s", where, entry->d_name);
+		found = !stat(path, &st) && S_ISREG(st.st_mode);
+	}
+	if (dir)
+		closedir(dir);
+	if (found)
+		return true;
+	snprintf(path, size, "%s/file", where);
+	fd = open(path, O_CREAT | O_RDWR, 0600);
+	return fd >= 0 && !close(fd);
+}
+
+enum answer { REFUSED, OPENED, NO_FILE };
+
+/* In a process of its own, whose mounts end with it. */
+static enum answer try_type(const char *type, const char *where)
+{
+	char path[PATH_MAX];
+	int status = -1;
+
+	if (!fork()) {
+		if (!is_known(type) || unshare(CLONE_NEWNS) ||
+		    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount(type, where, type, 0, NULL) ||
+		    !find_regular(where, path, sizeof(path)))
+			_exit(NO_FILE);
+		_exit(kr_file_open(NULL, path) < 0 ? REFUSED : OPENED);
+	}
+	wait(&status);
+	return WIFEXITED(status) ? (enum answer)WEXITSTATUS(status) : OPENED;
+}
+
+static void test_file_systems(void)
+{
+	static const char *const kernels[] = {
+		"binfmt_misc", "bpf", "cgroup2", "configfs", "debugfs", "efivarfs", "fusectl",
+		"mqueue", "nfsd", "pstore", "resctrl", "rpc_pipefs", "securityfs", "selinuxfs",
+		"smackfs", "tracefs",
+	};
+	char where[80];
+	size_t i;
+
+	snprintf(where, sizeof(where), "%s/mount", folder);
+	mkdir(where, 0700);
+	for (i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		enum answer answer = try_type(kernels[i], where);
+
+		if (answer == NO_FILE)
+			tap_skip(kernels[i], "there is no file of it");
+		else
+			tap_ok(answer == REFUSED, "%s", kernels[i]);
+	}
+	if (try_type("tmpfs", where) == NO_FILE)
+		tap_skip("tmpfs", "this process cannot mount one");
+	else
+		tap_ok(try_type("tmpfs", where) == OPENED, "a file of tmpfs can be opened");
+	rmdir(where);
+}
+
 static void test_files(void)
 {
 	int own, fd, status = -1, memory = memfd_create("memory", 0);
@@ -364,6 +468,8 @@ int main(void)
 	test_death();
 	test_names();
 	test_keep();
+	test_kernels_files();
+	test_file_systems();
 	test_files();
 	unlink(file);
 	unlink(hidden);
