@@ -47,12 +47,12 @@ def command_line(traces, params="", sink="sink.kunwind.text", filters=True,
     return command
 
 
-def read(traces, params="", timeout=120, leaks=True, env=None, binary=False, **kwargs):
-    """What babeltrace2 prints of a trace, or of several; env: more of that."""
+def read(traces, params="", timeout=120, leaks=True, env=None, binary=False, before=(), **kwargs):
+    """What babeltrace2 prints of a trace, or of several; env: more of that; before: what starts it."""
     env = environment(**(env or {}))
     if not leaks:
         env["ASAN_OPTIONS"] = ASAN_OPTIONS + ":detect_leaks=0"
-    command = command_line(traces, params, **kwargs)
+    command = [*before, *command_line(traces, params, **kwargs)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=env, timeout=timeout, check=False)
     return Result(done.stdout if binary else done.stdout.decode(), done.stderr.decode(),
