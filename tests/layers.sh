@@ -78,6 +78,8 @@ check "tracing-integration includes include/kunwind, uapi and kmod/compat" \
 	"$(includes tracing-integration '<|"(compat/)?[^/]*"')"
 check "the plugin of babeltrace2 includes its own headers alone" \
 	"$(includes babeltrace '<|"[^/]*"')"
+check "what a trace and its files may cost it is in one header" \
+	"$(grep -rnE --include='*.c' '^#define[[:space:]]+(MAX|MOST|LEAST|MINIMUM|PATIENCE|END)(_[A-Z_]*)?[[:space:]]' babeltrace/messages babeltrace/spaces babeltrace/symbols tools/kunwind/{folders,frames,jit_names}.c || true)"
 check "of kunwind's it includes the uapi header alone" \
 	"$(grep -rnE 'include.*<kunwind/' babeltrace || true)"
 check "libkunwind includes the uapi header alone" \

@@ -4,18 +4,9 @@
 #include "history.h"
 #include "maps.h"
 #include "mirror.h"
+#include "reader_budgets.h"
 #include "resolve.h"
 #include "traced_space.h"
-
-/*
- * How long a stack of a live trace waits for a dump to begin, and how long the dump may
- * say nothing, in nanoseconds of the trace: a person is looking. Between a session's
- * activation and its dump LTTng writes the metadata of all its events
- * (lttng_session_enable()): 8 s for all system calls in a debug kernel that is emulated,
- * more next to other guests. kunwind's part of the dump comes first, and waits for 2 s
- * at most.
- */
-#define PATIENCE	G_GINT64_CONSTANT(15000000000)
 
 static struct kr_history *new_history(void)
 {
@@ -110,7 +101,7 @@ static bool needs_past(const struct kr_history *history, const bt_event *event,
 /* Who wrote the trace chose the time. INT64_MAX itself means something else. */
 static int64_t patience_from(int64_t now)
 {
-	return MIN(now, INT64_MAX - 1 - PATIENCE) + PATIENCE;
+	return MIN(now, INT64_MAX - 1 - KR_DUMP_NS) + KR_DUMP_NS;
 }
 
 void kr_history_notice(struct kr_history *history, const bt_message *message,

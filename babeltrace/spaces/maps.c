@@ -6,6 +6,7 @@
 #include "event.h"
 #include "maps.h"
 #include "module.h"
+#include "reader_budgets.h"
 #include "traced_space.h"
 
 #define DUMP_END	"kunwind_statedump_end"
@@ -15,9 +16,6 @@
  * all that is mapped then.
  */
 #define VDSO	"[vdso]"
-
-/* More than any linker makes. */
-#define MAX_BUILD_ID	64
 
 enum kr_maps_event kr_maps_event_of(const bt_event_class *class)
 {
@@ -101,7 +99,7 @@ static bool get_build_id(const bt_field *payload, uint8_t *bytes, size_t *len)
 	if (!field)
 		return false;
 	n = bt_field_array_get_length(field);
-	if (n > MAX_BUILD_ID)
+	if (n > KR_BUILD_ID_BYTES)
 		return false;
 	for (i = 0; i < n; i++) {
 		byte = bt_field_array_borrow_element_field_by_index_const(field, i);
@@ -118,7 +116,7 @@ static bool read_map(const bt_field *payload, struct kr_modules *modules,
 		     uint64_t *space, struct kr_mapping *mapping)
 {
 	const bt_field *path = member(payload, "path", BT_FIELD_CLASS_TYPE_STRING);
-	uint8_t build_id[MAX_BUILD_ID];
+	uint8_t build_id[KR_BUILD_ID_BYTES];
 	struct kr_module_id id = { .build_id = build_id };
 	uint64_t dev = 0;
 

@@ -12,9 +12,6 @@
 #include "sandbox.h"
 #include "symbolizer.h"
 
-/* How long a killed symbolizer may take to end: a file server can hold it for ever. */
-#define END_MS		1000
-
 static void survive(int number)
 {
 	(void)number;
@@ -82,6 +79,6 @@ void kr_child_end(pid_t pid, int socket)
 	if (!waitpid(pid, NULL, WNOHANG))
 		kill(pid, SIGKILL);
 	/* One that does not end now has nothing but the answer to wait for. */
-	while (!waitpid(pid, NULL, WNOHANG) && waited_ms++ < END_MS)
+	while (!waitpid(pid, NULL, WNOHANG) && waited_ms++ < KR_END_MS)
 		g_usleep(1000);
 }

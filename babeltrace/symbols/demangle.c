@@ -5,12 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include "demangle.h"
-
-/*
- * A symbol is anybody's bytes: one of 400 characters can stand for more than
- * there is memory. The longest one of Rust's compiler has 1,222.
- */
-#define MAX_DEMANGLED	(1 << 16)
+#include "reader_budgets.h"
 
 /* A name that is put together. */
 struct demangled {
@@ -28,7 +23,7 @@ static void append(const char *piece, size_t length, void *data)
 	 * of Rust in Punycode (RFC 3492) leaves memory behind, 8 times its length at
 	 * most.
 	 */
-	if (length > MAX_DEMANGLED - d->text->len)
+	if (length > KR_DEMANGLED_BYTES - d->text->len)
 		longjmp(d->too_long, 1);
 	g_string_append_len(d->text, piece, length);
 }
@@ -37,7 +32,7 @@ static void append(const char *piece, size_t length, void *data)
 static bool demangle(const char *name, struct demangled *d)
 {
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
-	    strlen(name) > MAX_DEMANGLED || setjmp(d->too_long))
+	    strlen(name) > KR_DEMANGLED_BYTES || setjmp(d->too_long))
 		return false;
 	if (rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, append, d))
 		return true;

@@ -12,13 +12,6 @@
 #include "reader_budgets.h"
 
 /*
- * How many functions are looked at that start before an address: where code was dropped and
- * compiled again, functions overlap, and the last one that was written is right. If more may
- * have the address, there is no name: one of those that were not looked at may be the last.
- */
-#define LOOKS	64
-
-/*
  * @order: its line, as what comes later replaces what was there.
  * @reach: the last end of this function and of all that start before.
  */
@@ -171,7 +164,7 @@ const struct kr_jit_function *kr_jit_find(struct kr_jit *jit, int64_t pid, uint6
 		entry = &g_array_index(entries, struct entry, --i);
 		if (entry->reach <= address)
 			break;
-		if (looks == LOOKS)
+		if (looks == KR_JIT_LOOKS)
 			return NULL;
 		if (address < entry->function.end && (!best || entry->order > best->order))
 			best = entry;

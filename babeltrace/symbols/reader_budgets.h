@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * What the bytes of others may cost the reader: those of traces, of the files that
- * traces name, and of their debug information. Each number has its reason. What
- * exceeds one is left out, and that is said.
+ * traces name, and of their debug information; and how long the processes and servers of
+ * others may keep it waiting. Each number has its reason. What exceeds one is left out, and
+ * that is said.
  */
 #ifndef KR_READER_BUDGETS_H
 #define KR_READER_BUDGETS_H
@@ -64,6 +65,31 @@
 /* How long one may take, in seconds: it is sent at once. */
 #define KR_MESSAGE_S		10
 
+/* How long a killed symbolizer may take to end, in ms: a file server can hold it for ever. */
+#define KR_END_MS		1000
+
+/*
+ * Debug information: how deep its tree is, and how many of its entries are looked at for an
+ * address. A stranger's tree is as deep, and as long, as its maker likes.
+ */
+#define KR_DIE_LEVELS		64
+#define KR_DIES			(1 << 22)
+
+/*
+ * What elfutils may read to find the scopes of all names at an address. Without this limit a
+ * file of 16 MB takes minutes for one address.
+ */
+#define KR_SCOPE_BYTES		(1 << 28)
+
+/*
+ * A name as programmers wrote it, and the symbol that it is made of: a symbol of 400 characters
+ * can stand for more than there is memory.
+ */
+#define KR_DEMANGLED_BYTES	(1 << 16)
+
+/* A build ID: more than any linker makes. */
+#define KR_BUILD_ID_BYTES	64
+
 /* All answers of a trace, which the reader keeps: a million honest ones. */
 #define KR_ANSWER_BYTES		(UINT64_C(1) << 29)
 
@@ -74,8 +100,21 @@
 #define KR_JIT_BYTES		(UINT64_C(1) << 26)
 #define KR_JIT_ALL_BYTES	(UINT64_C(1) << 28)
 
+/* How long all of them may take, in ms: a process can put /tmp on a server that never answers. */
+#define KR_JIT_MS		5000
+
+/*
+ * How many of these functions are looked at that start before an address: where code was dropped
+ * and compiled again, they overlap, and the last one that was written is right. If more may have
+ * the address, there is no name: one of those that were not looked at may be the last.
+ */
+#define KR_JIT_LOOKS		64
+
 /* Processes whose names are looked for: what PIDs there are by default, twice. */
 #define KR_JIT_PROCESSES	(1 << 16)
+
+/* Folders in each other: deeper than any session of LTTng. A path could have megabytes. */
+#define KR_FOLDER_LEVELS	64
 
 /* Metadata of a trace. All events of a kernel with all contexts take 2 MB. */
 #define KR_METADATA_BYTES	(UINT64_C(1) << 24)
@@ -132,6 +171,16 @@
  */
 #define KR_FRAMES		4096
 
+/*
+ * How long a stack of a live trace waits for a dump to begin, and how long the dump may
+ * say nothing, in nanoseconds of the trace: a person is looking. Between a session's
+ * activation and its dump LTTng writes the metadata of all its events
+ * (lttng_session_enable()): 8 s for all system calls in a debug kernel that is emulated,
+ * more next to other guests. kunwind's part of the dump comes first, and waits for 2 s
+ * at most.
+ */
+#define KR_DUMP_NS		INT64_C(15000000000)
+
 /* Messages that wait for a state dump; it mostly comes within milliseconds. */
 #define KR_WAITING		50000
 
@@ -140,5 +189,12 @@
 
 /* Messages among which what is mapped in a new program is told. */
 #define KR_AHEAD		2000
+
+/*
+ * How long memory maps of all processes of a round may take, in ms, and then those of each: a
+ * process can hold the lock of its memory, or map files of a server that never answers.
+ */
+#define KR_MAPS_MS		5000
+#define KR_MAPS_LEAST_MS	50
 
 #endif /* KR_READER_BUDGETS_H */

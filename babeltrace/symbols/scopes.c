@@ -9,19 +9,8 @@
 #include <dwarf.h>
 #include <stdbool.h>
 #include "demangle.h"
+#include "reader_budgets.h"
 #include "scopes.h"
-
-/* Debug information is anybody's bytes: its tree is as deep, and a look at it as
- * long, as it likes.
- */
-#define MAX_DEPTH	64
-#define MAX_DIES	(1 << 22)
-
-/*
- * What elfutils may read to find the scopes of all names at an address. Without
- * this limit a file of 16 MB takes minutes for one address.
- */
-#define MAX_SCOPE_BYTES	(1 << 28)
 
 /*
  * Return: whether a function around the address was found below a DIE. A function's own
@@ -34,9 +23,9 @@ static bool descend(struct kr_scopes *scopes, Dwarf_Die *parent, unsigned int de
 
 	if (dwarf_child(parent, &die))
 		return false;
-	if (depth == MAX_DEPTH) {
+	if (depth == KR_DIE_LEVELS) {
 		/* Each level above would read all this again for its next DIE. */
-		scopes->dies = MAX_DIES;
+		scopes->dies = KR_DIES;
 		return false;
 	}
 	do {
@@ -70,7 +59,7 @@ static bool descend(struct kr_scopes *scopes, Dwarf_Die *parent, unsigned int de
 				return true;
 			break;
 		}
-	} while (++scopes->dies < MAX_DIES && !dwarf_siblingof(&die, &die));
+	} while (++scopes->dies < KR_DIES && !dwarf_siblingof(&die, &die));
 	return false;
 }
 
@@ -119,7 +108,7 @@ static bool may_read_level(struct kr_scopes *scopes, Dwarf_Die *die)
 			 NULL))
 		return false;
 	scopes->scope_bytes += end - start;
-	return scopes->scope_bytes <= MAX_SCOPE_BYTES;
+	return scopes->scope_bytes <= KR_SCOPE_BYTES;
 }
 
 /*
@@ -134,14 +123,14 @@ static void append_scopes(struct kr_scopes *scopes, GString *to, Dwarf_Die *func
 
 	if (!dwarf_diecu(function, &at, NULL, NULL))
 		return;
-	for (depth = 0; depth < MAX_DEPTH; depth++) {
+	for (depth = 0; depth < KR_DIE_LEVELS; depth++) {
 		if (dwarf_child(&at, &next) || !may_read_level(scopes, &at))
 			return;
 		do
 			at = next;
 		while (!dwarf_siblingof(&at, &next) &&
-		       dwarf_dieoffset(&next) <= wanted && ++dies < MAX_DIES);
-		if (dies >= MAX_DIES || dwarf_dieoffset(&at) >= wanted)
+		       dwarf_dieoffset(&next) <= wanted && ++dies < KR_DIES);
+		if (dies >= KR_DIES || dwarf_dieoffset(&at) >= wanted)
 			return;
 		append_scope(to, &at);
 	}

@@ -15,9 +15,6 @@
 #include "reader_budgets.h"
 #include "safe.h"
 
-/* Deeper than any session of LTTng. Without a bound, a path could have megabytes. */
-#define MOST_LEVELS	64
-
 /* The owner of the trace chose the path: keep escapes from the terminal. */
 static void warn(const char *path, const char *what)
 {
@@ -42,7 +39,7 @@ static void visit(FTS *tree, FTSENT *entry, GPtrArray *found)
 			g_ptr_array_add(found, g_path_get_dirname(path));
 	} else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS) {
 		warn(path, "it cannot be read: if it has traces, they are not shown");
-	} else if (entry->fts_info == FTS_D && entry->fts_level == MOST_LEVELS) {
+	} else if (entry->fts_info == FTS_D && entry->fts_level == KR_FOLDER_LEVELS) {
 		warn(path, "it is too deep: if it has traces, they are not shown");
 		fts_set(tree, entry, FTS_SKIP);
 	}

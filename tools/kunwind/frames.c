@@ -14,13 +14,7 @@
 #include "frames.h"
 #include "helper.h"
 #include "module.h"
-
-/*
- * How long maps of all processes of a round may take, in ms, and then those of each: the process
- * can hold the lock of its memory, or map files of a server that never answers.
- */
-#define PATIENCE_MS	5000
-#define MINIMUM_MS	50
+#include "reader_budgets.h"
 
 /* One executable line of /proc/PID/maps. @dev, @inode: of its file; 0 if another is at the path. */
 struct mapping {
@@ -40,11 +34,11 @@ struct kc_maps {
 	size_t count;
 };
 
-static unsigned int patience_ms = PATIENCE_MS;
+static unsigned int patience_ms = KR_MAPS_MS;
 
 void kc_maps_begin(void)
 {
-	patience_ms = PATIENCE_MS;
+	patience_ms = KR_MAPS_MS;
 }
 
 /* Return: whether the line is an executable mapping. Its path is in the line. */
@@ -100,7 +94,7 @@ static int send_maps(const void *data, int to)
 static int read_maps(pid_t pid, const char *root, GByteArray *bytes)
 {
 	const struct asked asked = { pid, root };
-	unsigned int most_ms = MAX(patience_ms, MINIMUM_MS);
+	unsigned int most_ms = MAX(patience_ms, KR_MAPS_LEAST_MS);
 	gint64 begin = g_get_monotonic_time();
 	struct kc_helper helper;
 	int err = kc_helper_start(&helper, pid, send_maps, &asked), status = -1;

@@ -28,9 +28,6 @@ static const struct kind {
 	const char *after;
 } kinds[] = { { "perf-", ".map" }, { "jit-", ".dump" } };
 
-/* How long all files may take, in ms: a process can put /tmp on a server that never answers. */
-#define PATIENCE_MS	5000
-
 /**
  * struct keeper - where copies go
  * @folder: the folder
@@ -237,7 +234,7 @@ void kc_keep_jit_names(const char *folder, time_t begin)
 
 	if (err)
 		kc_error(NULL, "names of compiled code are missing: %s", strerror(-err));
-	else if (kc_helper_end(&helper, said, PATIENCE_MS))
+	else if (kc_helper_end(&helper, said, KR_JIT_MS))
 		kc_error(NULL, "a process's " TMP " does not answer: names of compiled code may be missing");
 	if (said->len == sizeof(too_large)) {
 		memcpy(&too_large, said->data, sizeof(too_large));
