@@ -19,7 +19,7 @@
  */
 int kr_file_open(const char *root, const char *path);
 
-/* The same of a file that the user names: links of /proc, such as /proc/PID/exe, lead to it, too. */
+/* The same of a file that the user names, also by a link of /proc, such as /proc/PID/exe. */
 int kr_file_open_named(const char *path);
 
 /**

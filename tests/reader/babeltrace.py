@@ -48,7 +48,7 @@ def command_line(traces, params="", sink="sink.kunwind.text", filters=True,
 
 
 def read(traces, params="", timeout=120, leaks=True, env=None, binary=False, before=(), **kwargs):
-    """What babeltrace2 prints of a trace, or of several; env: more of that; before: what starts it."""
+    """What babeltrace2 prints of a trace, or of several; env: more of that; before: its starter."""
     env = environment(**(env or {}))
     if not leaks:
         env["ASAN_OPTIONS"] = ASAN_OPTIONS + ":detect_leaks=0"
