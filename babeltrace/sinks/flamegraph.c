@@ -36,6 +36,8 @@ enum format {
  * @color: enum kr_color
  * @screen: for whom it is written
  * @page: where a page is written, too; or NULL
+ * @left_out: how many streams and traces the reader was not given
+ * @damaged: of how many traces it was given a part
  * @before: those to compare with; or NULL
  * @tally: the stacks
  */
@@ -47,6 +49,8 @@ struct flamegraph {
 	int color;
 	struct kr_screen screen;
 	char *page;
+	unsigned int left_out;
+	unsigned int damaged;
 	struct kr_profile *before;
 	struct kr_tally tally;
 };
@@ -105,6 +109,11 @@ static void add_notes(struct flamegraph *graph, enum kr_so_far so_far)
 	for (i = 0; i < notes->len; i++)
 		fprintf(stderr, "kunwind: warning: %s\n",
 			(char *)g_ptr_array_index(notes, i));
+	/* The command has said which ones. */
+	note(graph, graph->left_out, "stream or trace is left out", "streams or traces are left out",
+	     "reading them ended badly, so this is incomplete");
+	note(graph, graph->damaged, "trace is damaged", "traces are damaged",
+	     "this is what can be read of them");
 }
 
 /* Return: the weight to show: time, if there is any, unless the user wants another. */
@@ -241,7 +250,9 @@ static bool read_params(struct kr_sink *sink, const bt_value *params)
 	       kr_sink_take_filter(sink, params) &&
 	       kr_sink_number(sink, params, "columns", &graph->screen.columns) &&
 	       kr_sink_number(sink, params, "rows", &graph->screen.rows) &&
-	       kr_sink_number(sink, params, "max-stack", &graph->screen.max_stack);
+	       kr_sink_number(sink, params, "max-stack", &graph->screen.max_stack) &&
+	       kr_sink_number(sink, params, "left-out", &graph->left_out) &&
+	       kr_sink_number(sink, params, "damaged", &graph->damaged);
 }
 
 bt_component_class_initialize_method_status kr_flamegraph_init(
@@ -250,8 +261,8 @@ bt_component_class_initialize_method_status kr_flamegraph_init(
 	void *data)
 {
 	static const char *const names[] = {
-		"color", "columns", "compare", "count", "filter", "format", "max-stack", "page",
-		"path", "rows", NULL
+		"color", "columns", "compare", "count", "damaged", "filter", "format", "left-out",
+		"max-stack", "page", "path", "rows", NULL
 	};
 	static const struct kr_sink_ops ops = {
 		.message = take_message, .write = write_graph, .turn = turn,

@@ -122,9 +122,23 @@ static void set_screen(bt_value *params, const struct kc_view *view)
 	set_string(params, "columns", columns);
 }
 
-static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugin,
-					 const struct kc_view *view)
+/* What a page or a table has not, as its reader knows nothing of it. */
+static void set_missing(bt_value *params, const struct kc_graph *what)
 {
+	char number[16];
+
+	if (strcmp(forms[what->view->form].sink, "flamegraph"))
+		return;
+	g_snprintf(number, sizeof(number), "%u", what->left_out);
+	set_string(params, "left-out", number);
+	g_snprintf(number, sizeof(number), "%u", what->damaged);
+	set_string(params, "damaged", number);
+}
+
+static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugin,
+					 const struct kc_graph *what)
+{
+	const struct kc_view *view = what->view;
 	const bt_component_sink *sink = NULL;
 	bt_value *params = bt_value_map_create();
 
@@ -137,6 +151,7 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *plugi
 	set_string(params, "filter", view->filter);
 	set_string(params, "max-stack", view->max_stack);
 	set_screen(params, view);
+	set_missing(params, what);
 	(void)bt_graph_add_sink_component(graph,
 		bt_plugin_borrow_sink_component_class_by_name_const(plugin,
 			forms[view->form].sink),
@@ -243,16 +258,17 @@ static bool add_side(const struct parts *parts, const bt_port_input *to, GPtrArr
 	return true;
 }
 
-static bool add_view(const struct parts *parts, GPtrArray *const sides[KC_SIDES])
+static bool add_view(const struct parts *parts, const struct kc_graph *what)
 {
 	static const char *const names[KC_SIDES] = { "nothing", "nothing-before" };
+	GPtrArray *const *sides = what->sides;
 	const bt_component_sink *sink = NULL;
 	const bt_port_input *to;
 	guint i;
 
-	if (parts->view)
-		sink = add_sink(parts->graph, parts->plugins->own, parts->view);
-	if (parts->view && !sink)
+	if (what->view)
+		sink = add_sink(parts->graph, parts->plugins->own, what);
+	if (what->view && !sink)
 		return false;
 	for (i = 0; i < KC_SIDES && sides[i]; i++) {
 		to = sink ? bt_component_sink_borrow_input_port_by_index_const(sink, i) :
@@ -302,7 +318,7 @@ static int show(const struct parts *parts, const struct kc_graph *what,
 	GPtrArray *const *sides = what->sides;
 	int status;
 
-	if (!parts->graph || !add_view(parts, sides) || !add_lanes(parts, sides[0]) ||
+	if (!parts->graph || !add_view(parts, what) || !add_lanes(parts, sides[0]) ||
 	    (sides[1] && !add_lanes(parts, sides[1]))) {
 		say_error("the trace cannot be shown");
 		return KC_FAILED;

@@ -19,6 +19,8 @@ struct kc_reader;
  * @plugins: the plugins
  * @sides: struct kc_lane of each side; the second one may be NULL
  * @view: how; NULL: it is read only
+ * @left_out: how many streams and traces are left out
+ * @damaged: of how many traces a part is read
  * @stop: a signal that has come
  * @begun: set when an event was passed on
  */
@@ -26,6 +28,8 @@ struct kc_graph {
 	const struct kc_plugins *plugins;
 	GPtrArray *const *sides;
 	const struct kc_view *view;
+	unsigned int left_out;
+	unsigned int damaged;
 	const volatile sig_atomic_t *stop;
 	volatile bool *begun;
 };

@@ -152,6 +152,8 @@ static int read_with(struct readers *readers, const struct kc_view *view)
 	struct attempt attempt = {
 		.graph = {
 			.plugins = what->plugins, .sides = what->sides, .view = view,
+			.left_out = g_hash_table_size(readers->salvage.hidden),
+			.damaged = readers->copies->len,
 			.stop = what->stop, .begun = readers->begun,
 		},
 		.nowhere = what->nowhere,
