@@ -36,6 +36,7 @@ struct file {
  * struct kr_keeper - the symbolizer, seen from its parent
  * @sysroot: where files are, or NULL
  * @by_name: a file's name is enough
+ * @stop: set when no answer is wanted any more
  * @pid: its process; 0: none runs
  * @socket: its socket
  * @generation: how many there were
@@ -46,6 +47,7 @@ struct file {
 struct kr_keeper {
 	char *sysroot;
 	bool by_name;
+	const volatile sig_atomic_t *stop;
 	pid_t pid;
 	int socket;
 	unsigned int generation;
@@ -97,7 +99,7 @@ static void stop_symbolizer(struct kr_keeper *keeper)
 }
 
 /*
- * Wait for the symbolizer's next message, as long as the file may cost.
+ * Wait for the symbolizer's next message, as long as the file may cost and it is wanted.
  *
  * Return: NULL if it has ended, or must be ended.
  */
@@ -107,7 +109,7 @@ static GVariant *await(struct kr_keeper *keeper, struct file *file, enum kr_wire
 	int ready;
 
 	kr_costs_turn(&keeper->costs, &file->cost);
-	while (!kr_costs_are_spent(&keeper->costs, &file->cost)) {
+	while (!*keeper->stop && !kr_costs_are_spent(&keeper->costs, &file->cost)) {
 		ready = poll(&poller, 1, KR_LOOK_MS);
 		if (ready > 0)
 			return kr_wire_receive(keeper->socket, kind, NULL);
@@ -314,12 +316,15 @@ GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 	return said;
 }
 
-struct kr_keeper *kr_keeper_new(const char *sysroot, bool by_name)
+struct kr_keeper *kr_keeper_new(const char *sysroot, bool by_name,
+				const volatile sig_atomic_t *stop)
 {
+	static const volatile sig_atomic_t never;
 	struct kr_keeper *keeper = g_new0(struct kr_keeper, 1);
 
 	keeper->sysroot = g_strdup(sysroot);
 	keeper->by_name = by_name;
+	keeper->stop = stop ?: &never;
 	keeper->files = g_hash_table_new_full(NULL, NULL, NULL, free_file);
 	keeper->others = (struct file){ .why = KR_STOPPED, .out = true };
 	return keeper;

@@ -13,6 +13,7 @@
 #define KR_KEEPER_H
 
 #include <glib.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "module.h"
@@ -24,8 +25,10 @@ struct kr_keeper;
  * kr_keeper_new() - no symbolizer yet
  * @sysroot: where files are, or NULL
  * @by_name: the user said so: where no build ID is known, a file's name is enough
+ * @stop: set when no answer is wanted any more, or NULL
  */
-struct kr_keeper *kr_keeper_new(const char *sysroot, bool by_name);
+struct kr_keeper *kr_keeper_new(const char *sysroot, bool by_name,
+				const volatile sig_atomic_t *stop);
 void kr_keeper_free(struct kr_keeper *keeper);
 
 /* Start the symbolizer if none runs. Return: false and errno. */

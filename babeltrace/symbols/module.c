@@ -95,7 +95,7 @@ struct kr_modules *kr_modules_new(const char *sysroot, bool by_name, int parent,
 	modules->notes = notes;
 	modules->parent = parent;
 	if (parent < 0)
-		modules->keeper = kr_keeper_new(sysroot, by_name);
+		modules->keeper = kr_keeper_new(sysroot, by_name, NULL);
 	return modules;
 }
 

@@ -125,13 +125,14 @@ static void run(const struct kc_reader *reader, pid_t parent,
 	_exit(fflush(stdout) && !status ? KC_FAILED : status);
 }
 
-/* Answer it until it ends. Return: as waitpid() says it. */
-static int serve(pid_t pid, int socket, struct kr_keeper *keeper, const char *sysroot)
+/* Answer it until it ends, or is to end. Return: as waitpid() says it. */
+static int serve(const struct kc_reader *reader, pid_t pid, int socket, struct kr_keeper *keeper)
 {
 	int status = -1;
 
-	while (kr_parent_serve(socket, keeper, sysroot))
+	while (kr_parent_serve(socket, keeper, reader->sysroot) && (!reader->stop || !*reader->stop))
 		;
+	/* Without answers, it comes to the end of its stack, where it sees that it is to end. */
 	close(socket);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -159,8 +160,8 @@ int kc_reader_run(struct kc_reader *reader,
 		return -1;
 	}
 	running = pid;
-	keeper = kr_keeper_new(reader->sysroot, reader->sysroot);
-	status = serve(pid, ends[0], keeper, reader->sysroot);
+	keeper = kr_keeper_new(reader->sysroot, reader->sysroot, reader->stop);
+	status = serve(reader, pid, ends[0], keeper);
 	running = 0;
 	kr_keeper_free(keeper);
 	return status;

@@ -21,6 +21,7 @@
  * @metadata: how much of it is metadata
  * @tries: what it shows is not wanted, but whether it can
  * @sysroot: where files are that the trace names, or NULL
+ * @stop: set when nothing is to be read any more, or NULL
  * @keeps: descriptors that stay open in it, or -1
  * @parent_socket: in the reader: its end
  */
@@ -30,6 +31,7 @@ struct kc_reader {
 	uint64_t metadata;
 	bool tries;
 	const char *sysroot;
+	const volatile sig_atomic_t *stop;
 	int keeps[KC_READER_KEEPS];
 	int parent_socket;
 };

@@ -146,7 +146,7 @@ static int read_with(struct readers *readers, const struct kc_view *view)
 	GPtrArray *readable = readable_of(what);
 	struct kc_reader reader = {
 		.readable = (const char *const *)readable->pdata,
-		.tries = !view, .sysroot = what->view->sysroot,
+		.tries = !view, .sysroot = what->view->sysroot, .stop = what->stop,
 		.keeps = { what->nowhere, what->outputs[0], what->outputs[1] },
 	};
 	struct attempt attempt = {
