@@ -2,12 +2,13 @@
 /* Events and losses, as sinks see them. */
 #include <string.h>
 #include "event.h"
+#include "secret_hash.h"
 
 guint kr_hash_thread(gconstpointer data)
 {
 	const struct kr_thread *thread = data;
 
-	return g_direct_hash(thread->trace) * 31 + (guint)thread->tid;
+	return kr_hash_two(g_direct_hash(thread->trace), kr_hash_number(&thread->tid));
 }
 
 gboolean kr_equal_threads(gconstpointer a, gconstpointer b)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Machines, told apart by name and boot. */
 #include <string.h>
+#include "secret_hash.h"
 #include "traced_machine.h"
 
 static void free_machine(gpointer data)
@@ -16,7 +17,7 @@ struct kr_machines *kr_machines_new(void)
 	struct kr_machines *machines = g_new0(struct kr_machines, 1);
 
 	machines->machines = g_ptr_array_new_with_free_func(free_machine);
-	machines->ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	machines->ids = g_hash_table_new_full(kr_hash_string, g_str_equal, g_free, NULL);
 	machines->traces = g_hash_table_new_full(NULL, NULL,
 		(GDestroyNotify)bt_trace_put_ref, NULL);
 	return machines;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "difference.h"
 #include "functions.h"
+#include "secret_hash.h"
 
 /* Narrower screens have room for the changes alone. */
 #define WIDE	110
@@ -134,7 +135,7 @@ static void append_heading(GString *to, const struct kr_screen *screen,
 /* Return: struct change, sorted. */
 static GArray *changes_of(const struct side sides[2])
 {
-	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	GHashTable *known = g_hash_table_new_full(kr_hash_string, g_str_equal, NULL, g_free);
 	GArray *changes = g_array_new(FALSE, FALSE, sizeof(struct change));
 	GHashTableIter iter;
 	gpointer value;

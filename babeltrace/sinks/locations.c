@@ -7,6 +7,7 @@
 #include "module.h"
 #include "resolved_stack.h"
 #include "safe.h"
+#include "secret_hash.h"
 
 /* Frames are compared as memory. */
 G_STATIC_ASSERT(sizeof(struct kr_location) == 32);
@@ -20,10 +21,7 @@ struct kr_locations {
 
 static guint hash_location(gconstpointer key)
 {
-	const struct kr_location *location = key;
-	uint64_t mixed = location->address ^ (uint64_t)location->name << 32 ^ location->line;
-
-	return (guint)(mixed * 0x9e3779b97f4a7c15u >> 32);
+	return kr_hash_bytes(key, sizeof(struct kr_location));
 }
 
 static gboolean equal_locations(gconstpointer a, gconstpointer b)

@@ -2,6 +2,7 @@
 /* Numbers for strings, and for pairs of numbers. */
 #include <glib.h>
 #include "numbering.h"
+#include "secret_hash.h"
 
 struct kr_strings {
 	GHashTable *numbers;
@@ -12,7 +13,7 @@ struct kr_strings *kr_strings_new(void)
 {
 	struct kr_strings *strings = g_new0(struct kr_strings, 1);
 
-	strings->numbers = g_hash_table_new(g_str_hash, g_str_equal);
+	strings->numbers = g_hash_table_new(kr_hash_string, g_str_equal);
 	strings->strings = g_ptr_array_new_with_free_func(g_free);
 	return strings;
 }
@@ -58,8 +59,9 @@ struct kr_pairs {
 
 static guint hash_pair(gconstpointer key)
 {
-	/* Numbers are small: multiplied, all of their bits reach the result. */
-	return (guint)(((uintptr_t)key * 0x9e3779b97f4a7c15u) >> 32);
+	const uint64_t pair = (uintptr_t)key;
+
+	return kr_hash_number(&pair);
 }
 
 struct kr_pairs *kr_pairs_new(void)

@@ -8,6 +8,7 @@
 #include "profile.h"
 #include "resolved_stack.h"
 #include "safe.h"
+#include "secret_hash.h"
 
 /* What a file is called. @base: its base name */
 struct kr_named {
@@ -30,9 +31,9 @@ struct kr_profile *kr_profile_new(void)
 
 	profile->strings = kr_strings_new();
 	profile->machines = kr_strings_new();
-	profile->modules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+	profile->modules = g_hash_table_new_full(kr_hash_string, g_str_equal, g_free,
 						  free_named);
-	profile->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	profile->files = g_hash_table_new_full(kr_hash_string, g_str_equal, g_free, NULL);
 	profile->nodes = kr_pairs_new();
 	profile->kinds = kr_pairs_new();
 	profile->samples = kr_pairs_new();
@@ -117,7 +118,7 @@ static const char *module_of(struct kr_profile *profile, const struct kr_stack_f
 /* Of each base name the only file of one profile that the other has not; "": there are several. */
 static GHashTable *lonely_files(GHashTable *of, GHashTable *others)
 {
-	GHashTable *lonely = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTable *lonely = g_hash_table_new(kr_hash_string, g_str_equal);
 	GHashTableIter iter;
 	gpointer key, value;
 
@@ -172,7 +173,7 @@ void kr_profile_pair(struct kr_profile *profile)
 {
 	GHashTable *gone = lonely_files(profile->before, profile->modules);
 	GHashTable *new = lonely_files(profile->modules, profile->before);
-	GHashTable *names = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTable *names = g_hash_table_new(kr_hash_string, g_str_equal);
 	GHashTableIter iter;
 	gpointer base, name;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* What each thread did, one after the other. */
+#include "secret_hash.h"
 #include "timeline.h"
 #include "traced_machine.h"
 
@@ -12,7 +13,7 @@ static guint hash_lane(gconstpointer key)
 {
 	const struct kr_lane *lane = key;
 
-	return g_direct_hash(lane->machine) ^ (guint)lane->tid;
+	return kr_hash_two(g_direct_hash(lane->machine), kr_hash_number(&lane->tid));
 }
 
 static gboolean equal_lanes(gconstpointer a, gconstpointer b)

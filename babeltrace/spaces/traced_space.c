@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The address spaces of a trace, and the budget of all their mappings. */
 #include <glib.h>
-#include "number_hash.h"
 #include "reader_budgets.h"
+#include "secret_hash.h"
 #include "traced_space.h"
 
 /**

@@ -8,8 +8,8 @@
 #include "files.h"
 #include "jit.h"
 #include "jitdump.h"
-#include "number_hash.h"
 #include "reader_budgets.h"
+#include "secret_hash.h"
 
 /*
  * @order: its line, as what comes later replaces what was there.

@@ -3,7 +3,7 @@
 #include <glib.h>
 #include <string.h>
 #include "jitdump.h"
-#include "number_hash.h"
+#include "secret_hash.h"
 
 #define MAGIC	0x4a695444u
 

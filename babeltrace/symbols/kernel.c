@@ -13,6 +13,7 @@
 #include "count_before.h"
 #include "files.h"
 #include "kernel.h"
+#include "pool.h"
 #include "reader_budgets.h"
 
 #define PAGE(address)	((address) & ~0xfffULL)
@@ -20,12 +21,14 @@
 /**
  * struct kr_kernel - its symbols
  * @symbols: struct kr_kernel_symbol, of data without a name
- * @strings: names
+ * @strings: names of functions
+ * @modules: of modules
  * @functions: there is one
  */
 struct kr_kernel {
 	GArray *symbols;
 	GStringChunk *strings;
+	struct kr_pool *modules;
 	bool functions;
 };
 
@@ -57,7 +60,7 @@ static void read_line(struct kr_kernel *kernel, char *line)
 	} else {
 		symbol.name = NULL;
 	}
-	symbol.module = g_string_chunk_insert_const(kernel->strings, symbol.module);
+	symbol.module = kr_pool_add(kernel->modules, symbol.module);
 	g_array_append_val(kernel->symbols, symbol);
 }
 
@@ -72,6 +75,7 @@ struct kr_kernel *kr_kernel_read(const char *path)
 	kernel = g_new0(struct kr_kernel, 1);
 	kernel->symbols = g_array_new(FALSE, FALSE, sizeof(struct kr_kernel_symbol));
 	kernel->strings = g_string_chunk_new(1 << 16);
+	kernel->modules = kr_pool_new();
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		read_line(kernel, line);
 	g_free(text);
@@ -88,6 +92,7 @@ void kr_kernel_free(struct kr_kernel *kernel)
 {
 	g_array_unref(kernel->symbols);
 	g_string_chunk_free(kernel->strings);
+	kr_pool_free(kernel->modules);
 	g_free(kernel);
 }
 

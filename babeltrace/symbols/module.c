@@ -5,8 +5,9 @@
 #include "keeper.h"
 #include "module.h"
 #include "notes.h"
-#include "number_hash.h"
 #include "parent.h"
+#include "pool.h"
+#include "secret_hash.h"
 
 /**
  * struct kr_modules - the files of a trace
@@ -18,7 +19,7 @@
  */
 struct kr_modules {
 	GHashTable *modules;
-	GStringChunk *strings;
+	struct kr_pool *strings;
 	struct kr_notes *notes;
 	struct kr_keeper *keeper;
 	int parent;
@@ -53,12 +54,11 @@ const char *kr_base_name(const char *path)
 static guint hash_id(gconstpointer key)
 {
 	const struct kr_module_id *id = key;
-	guint hash = g_str_hash(id->path);
-	size_t i;
+	const uint64_t place[] = { id->dev, id->inode };
 
-	for (i = 0; i < id->build_id_len; i++)
-		hash = hash * 33 + id->build_id[i];
-	return hash;
+	return kr_hash_two(kr_hash_string(id->path),
+			   id->build_id_len ? kr_hash_bytes(id->build_id, id->build_id_len) :
+					      kr_hash_bytes(place, sizeof(place)));
 }
 
 /* Without a build ID, device and inode tell files of one name apart. */
@@ -91,7 +91,7 @@ struct kr_modules *kr_modules_new(const char *sysroot, bool by_name, int parent,
 
 	modules->modules = g_hash_table_new_full(hash_id, equal_id, NULL,
 						 free_module);
-	modules->strings = g_string_chunk_new(4096);
+	modules->strings = kr_pool_new();
 	modules->notes = notes;
 	modules->parent = parent;
 	if (parent < 0)
@@ -109,7 +109,7 @@ void kr_modules_free(struct kr_modules *modules)
 	if (modules->keeper)
 		kr_keeper_free(modules->keeper);
 	g_hash_table_destroy(modules->modules);
-	g_string_chunk_free(modules->strings);
+	kr_pool_free(modules->strings);
 	g_free(modules);
 }
 
@@ -154,7 +154,7 @@ const char *kr_module_build_id(const struct kr_module *module)
 }
 
 /* Return: the place that an answer has; NULL if it has none. */
-static struct kr_place *unpack(GStringChunk *strings, GVariant *frames)
+static struct kr_place *unpack(struct kr_pool *strings, GVariant *frames)
 {
 	gsize i, n = g_variant_n_children(frames);
 	const char *function, *file;
@@ -170,8 +170,8 @@ static struct kr_place *unpack(GStringChunk *strings, GVariant *frames)
 
 		g_variant_get(child, "(^&ay^&aytub)", &function, &file, &frame->offset,
 			      &frame->line, &inlined);
-		frame->function = g_string_chunk_insert_const(strings, function);
-		frame->file = g_string_chunk_insert_const(strings, file);
+		frame->function = kr_pool_add(strings, function);
+		frame->file = kr_pool_add(strings, file);
 		frame->inlined = inlined;
 		g_variant_unref(child);
 	}

@@ -8,6 +8,7 @@
 #include "package.h"
 #include "parent.h"
 #include "safe.h"
+#include "secret_hash.h"
 
 /* How many files a line names. */
 #define NAMED	3
@@ -132,7 +133,7 @@ struct kr_notes *kr_notes_new(void)
 	int i;
 
 	for (i = 0; i < KR_NR_NOTES; i++) {
-		notes->kinds[i].known = g_hash_table_new_full(g_str_hash,
+		notes->kinds[i].known = g_hash_table_new_full(kr_hash_string,
 			g_str_equal, g_free, NULL);
 		notes->kinds[i].named = g_ptr_array_new_with_free_func(g_free);
 	}

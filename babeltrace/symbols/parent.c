@@ -5,6 +5,7 @@
 #include "package.h"
 #include "parent.h"
 #include "reader_budgets.h"
+#include "secret_hash.h"
 #include "wire.h"
 
 /* Bytes of paths in a question: the rest of the message says where each of them ends. */
@@ -102,7 +103,7 @@ static bool serve_resolve(int reader, struct kr_keeper *keeper, GVariant *body)
 
 static bool serve_packages(int reader, const char *sysroot, GVariant *body)
 {
-	GHashTable *paths = g_hash_table_new(g_str_hash, g_str_equal);
+	GHashTable *paths = g_hash_table_new(kr_hash_string, g_str_equal);
 	GVariant *asked = g_variant_get_child_value(body, 0);
 	GVariantBuilder names;
 	GPtrArray *packages;
