@@ -85,7 +85,7 @@ check "of kunwind's it includes the uapi header alone" \
 check "libkunwind includes the uapi header alone" \
 	"$(includes libkunwind '<|"[^/]*"|"(\.\./)*include/uapi/[^"]*"')"
 check "the command includes libkunwind, names and files of the plugin, core with the host's port" \
-	"$(includes tools/kunwind "<|\"(files\.h|keeper\.h|load\.h|module\.h|notes\.h|output\.h|parent\.h|reader_budgets\.h|safe\.h|sandbox\.h|speed\.h|table\.h|$(own tools/kunwind))\"")"
+	"$(includes tools/kunwind "<|\"(files\.h|keeper\.h|load\.h|module\.h|notes\.h|output\.h|parent\.h|reader_budgets\.h|safe\.h|sandbox\.h|secret_hash\.h|speed\.h|table\.h|$(own tools/kunwind))\"")"
 check "neither lttng-integration, tracing-integration, babeltrace nor libkunwind reaches into core or kmod" \
 	"$(grep -rnE 'include.*["</](core|kmod)/' lttng-integration tracing-integration babeltrace libkunwind 2>/dev/null || true)"
 check "no source of the product includes a file of tests" \

@@ -5,6 +5,7 @@
 #include "folders.h"
 #include "jit_names.h"
 #include "lanes.h"
+#include "secret_hash.h"
 
 static void free_lane(gpointer data)
 {
@@ -19,14 +20,14 @@ static void free_lane(gpointer data)
 
 static guint hash_text(const char *text)
 {
-	return text ? g_str_hash(text) : 0;
+	return text ? kr_hash_string(text) : 0;
 }
 
 static guint hash_lane(gconstpointer key)
 {
 	const struct kc_lane *lane = key;
 
-	return 31 * hash_text(lane->kallsyms) + hash_text(lane->jit);
+	return kr_hash_two(hash_text(lane->kallsyms), hash_text(lane->jit));
 }
 
 static gboolean same_lane(gconstpointer a, gconstpointer b)

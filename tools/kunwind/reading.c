@@ -16,6 +16,7 @@
 #include "reading.h"
 #include "safe.h"
 #include "salvage.h"
+#include "secret_hash.h"
 #include "view.h"
 
 /**
@@ -326,8 +327,8 @@ int kc_read_traces(const struct kc_reading *what)
 	struct readers readers = {
 		.what = what,
 		.salvage = {
-			.hidden = g_hash_table_new(g_str_hash, g_str_equal),
-			.sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+			.hidden = g_hash_table_new(kr_hash_string, g_str_equal),
+			.sizes = g_hash_table_new_full(kr_hash_string, g_str_equal, g_free, g_free),
 			.stop = what->stop,
 		},
 		.copies = g_ptr_array_new_with_free_func((GDestroyNotify)kc_salvage_remove),
