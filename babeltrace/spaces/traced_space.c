@@ -182,9 +182,11 @@ void kr_spaces_unmap(struct kr_spaces *spaces, uint64_t number, uint64_t start,
 {
 	struct space *space = find_space(spaces, number);
 
-	if (space)
-		space->mappings = kr_mappings_cut(space->mappings, start, end,
-						  &spaces->count);
+	if (!space)
+		return;
+	space->mappings = kr_mappings_cut(space->mappings, start, end, &spaces->count);
+	/* What forks share is copied where one of them is cut. */
+	make_room(spaces);
 }
 
 void kr_spaces_fork(struct kr_spaces *spaces, uint64_t parent, uint64_t child)
