@@ -281,7 +281,9 @@ static void write_types(struct writer *writer)
 	part.default_sample_type = types[writer->timed].type;
 	if (writer->profile->end >= writer->profile->begin) {
 		part.time_nanos = writer->profile->begin;
-		part.duration_nanos = writer->profile->end - writer->profile->begin;
+		part.duration_nanos = (int64_t)MIN((uint64_t)writer->profile->end -
+						   (uint64_t)writer->profile->begin,
+						   (uint64_t)INT64_MAX);
 	}
 	write_part(writer, &part);
 }

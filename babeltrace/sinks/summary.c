@@ -239,7 +239,8 @@ static void append_heading(GString *to, const struct kr_profile *profile,
 			       plural(profile->nr_threads, "thread", "threads"));
 	if (profile->end > profile->begin)
 		g_string_append_printf(line, "; within %.3f s",
-				       (double)(profile->end - profile->begin) / 1e9);
+				       (double)((uint64_t)profile->end -
+						(uint64_t)profile->begin) / 1e9);
 	if (stacks)
 		g_string_append_printf(line, "; %.1f %% of stacks whole",
 				       kr_percent(stacks - profile->nr_cut, stacks));

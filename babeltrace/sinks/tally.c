@@ -157,7 +157,7 @@ static void count_wait(void *data, const struct kr_wait *wait, int64_t end)
 		name = g_strdup(wait->runnable ? "off-CPU, while it could run" : "off-CPU");
 	sample = count_stack(tally, &wait->task, wait->thread.trace, name, wait->node, &kind);
 	note_span(tally, &wait->thread, wait->task.pid, sample, wait->begin,
-		  wait->begin + (int64_t)ns);
+		  MAX(wait->begin, end));
 	if (end != KR_NO_END) {
 		kr_profile_add(tally->profile, sample, KR_NS, ns);
 		kr_profile_end(tally->profile, kind, false, ns);

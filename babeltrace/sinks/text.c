@@ -94,6 +94,16 @@ static void append_time(GString *to, int64_t time, const struct kr_colors *color
 			       rest, colors->off);
 }
 
+/* It can be longer than any time. */
+static void append_duration(GString *to, int64_t begin, int64_t end,
+			    const struct kr_colors *colors)
+{
+	uint64_t ns = end > begin ? (uint64_t)end - (uint64_t)begin : 0;
+
+	g_string_append_printf(to, " %s<%" PRIu64 ".%06" PRIu64 ">%s", colors->time,
+			       ns / NS_PER_S, ns % NS_PER_S / 1000, colors->off);
+}
+
 /* Append what a line begins with, up to the opening parenthesis or brace. */
 static void append_head(struct text *text, GString *to,
 			const struct kr_event *event)
@@ -216,10 +226,7 @@ static void leave(struct text *text, const struct kr_event *event)
 	else
 		g_string_append_c(out, '?');
 	if (call)
-		g_string_append_printf(out, " %s<%" PRId64 ".%06" PRId64 ">%s",
-			text->colors->time, (event->time - call->time) / NS_PER_S,
-			(event->time - call->time) % NS_PER_S / 1000,
-			text->colors->off);
+		append_duration(out, call->time, event->time, text->colors);
 	g_string_append_c(out, '\n');
 	if (call)
 		g_string_append_len(out, call->stack->str, call->stack->len);

@@ -72,8 +72,8 @@ static void say(struct kc_progress *progress, time_t seconds, int64_t now)
 
 	progress->said = seconds;
 	if (progress->last > progress->first)
-		part = (double)(now - progress->first) /
-		       (double)(progress->last - progress->first);
+		part = ((double)now - (double)progress->first) /
+		       ((double)progress->last - (double)progress->first);
 	part = CLAMP(part, 0, 1);
 	fprintf(stderr, "\rkunwind: reading the trace [%-*.*s] %3d %%, %ld s", WIDTH,
 		(int)(part * WIDTH), full, (int)(part * 100),
