@@ -12,7 +12,6 @@ enum {
 	GO_ENTRY,
 	GO_FUNCS,
 	SCAN,
-	SORT_BEGIN,
 	SORT,
 	RANK,
 	PLACE_INIT,
@@ -40,11 +39,8 @@ static int run(struct kuw_compile *c)
 		return kuw_gopclntab_funcs(&c->gopclntab);
 	case SCAN:
 		return kuw_scan_records(&c->scan);
-	case SORT_BEGIN:
-		kuw_sort_begin(&c->sort, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
-		return 0;
 	case SORT:
-		return kuw_sort_step(&c->sort);
+		return kuw_sort_step(&c->sort, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
 	case RANK:
 		return kuw_rank(&c->rank);
 	case PLACE_INIT:

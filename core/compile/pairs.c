@@ -117,7 +117,8 @@ void kuw_pairs_choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sort *so
 		if (sequences[i].uses >= LEAST_USES)
 			items[n++] = (struct kuw_item){ ~sequences[i].uses, i };
 	/* Of as many uses, the first counted stays first. */
-	kuw_sort_all(sort, items, n);
+	while (kuw_sort_step(sort, items, n))
+		;
 	for (i = 0; i < n && p->nr < KUW_MAX_PAIRS; i++)
 		choose(p, codes, &sequences[items[i].value]);
 }

@@ -88,7 +88,9 @@ static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
 
 	for (i = 0; i < n; i++)
 		items[i] = (struct kuw_item){ ~rules[i + 1].uses, i + 1 };
-	kuw_sort_all(r->sort, items, n);
+	/* At most KUW_MAX_RULES. */
+	while (kuw_sort_step(r->sort, items, n))
+		;
 	codes[0] = 0;
 	for (i = 0; i < n; i++)
 		codes[items[i].value] = code_of(i + 1);

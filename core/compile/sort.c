@@ -1,38 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Radix sort, least significant byte first: linear, stable, and as fast for a hostile order
- * as for any other. A file may have millions of FDEs, so they are sorted in batches. Nearly
- * all files have them in order.
+ * as for any other. A file may have millions of FDEs, so they are sorted in batches.
  */
 #include "sort.h"
 #include "area.h"
 #include "budgets.h"
 
-/* What the first two passes do. Each of the others moves items by a byte of their keys. */
-enum pass {
-	LOOK,	/* whether the items are in order */
-	COUNT,	/* how many have each value of each byte */
-	MOVE,
-	DONE = MOVE + KUW_SORT_BYTES,
-};
-
-static bool in_order(const struct kuw_sort *s, u32 end)
-{
-	u32 i;
-
-	for (i = max_t(u32, s->pos, 1); i < end; i++)
-		if (s->items[i].key < s->items[i - 1].key)
-			return false;
-	return true;
-}
-
-static void count(struct kuw_sort *s, u32 end)
+static void count(struct kuw_sort *s, const struct kuw_item *items, u32 end)
 {
 	u32 i, byte;
 
 	for (i = s->pos; i < end; i++)
 		for (byte = 0; byte < KUW_SORT_BYTES; byte++)
-			s->place[byte][(u8)(s->items[i].key >> 8 * byte)]++;
+			s->place[byte][(u8)(items[i].key >> 8 * byte)]++;
 }
 
 /* Turn the counts into the place of the first item of each value. */
@@ -48,54 +29,34 @@ static void sum(struct kuw_sort *s)
 		}
 }
 
-/* There and back: bytes are even in number, so the result is where the items were. */
-static void move(struct kuw_sort *s, u32 byte, u32 end)
+static void move(struct kuw_sort *s, u32 byte, const struct kuw_item *from, struct kuw_item *to,
+		 u32 end)
 {
-	const struct kuw_item *from = s->items + (byte & 1 ? s->n : 0);
-	struct kuw_item *to = s->items + (byte & 1 ? 0 : s->n);
 	u32 i, *place = s->place[byte];
 
 	for (i = s->pos; i < end; i++)
 		to[place[(u8)(from[i].key >> 8 * byte)]++] = from[i];
 }
 
-int kuw_sort_step(struct kuw_sort *s)
+/* The first pass counts. The others move items by a byte of their keys, there and back. */
+int kuw_sort_step(struct kuw_sort *s, struct kuw_item *items, u32 n)
 {
-	u32 end = s->pos + min_t(u32, s->n - s->pos, KUW_BATCH_ITEMS);
+	u32 end = s->pos + min_t(u32, n - s->pos, KUW_BATCH_ITEMS);
 
-	if (s->pass == LOOK) {
-		if (in_order(s, end)) {
-			s->pos = end;
-			return end < s->n ? KUW_AGAIN : 0;
-		}
+	if (!s->pass && !s->pos)
 		memset(s->place, 0, sizeof(s->place));
-		end = s->n;
-	} else if (s->pass == COUNT) {
-		count(s, end);
-		if (end == s->n)
-			sum(s);
-	} else {
-		move(s, s->pass - MOVE, end);
-	}
+	if (!s->pass)
+		count(s, items, end);
+	else if (s->pass & 1)
+		move(s, s->pass - 1, items, items + n, end);
+	else
+		move(s, s->pass - 1, items + n, items, end);
 	s->pos = end;
-	if (end == s->n) {
-		s->pos = 0;
-		s->pass++;
-	}
-	return s->pass < DONE ? KUW_AGAIN : 0;
-}
-
-void kuw_sort_begin(struct kuw_sort *s, struct kuw_item *items, u32 n)
-{
-	s->items = items;
-	s->n = n;
-	s->pass = LOOK;
+	if (end < n)
+		return KUW_AGAIN;
+	if (!s->pass)
+		sum(s);
 	s->pos = 0;
-}
-
-void kuw_sort_all(struct kuw_sort *s, struct kuw_item *items, u32 n)
-{
-	kuw_sort_begin(s, items, n);
-	while (kuw_sort_step(s))
-		;
+	s->pass = (s->pass + 1) % (KUW_SORT_BYTES + 1);
+	return s->pass ? KUW_AGAIN : 0;
 }

@@ -14,22 +14,17 @@ struct kuw_item {
 /* Bytes of a key. */
 #define KUW_SORT_BYTES	4
 
+/* All are private, and 0 before and after a sort. */
 struct kuw_sort {
-	struct kuw_item *items;	/* in and out, with room for as many after them */
-	u32 n;			/* in */
-	/* private: */
 	u32 pass;
 	u32 pos;
 	u32 place[KUW_SORT_BYTES][U8_MAX + 1];
 };
 
-/* Start to sort @n items by key. */
-void kuw_sort_begin(struct kuw_sort *s, struct kuw_item *items, u32 n);
-
-/* Sort a batch. Return: KUW_AGAIN; 0 when all are sorted. Equal keys keep their order. */
-int kuw_sort_step(struct kuw_sort *s);
-
-/* The same at once, for at most 65,535 items. */
-void kuw_sort_all(struct kuw_sort *s, struct kuw_item *items, u32 n);
+/*
+ * Sort a batch of @n items by key; there is room for as many after them. Return: KUW_AGAIN; 0 when all
+ * are sorted. Equal keys keep their order.
+ */
+int kuw_sort_step(struct kuw_sort *s, struct kuw_item *items, u32 n);
 
 #endif /* KUW_SORT_H */
