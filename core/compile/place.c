@@ -22,45 +22,30 @@ int kuw_place_init(struct kuw_place *p)
 	p->nr_blocks = 1;
 	if (!entries_room(p))
 		return -ENOSPC;
-	*(u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = p->last;
+	*(u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = 0;
 	/* A sentinel after the last FDE. */
 	fdes[p->scan->nr_fdes].key = ~0u;
 	return 0;
 }
 
-/* The state from one FDE to the next, on the stack of kuw_place_rows(). */
-struct state {
-	const struct kuw_pairs *pairs;
-	const u32 *codes;
-	const struct kuw_ruleset *rules;
-	const struct kuw_regset *sets;
-	u64 *to;		/* the end of the entries that have been put */
-	u64 last;		/* the last of them; at first entry 0, whose rule is in no pair */
-	u32 nr_places;		/* these three as in struct kuw_place */
-	u32 nr_blocks;
-	u32 nr_rows;
-	u32 covered;		/* where the previous FDE ends */
-	u32 rule;		/* its last rule */
-};
-
 /* Put a row, of @len bytes: as an entry, or into the last one. */
-static inline void put(struct state *p, u32 off, u32 rule, u32 len)
+static void put(struct kuw_place *p, u32 off, u32 rule, u32 len)
 {
-	u32 code = p->codes[rule], before = kuw_entry_code(p->last), both;
-	u32 start = kuw_entry_off(p->last);
+	u64 *to = (u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) + p->nr_entries;
+	const u32 *codes = kuw_area(p->scan->areas, KUW_AREA_CODES);
+	u32 start = kuw_entry_off(to[-1]), before = kuw_entry_code(to[-1]), code = codes[rule], both;
 
 	p->nr_rows++;
 	if (len <= KUW_PAIR_NEAR && !((off ^ start) >> KUW_BUCKET_SHIFT) &&
 	    (before | code) <= U8_MAX) {
 		both = kuw_pairs_find(p->pairs, kuw_pair(before, code, off - start));
 		if (both) {
-			p->last = kuw_entry(start, both);
-			p->to[-1] = p->last;
+			to[-1] = kuw_entry(start, both);
 			return;
 		}
 	}
-	p->last = kuw_entry(off, code);
-	*p->to++ = p->last;
+	*to = kuw_entry(off, code);
+	p->nr_entries++;
 	p->nr_places += kuw_code_places(code);
 	p->nr_blocks += (off ^ start) >> KUW_BLOCK_SHIFT != 0;
 }
@@ -82,16 +67,17 @@ static u32 row_len(const u32 **row, u32 left)
  * Code without an FDE may be shorter than KUW_LEAST_CODE, but a rule that ends stacks must not end
  * those of other code. (The FDE of a signal frame starts a byte before its code.)
  */
-static bool may_be_code(const struct state *p, u32 len, u32 off, u32 signal)
+static bool may_be_code(const struct kuw_place *p, u32 len, u32 off, u32 first)
 {
-	const struct kuw_regset *regs = &p->sets[p->rules[p->rule].regs];
+	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
+	u64 ra = kuw_intern_get(p->scan->intern, rules[p->last_rule].regs, KUW_RA);
 
-	return len >= KUW_LEAST_CODE || (off + signal) % KUW_FDE_ALIGN ||
-	       kuw_loc_how(regs->reg[KUW_RA]) == KUW_UNDEF;
+	return len >= KUW_LEAST_CODE || (off + rules[first].signal) % KUW_FDE_ALIGN ||
+	       kuw_loc_how(ra) == KUW_UNDEF;
 }
 
 /* Put the rows of an FDE after the others. */
-static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head)
+static void put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *head)
 {
 	const u32 *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
@@ -99,60 +85,36 @@ static void put_fde(struct state *p, const struct kuw_item *fde, const u32 *head
 
 	if (stop == off)
 		return;
-	if (p->covered < off && p->rule &&
-	    may_be_code(p, off - p->covered, off, p->rules[kuw_found_rule(row)].signal)) {
-		put(p, p->covered, 0, off - p->covered);
-		p->rule = 0;
+	if (p->end < off && p->last_rule &&
+	    may_be_code(p, off - p->end, off, kuw_found_rule(row))) {
+		put(p, p->end, 0, off - p->end);
+		p->last_rule = 0;
 	}
 	for (; off < stop; row++) {
 		rule = kuw_found_rule(row);
 		len = row_len(&row, end - off);
 		/* If the previous FDE ended with the first rule of this one, its row goes on. */
-		if (rule != p->rule)
+		if (rule != p->last_rule)
 			put(p, off, rule, len);
-		p->rule = rule;
+		p->last_rule = rule;
 		off += len;
 	}
-	p->covered = stop;
+	p->end = stop;
 }
 
 int kuw_place_rows(struct kuw_place *p)
 {
 	const struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
-	u64 *entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
-	struct state s = {
-		.pairs = p->pairs,
-		.codes = kuw_area(p->scan->areas, KUW_AREA_CODES),
-		.rules = kuw_area(p->scan->areas, KUW_AREA_RULES),
-		.sets = kuw_area(p->scan->areas, KUW_AREA_REGS),
-		.to = entries + p->nr_entries,
-		.last = p->last,
-		.nr_places = p->nr_places,
-		.nr_blocks = p->nr_blocks,
-		.nr_rows = p->nr_rows,
-		.covered = p->end,
-		.rule = p->last_rule,
-	};
-	const struct kuw_item *fde = fdes + p->pos;
-	const struct kuw_item *end = fde + min_t(u32, p->scan->nr_fdes - p->pos, KUW_BATCH_FDES);
 	const u32 enough = p->nr_rows + KUW_BATCH_ROWS;
-	const u64 *last;
+	u32 budget = KUW_BATCH_FDES;
 
-	if (!entries_room(p))
-		return -ENOSPC;
-	/* Before here, there is room for one more FDE. */
-	last = entries + p->scan->areas->area[KUW_AREA_ENTRIES].bytes / sizeof(u64) -
-	       p->scan->found.longest;
-	for (; fde < end && s.to < last && s.nr_rows < enough; fde++)
-		put_fde(&s, fde, found + fde->value);
-	p->pos = fde - fdes;
-	p->nr_entries = s.to - entries;
-	p->last = s.last;
-	p->nr_places = s.nr_places;
-	p->nr_blocks = s.nr_blocks;
-	p->nr_rows = s.nr_rows;
-	p->end = s.covered;
-	p->last_rule = s.rule;
-	return p->pos < p->scan->nr_fdes ? KUW_AGAIN : 0;
+	for (; p->pos < p->scan->nr_fdes; p->pos++) {
+		if (!entries_room(p))
+			return -ENOSPC;
+		if (!budget-- || p->nr_rows >= enough)
+			return KUW_AGAIN;
+		put_fde(p, fdes + p->pos, found + fdes[p->pos].value);
+	}
+	return 0;
 }

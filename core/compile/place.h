@@ -38,7 +38,6 @@ struct kuw_place {
 	/* private: */
 	u32 pos;
 	u32 last_rule;
-	u64 last;
 };
 
 /* Make room for the first rows. Return: 0, -ENOSPC. */
