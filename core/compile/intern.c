@@ -130,37 +130,55 @@ int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len)
 	return 0;
 }
 
-int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, u64 loc)
+/*
+ * Where a step of the two caches may be: the first half of KUW_AREA_MOVES has rules, the
+ * second one sets.
+ */
+static struct kuw_move *move_at(const struct kuw_intern *in, enum kind kind, u64 key, u32 from)
+{
+	u64 at = (key ^ (u64)from << 40) * KUW_MIX >> in->move_shift;
+
+	return in->moves + (kind == RULES ? at : at + (1ULL << (64 - in->move_shift)));
+}
+
+int kuw_intern_set(struct kuw_intern *in, u32 *regs, u64 loc)
 {
 	const struct kuw_regset *sets = kuw_area(in->areas, KUW_AREA_REGS);
+	struct kuw_move *move = move_at(in, SETS, loc, *regs);
 	u64 set[KUW_NR_REGS];
 	u32 from = *regs;
 	int err;
 
-	memcpy(set, sets[from].reg, sizeof(set));
-	set[kuw_loc_unpack(loc).target] = loc;
-	err = find_or_add(in, SETS, set, regs);
-	if (err)
-		return err;
-	*kuw_intern_move(in, true, loc, from) = (struct kuw_move){ loc, from, *regs };
+	if (move->key != loc || move->from != from) {
+		memcpy(set, sets[from].reg, sizeof(set));
+		set[kuw_loc_unpack(loc).target] = loc;
+		err = find_or_add(in, SETS, set, regs);
+		if (err)
+			return err;
+		*move = (struct kuw_move){ loc, from, *regs };
+	}
+	*regs = move->to;
 	return 0;
 }
 
-int kuw_intern_new_rule(struct kuw_intern *in, u64 cfa, u32 from, u32 *rule)
+int kuw_intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, bool signal, u32 *rule)
 {
-	const struct kuw_ruleset key = {
-		.cfa = cfa, .regs = from & U16_MAX, .signal = from >> 31,
-	};
+	const struct kuw_ruleset key = { .cfa = cfa, .regs = regs, .signal = signal };
+	const u32 from = regs | (u32)signal << 31;
+	struct kuw_move *move = move_at(in, RULES, cfa, from);
 	int err;
 
-	/* A frame needs a CFA, unless it is the outermost. */
-	if (kuw_loc_how(cfa) == KUW_UNDEF &&
-	    kuw_loc_how(kuw_intern_get(in, key.regs, KUW_RA)) != KUW_UNDEF)
-		return -EINVAL;
-	err = find_or_add(in, RULES, &key, rule);
-	if (err)
-		return err;
-	*kuw_intern_move(in, false, cfa, from) = (struct kuw_move){ cfa, from, *rule };
+	if (move->key != cfa || move->from != from) {
+		/* A frame needs a CFA, unless it is the outermost. */
+		if (kuw_loc_how(cfa) == KUW_UNDEF &&
+		    kuw_loc_how(kuw_intern_get(in, regs, KUW_RA)) != KUW_UNDEF)
+			return -EINVAL;
+		err = find_or_add(in, RULES, &key, rule);
+		if (err)
+			return err;
+		*move = (struct kuw_move){ cfa, from, *rule };
+	}
+	*rule = move->to;
 	return 0;
 }
 

@@ -63,50 +63,16 @@ struct kuw_intern {
 int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len);
 
 /*
- * Where a step of the two caches may be: the first half of KUW_AREA_MOVES has rules, the
- * second one sets.
- */
-static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, bool set,
-					       u64 key, u32 from)
-{
-	u64 hash = (key ^ (u64)from << 40) * KUW_MIX;
-
-	return in->moves + ((hash >> in->move_shift) + ((u64)set << (64 - in->move_shift)));
-}
-
-/* The same as the two functions below, if the step is not in its cache. */
-int kuw_intern_new_rule(struct kuw_intern *in, u64 cfa, u32 from, u32 *rule);
-int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, u64 loc);
-
-/*
  * Find or add the rule of a CFA and a set, in a signal frame or not. Return: 0, -EINVAL if
  * there is no CFA, -ENOSPC, -E2BIG.
  */
-static inline int kuw_intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, bool signal,
-				  u32 *rule)
-{
-	u32 from = regs | (u32)signal << 31;
-	struct kuw_move *move = kuw_intern_move(in, false, cfa, from);
-
-	if (move->key != cfa || move->from != from)
-		return kuw_intern_new_rule(in, cfa, from, rule);
-	*rule = move->to;
-	return 0;
-}
+int kuw_intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, bool signal, u32 *rule);
 
 /*
  * Replace the rule of a register in set *@regs by @loc, which names the register. Return: 0,
  * -ENOSPC, -E2BIG.
  */
-static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, u64 loc)
-{
-	struct kuw_move *move = kuw_intern_move(in, true, loc, *regs);
-
-	if (move->key != loc || move->from != *regs)
-		return kuw_intern_new_set(in, regs, loc);
-	*regs = move->to;
-	return 0;
-}
+int kuw_intern_set(struct kuw_intern *in, u32 *regs, u64 loc);
 
 /* Return: the rule of a register in a set. */
 static inline u64 kuw_intern_get(const struct kuw_intern *in, u32 regs, u32 reg)
