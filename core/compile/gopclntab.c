@@ -273,22 +273,14 @@ static int add_func(struct kuw_gopclntab *g, u32 i)
 	/* Functions of C have no list, if Go's linker has linked them. */
 	if (!f.pcsp || special == LEFT_OUT || (f.flags & FLAG_SPWRITE && special != OUTERMOST))
 		return 0;
-	ret = kuw_scan_clip(s, g->text + f.start, &len);
-	if (!ret)
-		ret = kuw_scan_room(s);
+	ret = kuw_scan_begin_fde(s, g->text + f.start, &len, &off);
 	if (ret)
 		return ret == 1 ? 0 : ret;
-	off = g->text + f.start - s->base;
-	kuw_found_begin(&s->found, off);
 	if (special == OUTERMOST)
 		ret = add_row(s, special, off, 0, false);
 	else
 		ret = add_rows(g, at(g, (u64)g->pctab + f.pcsp), special, off, len);
-	if (ret)
-		kuw_found_undo(&s->found);
-	else
-		kuw_scan_put(s, off, len);
-	return ret;
+	return kuw_scan_end_fde(s, off, len, ret);
 }
 
 int kuw_gopclntab_funcs(struct kuw_gopclntab *g)

@@ -90,7 +90,7 @@ static int get_fde(struct kuw_scan *s, u32 pos, struct kuw_fde *fde,
 	return kuw_parse_fde(&s->eh_frame, &record, &(*slot)->cie, fde);
 }
 
-int kuw_scan_clip(struct kuw_scan *s, u64 start, u64 *len)
+int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off)
 {
 	const struct kuw_segment *seg = segment_of(s, start);
 
@@ -100,57 +100,45 @@ int kuw_scan_clip(struct kuw_scan *s, u64 start, u64 *len)
 	/* An offset has 32 bits. */
 	if (start + *len - s->base > U32_MAX)
 		return -EINVAL;
-	return *len ? 0 : 1;
-}
-
-int kuw_scan_room(struct kuw_scan *s)
-{
-	/* Twice as many: sorting needs the second half. */
-	const u64 bytes = 2 * sizeof(struct kuw_item);
-
+	if (!*len)
+		return 1;
 	if (s->nr_fdes == KUW_MAX_FDES)
 		return -E2BIG;
-	return kuw_area_room(s->areas, KUW_AREA_FDES, (s->nr_fdes + 1) * bytes) ? 0 : -ENOSPC;
+	/* Twice as many: sorting needs the second half. */
+	if (!kuw_area_room(s->areas, KUW_AREA_FDES,
+			   (s->nr_fdes + 1) * 2ULL * sizeof(struct kuw_item)))
+		return -ENOSPC;
+	*off = start - s->base;
+	kuw_found_begin(&s->found, *off);
+	return 0;
 }
 
-void kuw_scan_put(struct kuw_scan *s, u32 off, u32 len)
+int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
 {
 	struct kuw_item *fdes = kuw_area(s->areas, KUW_AREA_FDES);
 
-	fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, len) };
-}
-
-/* Add an FDE with all its rows, or nothing. Return: 0, -EINVAL, -EOPNOTSUPP, -E2BIG, -ENOSPC. */
-static int add_fde(struct kuw_scan *s, const struct kuw_fde *fde,
-		   const struct kuw_cie_slot *slot)
-{
-	const struct kuw_cfi_run run = run_of(s);
-	u32 off = fde->start - s->base;
-	int ret = kuw_scan_room(s);
-
-	if (ret)
-		return ret;
-	kuw_found_begin(&s->found, off);
-	ret = kuw_cfi_fde(&run, &slot->cie, &slot->initial, fde->instrs, off, off + fde->len);
-	if (ret) {
+	if (err)
 		kuw_found_undo(&s->found);
-		return ret;
-	}
-	kuw_scan_put(s, off, fde->len);
-	return 0;
+	else
+		fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, len) };
+	return err;
 }
 
 /* Scan one record; a damaged one counts as such. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
 static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 {
+	const struct kuw_cfi_run run = run_of(s);
 	struct kuw_cie_slot *slot;
 	struct kuw_fde fde;
+	u32 off;
 	int ret = get_fde(s, pos, &fde, &slot, next);
 
 	if (!ret)
-		ret = kuw_scan_clip(s, fde.start, &fde.len);
+		ret = kuw_scan_begin_fde(s, fde.start, &fde.len, &off);
 	if (!ret)
-		ret = add_fde(s, &fde, slot);
+		ret = kuw_scan_end_fde(s, off, fde.len,
+				       kuw_cfi_fde(&run, &slot->cie, &slot->initial, fde.instrs,
+						   off, off + fde.len));
 	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
 		s->nr_bad++;
 		return 0;
