@@ -20,15 +20,15 @@
 struct kuw_regset {
 	u64 reg[KUW_NR_REGS];	/* the key */
 	u32 saves;		/* its index in the table, or KUW_NO_SAVES */
-	bool plain;		/* struct kuw_saves can express it */
 };
 
-/* A rule. All but @uses is the key. */
+/* A rule. The key is all before @uses. */
 struct kuw_ruleset {
 	u64 cfa;
 	u32 regs;	/* the number of its set */
 	u32 signal;	/* whether it is a signal frame's */
 	u32 uses;	/* how often the sample of kuw_pairs_count() has it */
+	u32 bits;	/* kuw_rank() sets it: as in struct kuw_rule */
 };
 
 /*

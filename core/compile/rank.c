@@ -12,51 +12,45 @@ static s32 saved_word(const struct kuw_rank *r, u64 loc)
 	return kuw_loc_how(loc) == KUW_AT_CFA && off % word == 0 ? off / word : 0;
 }
 
-/* Return: whether struct kuw_saves can express @regs. Fills in @saves unless it is NULL. */
+/* Return: whether struct kuw_ext must list the rule of a register. */
+static bool listed(const struct kuw_rank *r, u64 loc, u32 reg)
+{
+	return reg == KUW_RA ? saved_word(r, loc) != -1 : kuw_loc_how(loc) != KUW_SAME;
+}
+
+/* Return: whether struct kuw_saves can express @regs. Fills in @saves. */
 static bool plain_regs(const struct kuw_rank *r, const struct kuw_regset *regs,
 		       struct kuw_saves *saves)
 {
-	u32 i, seen = 1u << KUW_RA;
 	s32 word;
+	u32 i;
 
-	if (saved_word(r, regs->reg[KUW_RA]) != -1)
-		return false;
 	for (i = 0; i < KUW_NR_SAVES; i++) {
 		word = saved_word(r, regs->reg[saved_regs[i]]);
 		if (word != (s8)word ||
 		    (!word && kuw_loc_how(regs->reg[saved_regs[i]]) != KUW_SAME))
 			return false;
-		if (saves)
-			saves->word[i] = word;
-		seen |= 1u << saved_regs[i];
+		saves->word[i] = word;
 	}
 	for (i = 0; i < KUW_NR_REGS; i++)
-		if (!(seen & 1u << i) && kuw_loc_how(regs->reg[i]) != KUW_SAME)
+		if (!(KUW_CALLEE_SAVED & 1u << i) && listed(r, regs->reg[i], i))
 			return false;
 	return true;
 }
 
 /* Return: whether struct kuw_rule, with its struct kuw_saves, can express @rule. */
-static bool plain_rule(const struct kuw_rank *r,
-		       const struct kuw_ruleset *rule,
+static bool plain_rule(const struct kuw_rank *r, const struct kuw_ruleset *rule,
 		       const struct kuw_regset *regs)
 {
 	s32 rbp = saved_word(r, regs->reg[KUW_RBP]);
 	struct kuw_loc cfa = kuw_loc_unpack(rule->cfa);
 	s32 word = r->scan->intern->word, words = cfa.off / word;
+	struct kuw_saves saves;
 
 	return !rule->signal && cfa.how == KUW_REG &&
 	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
 	       cfa.off % word == 0 && words >= 0 && words <= KUW_RULE_MAX_CFA &&
-	       rbp >= KUW_RULE_MIN_RBP && rbp <= KUW_RULE_MAX_RBP && regs->plain;
-}
-
-/* Return: whether struct kuw_ext must list the rule of a register. */
-static bool listed(const struct kuw_rank *r, u64 loc, u32 reg)
-{
-	if (reg == KUW_RA)
-		return saved_word(r, loc) != -1;
-	return kuw_loc_how(loc) != KUW_SAME;
+	       rbp >= KUW_RULE_MIN_RBP && rbp <= KUW_RULE_MAX_RBP && plain_regs(r, regs, &saves);
 }
 
 /* The size of a struct kuw_ext, in struct kuw_loc: one for its head, one for the CFA. */
@@ -96,34 +90,42 @@ static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
 		codes[items[i].value] = code_of(i + 1);
 }
 
-static const struct kuw_ruleset *ranked(const struct kuw_rank *r, u32 rank)
+static struct kuw_ruleset *ranked(const struct kuw_rank *r, u32 rank)
 {
-	const struct kuw_ruleset *rules = kuw_area(r->scan->areas, KUW_AREA_RULES);
+	struct kuw_ruleset *rules = kuw_area(r->scan->areas, KUW_AREA_RULES);
 	const struct kuw_item *items = kuw_area(r->scan->areas, KUW_AREA_ORDER);
 
 	return &rules[items[rank - 1].value];
 }
 
-static void count_rules(struct kuw_rank *r)
+/* Make the rules of the table in the order of use, so that frequent ones get the limited saves. */
+static void make_rules(struct kuw_rank *r)
 {
-	struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
-	const struct kuw_ruleset *rule;
-	struct kuw_regset *regs;
+	struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS), *regs;
+	s32 word = r->scan->intern->word;
+	struct kuw_ruleset *rule;
+	struct kuw_loc cfa;
 	u32 i;
 
-	for (i = 0; i < r->scan->intern->nr_regs; i++) {
-		sets[i].plain = plain_regs(r, &sets[i], NULL);
+	for (i = 0; i < r->scan->intern->nr_regs; i++)
 		sets[i].saves = KUW_NO_SAVES;
-	}
 	for (i = 1; i < r->scan->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
-		/* In the order of use, so that frequent rules get the limited saves. */
-		if (plain_rule(r, rule, regs) && regs->saves == KUW_NO_SAVES &&
-		    r->nr_saves < KUW_MAX_SAVES)
-			regs->saves = r->nr_saves++;
-		if (!plain_rule(r, rule, regs) || regs->saves == KUW_NO_SAVES)
+		cfa = kuw_loc_unpack(rule->cfa);
+		if (plain_rule(r, rule, regs) &&
+		    (regs->saves != KUW_NO_SAVES || r->nr_saves < KUW_MAX_SAVES)) {
+			if (regs->saves == KUW_NO_SAVES)
+				regs->saves = r->nr_saves++;
+			rule->bits = kuw_rule_plain(cfa.reg == KUW_RSP ? KUW_KIND_RSP : KUW_KIND_RBP,
+						    cfa.off / word, regs->saves,
+						    saved_word(r, regs->reg[KUW_RBP])).bits;
+		} else {
+			rule->bits = r->nr_locs << 3 |
+				     (kuw_loc_how(regs->reg[KUW_RA]) == KUW_UNDEF ? KUW_KIND_END :
+										    KUW_KIND_EXT);
 			r->nr_locs += ext_locs(r, regs);
+		}
 	}
 }
 
@@ -147,31 +149,16 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 	struct kuw_saves *saves = (void *)((u8 *)table + table->saves_off);
 	struct kuw_loc *locs = (void *)((u8 *)table + table->locs_off);
 	const struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
-	const struct kuw_ruleset *rule;
-	const struct kuw_regset *regs;
-	struct kuw_loc cfa;
-	s32 rbp;
-	u32 i, kind, nr_locs = 0;
+	u32 i;
 
+	for (i = 0; i < r->scan->intern->nr_regs; i++)
+		if (sets[i].saves != KUW_NO_SAVES)
+			plain_regs(r, &sets[i], &saves[sets[i].saves]);
 	table->rules[0].bits = KUW_KIND_NONE;
 	for (i = 1; i < r->scan->intern->nr_rules; i++) {
-		rule = ranked(r, i);
-		regs = &sets[rule->regs];
-		if (plain_rule(r, rule, regs) && regs->saves != KUW_NO_SAVES) {
-			rbp = saved_word(r, regs->reg[KUW_RBP]);
-			plain_regs(r, regs, &saves[regs->saves]);
-			cfa = kuw_loc_unpack(rule->cfa);
-			table->rules[i] = kuw_rule_plain(cfa.reg == KUW_RSP ? KUW_KIND_RSP :
-									      KUW_KIND_RBP,
-							 cfa.off / (s32)r->scan->intern->word,
-							 regs->saves, rbp);
-		} else {
-			kind = kuw_loc_how(regs->reg[KUW_RA]) == KUW_UNDEF ? KUW_KIND_END :
-									     KUW_KIND_EXT;
-			table->rules[i].bits = kind | nr_locs << 3;
-			write_ext(r, rule, (struct kuw_ext *)&locs[nr_locs]);
-			nr_locs += ext_locs(r, regs);
-		}
+		table->rules[i].bits = ranked(r, i)->bits;
+		if (!kuw_rule_is_plain(table->rules[i]))
+			write_ext(r, ranked(r, i), (void *)&locs[kuw_rule_ext(table->rules[i])]);
 	}
 }
 
@@ -191,7 +178,7 @@ int kuw_rank(struct kuw_rank *r)
 	order = kuw_area(r->scan->areas, KUW_AREA_ORDER);
 	kuw_pairs_count(r->pairs);
 	rank_rules(r, order);
-	count_rules(r);
+	make_rules(r);
 	kuw_pairs_choose(r->pairs, kuw_area(r->scan->areas, KUW_AREA_CODES), r->sort,
 			 order + r->scan->intern->nr_rules);
 	return 0;
