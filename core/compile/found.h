@@ -21,7 +21,6 @@ struct kuw_found {
 	struct kuw_areas *areas;
 	u32 nr;			/* words */
 	u32 nr_rows;
-	u32 longest;		/* the most rows of an FDE */
 	/* private: the FDE that is being written, and the room for it */
 	u32 *words;
 	u32 max;
@@ -93,7 +92,6 @@ static inline u32 kuw_found_end(struct kuw_found *f, u32 len)
 	/* There is room: the last row has made sure of it. */
 	f->words[f->nr++] = kuw_found_row(KUW_FOUND_LAST, f->last_rule);
 	f->words[f->first] = len;
-	f->longest = max_t(u32, f->longest, f->nr_rows - f->rows_before);
 	return f->first;
 }
 

@@ -3,26 +3,18 @@
 #include "place.h"
 #include "budgets.h"
 
-/* Return: whether there is room for the rows of one more FDE. */
-static bool entries_room(struct kuw_place *p)
-{
-	/* One more than its rows: put_fde() may put a row before them for a gap. */
-	return kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES,
-			     ((u64)p->nr_entries + p->scan->found.longest + 1) * sizeof(u64));
-}
-
 int kuw_place_init(struct kuw_place *p)
 {
 	struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
+	/* The first entry, each row, and a gap before each FDE. */
+	u64 most = 1ULL + p->scan->found.nr_rows + p->scan->nr_fdes;
 
-	p->scan->areas->least[KUW_AREA_ENTRIES] = p->scan->found.nr_rows * (sizeof(u64) / 2);
-	/* The first entry: no FDE. */
+	if (!kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES, most * sizeof(u64)))
+		return -ENOSPC;
+	*(u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = 0;
 	p->nr_entries = 1;
 	p->nr_places = 1;
 	p->nr_blocks = 1;
-	if (!entries_room(p))
-		return -ENOSPC;
-	*(u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = 0;
 	/* A sentinel after the last FDE. */
 	fdes[p->scan->nr_fdes].key = ~0u;
 	return 0;
@@ -110,8 +102,6 @@ int kuw_place_rows(struct kuw_place *p)
 	u32 budget = KUW_BATCH_FDES;
 
 	for (; p->pos < p->scan->nr_fdes; p->pos++) {
-		if (!entries_room(p))
-			return -ENOSPC;
 		if (!budget-- || p->nr_rows >= enough)
 			return KUW_AGAIN;
 		put_fde(p, fdes + p->pos, found + fdes[p->pos].value);

@@ -40,10 +40,10 @@ struct kuw_place {
 	u32 last_rule;
 };
 
-/* Make room for the first rows. Return: 0, -ENOSPC. */
+/* Make room. Return: 0, -ENOSPC. */
 int kuw_place_init(struct kuw_place *p);
 
-/* Put the rows of a batch of FDEs. Return: 0, KUW_AGAIN, -ENOSPC. */
+/* Put the rows of a batch of FDEs. Return: 0, KUW_AGAIN. */
 int kuw_place_rows(struct kuw_place *p);
 
 #endif /* KUW_PLACE_H */
