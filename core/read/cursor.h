@@ -121,28 +121,18 @@ static inline u64 kuw_u64(struct kuw_cur *c)
  * LEB128 (DWARF 5 7.6). A value that does not fit into 64 bits is an error. So is padding beyond the
  * ten bytes that 64 bits need: DWARF sets no limit, but what is read must cost no more than it counts.
  */
-u64 kuw_uleb_long(struct kuw_cur *c);
-s64 kuw_sleb_long(struct kuw_cur *c);
+u64 kuw_leb_long(struct kuw_cur *c, bool is_signed);
 
 static inline u64 kuw_uleb(struct kuw_cur *c)
 {
-	struct kuw_cur copy;
-	u64 value;
-
-	if (c->p != c->end && *c->p < 0x80)
-		return *c->p++;
-	/* Pass the address of a copy, so that the compiler keeps *c in registers. */
-	copy = *c;
-	value = kuw_uleb_long(&copy);
-	*c = copy;
-	return value;
+	return c->p != c->end && *c->p < 0x80 ? *c->p++ : kuw_leb_long(c, false);
 }
 
 static inline s64 kuw_sleb(struct kuw_cur *c)
 {
 	if (c->p != c->end && *c->p < 0x80)
 		return (s64)((u64)*c->p++ << 57) >> 57;
-	return kuw_sleb_long(c);
+	return kuw_leb_long(c, true);
 }
 
 #endif /* KUW_CURSOR_H */
