@@ -100,7 +100,7 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
 		fail(m, -EOPNOTSUPP);
 		return;
 	}
-	m->cfi.cfa = kuw_loc_pack(KUW_REG, reg, 0, off);
+	m->cfi.cfa = (struct kuw_loc){ .how = KUW_REG, .reg = reg, .off = off };
 	m->cfi.cfa_off = off;
 	m->cfi.cfa_expr = false;
 }
@@ -112,7 +112,7 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
  */
 static void set_cfa_reg(struct machine *m, u64 reg)
 {
-	if (kuw_loc_how(m->cfi.cfa) == KUW_UNDEF)
+	if (m->cfi.cfa.how == KUW_UNDEF)
 		fail(m, -EINVAL);
 	else
 		set_cfa(m, reg, m->cfi.cfa_off);
@@ -120,31 +120,31 @@ static void set_cfa_reg(struct machine *m, u64 reg)
 
 static void set_cfa_off(struct machine *m, s32 off)
 {
-	if (kuw_loc_how(m->cfi.cfa) == KUW_UNDEF)
+	if (m->cfi.cfa.how == KUW_UNDEF)
 		fail(m, -EINVAL);
 	m->cfi.cfa_off = off;
 	/* As in libgcc, an expression stays in force. */
-	if (m->cfi.cfa_expr)
-		return;
-	m->cfi.cfa = (u32)m->cfi.cfa | (u64)(u32)off << 32;
+	if (!m->cfi.cfa_expr)
+		m->cfi.cfa.off = off;
 }
 
 /* Set the rule of @reg to @loc, to which this function adds the target. */
-static void set_reg(struct machine *m, u64 reg, u64 loc)
+static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
 {
 	int err;
 
 	reg = place(m, reg);
 	if (reg >= KUW_NR_REGS)
 		return;
-	err = kuw_intern_set(m->intern, &m->cfi.regs, loc | reg << 16);
+	loc.target = reg;
+	err = kuw_intern_set(m->intern, &m->cfi.regs, loc);
 	if (err)
 		fail(m, err);
 }
 
 static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 {
-	set_reg(m, reg, kuw_loc_pack(how, 0, 0, off));
+	set_reg(m, reg, (struct kuw_loc){ .how = how, .off = off });
 }
 
 static void set_from_reg(struct machine *m, u64 reg, u64 from)
@@ -153,12 +153,12 @@ static void set_from_reg(struct machine *m, u64 reg, u64 from)
 
 	from = place(m, from);
 	if (from < KUW_NR_REGS)
-		set_reg(m, reg, kuw_loc_pack(KUW_REG, from, 0, 0));
+		set_reg(m, reg, (struct kuw_loc){ .how = KUW_REG, .reg = from });
 	else if (target == KUW_RA || target == KUW_RSP)
 		fail(m, -EOPNOTSUPP);
 	else
 		/* No walk knows that register, but it can do without the other one. */
-		set_reg(m, reg, kuw_loc_pack(KUW_UNDEF, 0, 0, 0));
+		set_off(m, reg, KUW_UNDEF, 0);
 }
 
 static void restore(struct machine *m, u64 reg)
@@ -171,7 +171,7 @@ static void restore(struct machine *m, u64 reg)
 }
 
 /* Take an expression. Return: a loc of kind @how, or one of a simpler kind. */
-static u64 take_expr(struct machine *m, u8 how)
+static struct kuw_loc take_expr(struct machine *m, u8 how)
 {
 	struct kuw_loc value = { .how = KUW_SAME };
 	u64 len = kuw_uleb(&m->in);
@@ -180,24 +180,24 @@ static u64 take_expr(struct machine *m, u8 how)
 	int err;
 
 	if (!bytes)
-		return 0;
+		return value;
 	if (!kuw_expr_check(bytes, len, m->run->section->word)) {
 		fail(m, -EOPNOTSUPP);
-		return 0;
+		return value;
 	}
 	if (kuw_expr_simplify(bytes, len, m->run->section->word, &value)) {
 		if (how == KUW_EXPR)
-			return kuw_loc_bits(value);
+			return value;
 		/* The address is reg + off: the register is stored there. */
 		if (value.how == KUW_REG) {
 			value.how = KUW_MEM;
-			return kuw_loc_bits(value);
+			return value;
 		}
 	}
 	err = kuw_intern_expr(m->intern, bytes, len, &off);
 	if (err)
 		fail(m, err);
-	return kuw_loc_pack(how, 0, 0, off);
+	return (struct kuw_loc){ .how = how, .off = off };
 }
 
 static void set_expr(struct machine *m, u64 reg, u8 how)
@@ -395,7 +395,7 @@ int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 	struct machine m = {
 		.run = run, .intern = run->intern, .found = run->found,
 		.cie = cie, .in = cie->instrs,
-		.cfi = { .cfa = kuw_loc_pack(KUW_UNDEF, 0, 0, 0) },
+		.cfi = { .cfa = { .how = KUW_UNDEF } },
 	};
 	int ret = run_program(&m);
 

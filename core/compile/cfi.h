@@ -9,7 +9,7 @@
 
 /* The state of a CFA program. */
 struct kuw_cfi {
-	u64 cfa;	/* the CFA's rule (kuw_loc_pack()); KUW_UNDEF until one is defined */
+	struct kuw_loc cfa;	/* KUW_UNDEF until one is defined */
 	u32 regs;	/* the registers' rules, by the number of their set */
 	s32 cfa_off;	/* the last offset that an instruction gave, even if it is not in force */
 	bool cfa_expr;	/* an instruction gave an expression; @cfa may have a simpler form of it */

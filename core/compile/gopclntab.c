@@ -201,15 +201,16 @@ int kuw_gopclntab_entry(struct kuw_gopclntab *g)
 /* Add a row at @off, of a frame of @size bytes. Return: 0, -ENOSPC, -E2BIG. */
 static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, bool saved)
 {
-	u64 cfa = kuw_loc_pack(KUW_REG, KUW_RSP, 0, size + KUW_WORD);
+	const struct kuw_loc cfa = { .how = KUW_REG, .reg = KUW_RSP, .off = size + KUW_WORD };
+	const struct kuw_loc none = { .how = KUW_UNDEF, .target = KUW_RA };
+	const struct kuw_loc pushed = { .how = KUW_AT_CFA, .target = KUW_RBP, .off = -2 * KUW_WORD };
 	u32 regs = 0, rule = 0;
 	int err = 0;
 
 	if (special == OUTERMOST)
-		err = kuw_intern_set(s->intern, &regs, kuw_loc_pack(KUW_UNDEF, 0, KUW_RA, 0));
+		err = kuw_intern_set(s->intern, &regs, none);
 	else if (saved)
-		err = kuw_intern_set(s->intern, &regs,
-				     kuw_loc_pack(KUW_AT_CFA, 0, KUW_RBP, -2 * KUW_WORD));
+		err = kuw_intern_set(s->intern, &regs, pushed);
 	if (!err)
 		err = kuw_intern_rule(s->intern, cfa, regs, special == INTERRUPTED, &rule);
 	return err ? err : kuw_found_add(&s->found, off, rule);

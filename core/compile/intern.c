@@ -109,17 +109,19 @@ static int find_or_add(struct kuw_intern *in, enum kind kind, const void *key, u
 /* By default a register is unchanged, and the return address is right below the CFA. */
 int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len)
 {
-	const struct kuw_ruleset none = { .cfa = 0 };
+	const struct kuw_ruleset none = { .uses = 0 };
 	u32 bits = MOVES_MIN_BITS, i, number;
-	u64 reg[KUW_NR_REGS], moves;
+	struct kuw_loc reg[KUW_NR_REGS];
+	u64 moves;
 
 	while (bits < MOVES_MAX_BITS && (u64)BYTES_PER_MOVE << bits < eh_frame_len)
 		bits++;
 	moves = sizeof(struct kuw_move) << bits;
 	in->move_shift = 64 - bits;
 	for (i = 0; i < KUW_NR_REGS; i++)
-		reg[i] = kuw_loc_pack(KUW_SAME, 0, i, 0);
-	reg[KUW_RA] = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, -(s32)in->word);
+		reg[i] = (struct kuw_loc){ .how = KUW_SAME, .target = i };
+	reg[KUW_RA].how = KUW_AT_CFA;
+	reg[KUW_RA].off = -(s32)in->word;
 	/* No CFA's rule is 0, so no row has the rule KUW_RULE_NONE. */
 	if (!kuw_area_room(in->areas, KUW_AREA_MOVES, 2 * moves) ||
 	    find_or_add(in, SETS, reg, &number) || find_or_add(in, RULES, &none, &number))
@@ -141,42 +143,45 @@ static struct kuw_move *move_at(const struct kuw_intern *in, enum kind kind, u64
 	return in->moves + (kind == RULES ? at : at + (1ULL << (64 - in->move_shift)));
 }
 
-int kuw_intern_set(struct kuw_intern *in, u32 *regs, u64 loc)
+int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc)
 {
+	const u64 key = get_unaligned_le64(&loc);
 	const struct kuw_regset *sets = kuw_area(in->areas, KUW_AREA_REGS);
-	struct kuw_move *move = move_at(in, SETS, loc, *regs);
-	u64 set[KUW_NR_REGS];
+	struct kuw_move *move = move_at(in, SETS, key, *regs);
+	struct kuw_loc set[KUW_NR_REGS];
 	u32 from = *regs;
 	int err;
 
-	if (move->key != loc || move->from != from) {
+	if (move->key != key || move->from != from) {
 		memcpy(set, sets[from].reg, sizeof(set));
-		set[kuw_loc_unpack(loc).target] = loc;
+		set[loc.target] = loc;
 		err = find_or_add(in, SETS, set, regs);
 		if (err)
 			return err;
-		*move = (struct kuw_move){ loc, from, *regs };
+		*move = (struct kuw_move){ key, from, *regs };
 	}
 	*regs = move->to;
 	return 0;
 }
 
-int kuw_intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, bool signal, u32 *rule)
+int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs, bool signal,
+		    u32 *rule)
 {
-	const struct kuw_ruleset key = { .cfa = cfa, .regs = regs, .signal = signal };
+	const struct kuw_ruleset set = { .cfa = cfa, .regs = regs, .signal = signal };
 	const u32 from = regs | (u32)signal << 31;
-	struct kuw_move *move = move_at(in, RULES, cfa, from);
+	const u64 key = get_unaligned_le64(&cfa);
+	struct kuw_move *move = move_at(in, RULES, key, from);
 	int err;
 
-	if (move->key != cfa || move->from != from) {
+	if (move->key != key || move->from != from) {
 		/* A frame needs a CFA, unless it is the outermost. */
-		if (kuw_loc_how(cfa) == KUW_UNDEF &&
-		    kuw_loc_how(kuw_intern_get(in, regs, KUW_RA)) != KUW_UNDEF)
+		if (cfa.how == KUW_UNDEF &&
+		    kuw_intern_get(in, regs, KUW_RA).how != KUW_UNDEF)
 			return -EINVAL;
-		err = find_or_add(in, RULES, &key, rule);
+		err = find_or_add(in, RULES, &set, rule);
 		if (err)
 			return err;
-		*move = (struct kuw_move){ cfa, from, *rule };
+		*move = (struct kuw_move){ key, from, *rule };
 	}
 	*rule = move->to;
 	return 0;

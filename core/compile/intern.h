@@ -18,13 +18,13 @@
 
 /* The rules of all registers. kuw_rank() sets what is not the key. */
 struct kuw_regset {
-	u64 reg[KUW_NR_REGS];	/* the key */
+	struct kuw_loc reg[KUW_NR_REGS]; /* the key */
 	u32 saves;		/* its index in the table, or KUW_NO_SAVES */
 };
 
 /* A rule. The key is all before @uses. */
 struct kuw_ruleset {
-	u64 cfa;
+	struct kuw_loc cfa;
 	u32 regs;	/* the number of its set */
 	u32 signal;	/* whether it is a signal frame's */
 	u32 uses;	/* how often the sample of kuw_pairs_count() has it */
@@ -66,16 +66,17 @@ int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len);
  * Find or add the rule of a CFA and a set, in a signal frame or not. Return: 0, -EINVAL if
  * there is no CFA, -ENOSPC, -E2BIG.
  */
-int kuw_intern_rule(struct kuw_intern *in, u64 cfa, u32 regs, bool signal, u32 *rule);
+int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs, bool signal,
+		    u32 *rule);
 
 /*
  * Replace the rule of a register in set *@regs by @loc, which names the register. Return: 0,
  * -ENOSPC, -E2BIG.
  */
-int kuw_intern_set(struct kuw_intern *in, u32 *regs, u64 loc);
+int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc);
 
 /* Return: the rule of a register in a set. */
-static inline u64 kuw_intern_get(const struct kuw_intern *in, u32 regs, u32 reg)
+static inline struct kuw_loc kuw_intern_get(const struct kuw_intern *in, u32 regs, u32 reg)
 {
 	const struct kuw_regset *sets = kuw_area(in->areas, KUW_AREA_REGS);
 

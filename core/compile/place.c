@@ -62,10 +62,9 @@ static u32 row_len(const u32 **row, u32 left)
 static bool may_be_code(const struct kuw_place *p, u32 len, u32 off, u32 first)
 {
 	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
-	u64 ra = kuw_intern_get(p->scan->intern, rules[p->last_rule].regs, KUW_RA);
 
 	return len >= KUW_LEAST_CODE || (off + rules[first].signal) % KUW_FDE_ALIGN ||
-	       kuw_loc_how(ra) == KUW_UNDEF;
+	       kuw_intern_get(p->scan->intern, rules[p->last_rule].regs, KUW_RA).how == KUW_UNDEF;
 }
 
 /* Put the rows of an FDE after the others. */

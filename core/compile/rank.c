@@ -5,17 +5,17 @@
 static const u8 saved_regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
 
 /* Return: words from the CFA to the saved register; 0 if it is not saved in that way. */
-static s32 saved_word(const struct kuw_rank *r, u64 loc)
+static s32 saved_word(const struct kuw_rank *r, struct kuw_loc loc)
 {
-	s32 off = loc >> 32, word = r->scan->intern->word;
+	s32 word = r->scan->intern->word;
 
-	return kuw_loc_how(loc) == KUW_AT_CFA && off % word == 0 ? off / word : 0;
+	return loc.how == KUW_AT_CFA && loc.off % word == 0 ? loc.off / word : 0;
 }
 
 /* Return: whether struct kuw_ext must list the rule of a register. */
-static bool listed(const struct kuw_rank *r, u64 loc, u32 reg)
+static bool listed(const struct kuw_rank *r, struct kuw_loc loc, u32 reg)
 {
-	return reg == KUW_RA ? saved_word(r, loc) != -1 : kuw_loc_how(loc) != KUW_SAME;
+	return reg == KUW_RA ? saved_word(r, loc) != -1 : loc.how != KUW_SAME;
 }
 
 /* Return: whether struct kuw_saves can express @regs. Fills in @saves. */
@@ -28,7 +28,7 @@ static bool plain_regs(const struct kuw_rank *r, const struct kuw_regset *regs,
 	for (i = 0; i < KUW_NR_SAVES; i++) {
 		word = saved_word(r, regs->reg[saved_regs[i]]);
 		if (word != (s8)word ||
-		    (!word && kuw_loc_how(regs->reg[saved_regs[i]]) != KUW_SAME))
+		    (!word && regs->reg[saved_regs[i]].how != KUW_SAME))
 			return false;
 		saves->word[i] = word;
 	}
@@ -43,7 +43,7 @@ static bool plain_rule(const struct kuw_rank *r, const struct kuw_ruleset *rule,
 		       const struct kuw_regset *regs)
 {
 	s32 rbp = saved_word(r, regs->reg[KUW_RBP]);
-	struct kuw_loc cfa = kuw_loc_unpack(rule->cfa);
+	const struct kuw_loc cfa = rule->cfa;
 	s32 word = r->scan->intern->word, words = cfa.off / word;
 	struct kuw_saves saves;
 
@@ -104,7 +104,6 @@ static void make_rules(struct kuw_rank *r)
 	struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS), *regs;
 	s32 word = r->scan->intern->word;
 	struct kuw_ruleset *rule;
-	struct kuw_loc cfa;
 	u32 i;
 
 	for (i = 0; i < r->scan->intern->nr_regs; i++)
@@ -112,17 +111,16 @@ static void make_rules(struct kuw_rank *r)
 	for (i = 1; i < r->scan->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
-		cfa = kuw_loc_unpack(rule->cfa);
 		if (plain_rule(r, rule, regs) &&
 		    (regs->saves != KUW_NO_SAVES || r->nr_saves < KUW_MAX_SAVES)) {
 			if (regs->saves == KUW_NO_SAVES)
 				regs->saves = r->nr_saves++;
-			rule->bits = kuw_rule_plain(cfa.reg == KUW_RSP ? KUW_KIND_RSP : KUW_KIND_RBP,
-						    cfa.off / word, regs->saves,
+			rule->bits = kuw_rule_plain(rule->cfa.reg == KUW_RSP ? KUW_KIND_RSP : KUW_KIND_RBP,
+						    rule->cfa.off / word, regs->saves,
 						    saved_word(r, regs->reg[KUW_RBP])).bits;
 		} else {
 			rule->bits = r->nr_locs << 3 |
-				     (kuw_loc_how(regs->reg[KUW_RA]) == KUW_UNDEF ? KUW_KIND_END :
+				     (regs->reg[KUW_RA].how == KUW_UNDEF ? KUW_KIND_END :
 										    KUW_KIND_EXT);
 			r->nr_locs += ext_locs(r, regs);
 		}
@@ -133,15 +131,15 @@ static void write_ext(const struct kuw_rank *r, const struct kuw_ruleset *rule,
 		      struct kuw_ext *ext)
 {
 	const struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
-	const u64 *reg = sets[rule->regs].reg;
+	const struct kuw_loc *reg = sets[rule->regs].reg;
 	u32 i;
 
 	ext->signal = rule->signal;
 	ext->nr_locs = 0;
-	ext->locs[0] = kuw_loc_unpack(rule->cfa);
+	ext->locs[0] = rule->cfa;
 	for (i = 0; i < KUW_NR_REGS; i++)
 		if (listed(r, reg[i], i))
-			ext->locs[++ext->nr_locs] = kuw_loc_unpack(reg[i]);
+			ext->locs[++ext->nr_locs] = reg[i];
 }
 
 void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)

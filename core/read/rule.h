@@ -33,33 +33,6 @@ struct kuw_loc {
 	s32 off;	/* for an expression, its place in the pool: see kuw_table_expr() */
 };
 
-/*
- * A loc as one word, in the order of its bytes. CFA programs work with this, as a processor
- * stalls if it stores a word in parts and loads it whole.
- */
-static inline u64 kuw_loc_pack(u8 how, u8 reg, u8 target, s32 off)
-{
-	return how | (u32)reg << 8 | (u32)target << 16 | (u64)(u32)off << 32;
-}
-
-static inline u64 kuw_loc_bits(struct kuw_loc loc)
-{
-	return kuw_loc_pack(loc.how, loc.reg, loc.target, loc.off) |
-	       (u32)loc.arg << 24;
-}
-
-static inline struct kuw_loc kuw_loc_unpack(u64 bits)
-{
-	return (struct kuw_loc){ .how = bits, .reg = bits >> 8,
-				 .target = bits >> 16, .arg = bits >> 24,
-				 .off = bits >> 32 };
-}
-
-static inline u8 kuw_loc_how(u64 bits)
-{
-	return bits;
-}
-
 /* What a table knows about an address. */
 enum kuw_rules_kind {
 	KUW_RULES_NONE,		/* no FDE covers the address */

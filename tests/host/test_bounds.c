@@ -463,6 +463,13 @@ static void test_register_sets(void **state)
 
 static u32 collisions[KUW_MAX_PROBES + 1];
 
+static u64 word_of(u8 how, u8 reg, u8 target, s32 off)
+{
+	const struct kuw_loc loc = { .how = how, .reg = reg, .target = target, .off = off };
+
+	return get_unaligned_le64(&loc);
+}
+
 /*
  * Offsets of @n states that all have one slot of a hash of 2^12: of the sets in
  * which rbx is CFA-8*i; or, by @rule, of the rules of one set whose CFA is rsp+8*i.
@@ -476,15 +483,14 @@ static void collide(u32 n, bool rule)
 	for (i = 0; found < n; i++) {
 		if (rule) {
 			/* The second word of the key is 0: set 0, and no signal frame. */
-			h = kuw_loc_pack(KUW_REG, KUW_RSP, 0, 8 * (s32)i) * KUW_MIX * KUW_MIX;
+			h = word_of(KUW_REG, KUW_RSP, 0, 8 * (s32)i) * KUW_MIX * KUW_MIX;
 		} else {
 			for (h = 0, k = 0; k < KUW_NR_REGS; k++) {
-				reg = kuw_loc_pack(KUW_SAME, 0, (u8)k, 0);
+				reg = word_of(KUW_SAME, 0, (u8)k, 0);
 				if (k == KUW_RBX)
-					reg = kuw_loc_pack(KUW_CFA_PLUS, 0, KUW_RBX,
-							   -8 * (s32)i);
+					reg = word_of(KUW_CFA_PLUS, 0, KUW_RBX, -8 * (s32)i);
 				if (k == KUW_RA)
-					reg = kuw_loc_pack(KUW_AT_CFA, 0, KUW_RA, -8);
+					reg = word_of(KUW_AT_CFA, 0, KUW_RA, -8);
 				h = (h ^ reg) * KUW_MIX;
 			}
 		}
