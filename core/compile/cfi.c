@@ -26,8 +26,6 @@ enum {
 /* One run of a program. */
 struct machine {
 	const struct kuw_cfi_run *run;
-	struct kuw_intern *intern;
-	struct kuw_found *found;
 	struct kuw_cfi cfi;
 	const struct kuw_cfi *initial;	/* for DW_CFA_restore; NULL while a CIE's program runs */
 	const struct kuw_cie *cie;
@@ -70,9 +68,9 @@ static inline void end_row(struct machine *m)
 
 	if (m->loc >= m->end)
 		return;
-	err = kuw_intern_rule(m->intern, m->cfi.cfa, m->cfi.regs, m->cie->signal, &rule);
+	err = kuw_intern_rule(m->run->intern, m->cfi.cfa, m->cfi.regs, m->cie->signal, &rule);
 	if (!err)
-		err = kuw_found_add(m->found, m->loc, rule);
+		err = kuw_found_add(m->run->found, m->loc, rule);
 	if (err)
 		fail(m, err);
 }
@@ -88,14 +86,19 @@ static inline void move_to(struct machine *m, u64 loc)
 	m->loc = loc;
 }
 
-static u64 place(const struct machine *m, u64 reg)
+/* Return: the place of a register number: KUW_NR_REGS or more if no walk needs the register. */
+static u64 place(const struct machine *m, u64 number)
 {
-	return kuw_section_reg(m->run->section, reg);
+	return kuw_section_reg(m->run->section, number);
+}
+
+static u64 take_reg(struct machine *m)
+{
+	return place(m, kuw_uleb(&m->in));
 }
 
 static void set_cfa(struct machine *m, u64 reg, s32 off)
 {
-	reg = place(m, reg);
 	if (reg >= KUW_RA) {
 		fail(m, -EOPNOTSUPP);
 		return;
@@ -133,11 +136,10 @@ static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
 {
 	int err;
 
-	reg = place(m, reg);
 	if (reg >= KUW_NR_REGS)
 		return;
 	loc.target = reg;
-	err = kuw_intern_set(m->intern, &m->cfi.regs, loc);
+	err = kuw_intern_set(m->run->intern, &m->cfi.regs, loc);
 	if (err)
 		fail(m, err);
 }
@@ -149,12 +151,9 @@ static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
 
 static void set_from_reg(struct machine *m, u64 reg, u64 from)
 {
-	u64 target = place(m, reg);
-
-	from = place(m, from);
 	if (from < KUW_NR_REGS)
 		set_reg(m, reg, (struct kuw_loc){ .how = KUW_REG, .reg = from });
-	else if (target == KUW_RA || target == KUW_RSP)
+	else if (reg == KUW_RA || reg == KUW_RSP)
 		fail(m, -EOPNOTSUPP);
 	else
 		/* No walk knows that register, but it can do without the other one. */
@@ -165,9 +164,8 @@ static void restore(struct machine *m, u64 reg)
 {
 	if (!m->initial)
 		fail(m, -EINVAL);
-	else if (place(m, reg) < KUW_NR_REGS)
-		set_reg(m, reg, kuw_intern_get(m->intern, m->initial->regs,
-					       place(m, reg)));
+	else if (reg < KUW_NR_REGS)
+		set_reg(m, reg, kuw_intern_get(m->run->intern, m->initial->regs, reg));
 }
 
 /* Take an expression. Return: a loc of kind @how, or one of a simpler kind. */
@@ -194,7 +192,7 @@ static struct kuw_loc take_expr(struct machine *m, u8 how)
 			return value;
 		}
 	}
-	err = kuw_intern_expr(m->intern, bytes, len, &off);
+	err = kuw_intern_expr(m->run->intern, bytes, len, &off);
 	if (err)
 		fail(m, err);
 	return (struct kuw_loc){ .how = how, .off = off };
@@ -202,7 +200,7 @@ static struct kuw_loc take_expr(struct machine *m, u8 how)
 
 static void set_expr(struct machine *m, u64 reg, u8 how)
 {
-	if (place(m, reg) < KUW_NR_REGS)
+	if (reg < KUW_NR_REGS)
 		set_reg(m, reg, take_expr(m, how));
 	else
 		kuw_bytes(&m->in, kuw_uleb(&m->in));
@@ -210,13 +208,13 @@ static void set_expr(struct machine *m, u64 reg, u8 how)
 
 static void remember(struct machine *m)
 {
-	struct kuw_cfi *states = kuw_area(m->intern->areas, KUW_AREA_STATES);
+	struct kuw_cfi *states = kuw_area(m->run->intern->areas, KUW_AREA_STATES);
 
 	if (m->nr_states == KUW_MAX_STATES) {
 		fail(m, -EOPNOTSUPP);
 		return;
 	}
-	if (!kuw_area_room(m->intern->areas, KUW_AREA_STATES,
+	if (!kuw_area_room(m->run->intern->areas, KUW_AREA_STATES,
 			   (m->nr_states + 1) * sizeof(*states))) {
 		fail(m, -ENOSPC);
 		return;
@@ -227,7 +225,7 @@ static void remember(struct machine *m)
 /* The CFA's rule is part of the state, as GCC and LLVM assume. */
 static void restore_state(struct machine *m)
 {
-	struct kuw_cfi *states = kuw_area(m->intern->areas, KUW_AREA_STATES);
+	struct kuw_cfi *states = kuw_area(m->run->intern->areas, KUW_AREA_STATES);
 
 	if (!m->nr_states) {
 		fail(m, -EINVAL);
@@ -276,15 +274,15 @@ static u64 extended_op(struct machine *m, u8 op)
 	case DW_CFA_set_loc:
 		return kuw_read_encoded(in, m->cie->enc, m->run->section) - m->run->base;
 	case DW_CFA_def_cfa:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_cfa(m, reg, fit(m, kuw_uleb(in)));
 		break;
 	case DW_CFA_def_cfa_sf:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_cfa(m, reg, scaled(m, kuw_sleb(in), align));
 		break;
 	case DW_CFA_def_cfa_register:
-		set_cfa_reg(m, kuw_uleb(in));
+		set_cfa_reg(m, take_reg(m));
 		break;
 	case DW_CFA_def_cfa_offset_sf:
 		set_cfa_off(m, scaled(m, kuw_sleb(in), align));
@@ -300,44 +298,44 @@ static u64 extended_op(struct machine *m, u8 op)
 		restore_state(m);
 		break;
 	case DW_CFA_restore_extended:
-		restore(m, kuw_uleb(in));
+		restore(m, take_reg(m));
 		break;
 	case DW_CFA_undefined:
-		set_off(m, kuw_uleb(in), KUW_UNDEF, 0);
+		set_off(m, take_reg(m), KUW_UNDEF, 0);
 		break;
 	case DW_CFA_same_value:
-		set_off(m, kuw_uleb(in), KUW_SAME, 0);
+		set_off(m, take_reg(m), KUW_SAME, 0);
 		break;
 	case DW_CFA_register:
-		reg = kuw_uleb(in);
-		set_from_reg(m, reg, kuw_uleb(in));
+		reg = take_reg(m);
+		set_from_reg(m, reg, take_reg(m));
 		break;
 	case DW_CFA_offset_extended:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
 		break;
 	case DW_CFA_offset_extended_sf:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_sleb(in), align));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
 		break;
 	case DW_CFA_val_offset:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_uleb(in), align));
 		break;
 	case DW_CFA_val_offset_sf:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_sleb(in), align));
 		break;
 	case DW_CFA_expression:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_expr(m, reg, KUW_EXPR_MEM);
 		break;
 	case DW_CFA_val_expression:
-		reg = kuw_uleb(in);
+		reg = take_reg(m);
 		set_expr(m, reg, KUW_EXPR);
 		break;
 	case DW_CFA_GNU_args_size:
@@ -362,17 +360,17 @@ static u64 one_op(struct machine *m)
 	case DW_CFA_advance_loc:
 		return after(m, op & 0x3f);
 	case DW_CFA_offset:
-		set_off(m, op & 0x3f, KUW_AT_CFA,
+		set_off(m, place(m, op & 0x3f), KUW_AT_CFA,
 			scaled(m, kuw_uleb(&m->in), m->cie->data_align));
 		return m->loc;
 	case DW_CFA_restore:
-		restore(m, op & 0x3f);
+		restore(m, place(m, op & 0x3f));
 		return m->loc;
 	}
 	return extended_op(m, op);
 }
 
-static noinline int run_program(struct machine *m)
+static int run_program(struct machine *m)
 {
 	u64 loc;
 
@@ -393,8 +391,7 @@ int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		struct kuw_cfi *cfi)
 {
 	struct machine m = {
-		.run = run, .intern = run->intern, .found = run->found,
-		.cie = cie, .in = cie->instrs,
+		.run = run, .cie = cie, .in = cie->instrs,
 		.cfi = { .cfa = { .how = KUW_UNDEF } },
 	};
 	int ret = run_program(&m);
@@ -407,8 +404,7 @@ int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		const struct kuw_cfi *initial, struct kuw_cur instrs, u64 start, u64 end)
 {
 	struct machine m = {
-		.run = run, .intern = run->intern, .found = run->found,
-		.cie = cie, .in = instrs, .cfi = *initial,
+		.run = run, .cie = cie, .in = instrs, .cfi = *initial,
 		.initial = initial, .loc = start, .end = end,
 	};
 

@@ -12,7 +12,7 @@ static struct kuw_cfi_run run_of(struct kuw_scan *s)
 }
 
 /* Fill a slot with the CIE at @pos: with its initial state, or with the error. */
-static noinline void read_cie(struct kuw_scan *s, struct kuw_cie_slot *slot, u32 pos)
+static void read_cie(struct kuw_scan *s, struct kuw_cie_slot *slot, u32 pos)
 {
 	const struct kuw_cfi_run run = run_of(s);
 
