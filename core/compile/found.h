@@ -21,9 +21,7 @@ struct kuw_found {
 	struct kuw_areas *areas;
 	u32 nr;			/* words */
 	u32 nr_rows;
-	/* private: the FDE that is being written, and the room for it */
-	u32 *words;
-	u32 max;
+	/* private: the FDE that is being written */
 	u32 first;
 	u32 rows_before;
 	u32 last_rule;
@@ -48,17 +46,11 @@ static inline u32 kuw_found_rule(const u32 *row)
 /* Start with the rows of an FDE that starts at @off. */
 static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 {
-	f->words = kuw_area(f->areas, KUW_AREA_FOUND);
-	f->max = min_t(u64, KUW_MAX_ROWS,
-		       f->areas->area[KUW_AREA_FOUND].bytes / sizeof(u32));
 	f->first = f->nr;
 	f->rows_before = f->nr_rows;
 	f->last_rule = 0;
 	f->last_off = off;
 }
-
-/* Ask for more room. Return: -ENOSPC, -E2BIG. */
-int kuw_found_grow(struct kuw_found *f);
 
 /*
  * A row with @rule starts at @off: write the row before, which is now complete. For the
@@ -71,9 +63,11 @@ static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 
 	if (f->last_rule == rule)
 		return 0;
-	if (f->nr + KUW_FOUND_ROOM > f->max)
-		return kuw_found_grow(f);
-	word = f->words + f->nr++;
+	if (f->nr + KUW_FOUND_ROOM > KUW_MAX_ROWS)
+		return -E2BIG;
+	if (!kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + KUW_FOUND_ROOM) * sizeof(u32)))
+		return -ENOSPC;
+	word = (u32 *)kuw_area(f->areas, KUW_AREA_FOUND) + f->nr++;
 	if (len >= KUW_FOUND_LAST) {
 		word[1] = len;
 		len = KUW_FOUND_LONG;
@@ -89,9 +83,11 @@ static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 /* The FDE, which has at least one row, has @len bytes. Return: where it is. */
 static inline u32 kuw_found_end(struct kuw_found *f, u32 len)
 {
+	u32 *words = kuw_area(f->areas, KUW_AREA_FOUND);
+
 	/* There is room: the last row has made sure of it. */
-	f->words[f->nr++] = kuw_found_row(KUW_FOUND_LAST, f->last_rule);
-	f->words[f->first] = len;
+	words[f->nr++] = kuw_found_row(KUW_FOUND_LAST, f->last_rule);
+	words[f->first] = len;
 	return f->first;
 }
 
