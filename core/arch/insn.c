@@ -177,10 +177,10 @@ static bool read_one_byte(struct kuw_cur *c, u8 op, const struct prefixes *p,
 	return read_immediate(c, shape, p, insn);
 }
 
-/* The bits of a VEX or EVEX byte that REX has, too. There they are inverted. */
+/* The bits of a VEX or EVEX byte that REX has, too, in the same order. There they are inverted. */
 static u8 inverted_rex(u8 byte)
 {
-	return (byte & 0x80 ? 0 : REX_R) | (byte & 0x40 ? 0 : REX_X) | (byte & 0x20 ? 0 : REX_B);
+	return ~byte >> 5 & (REX_R | REX_X | REX_B);
 }
 
 bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
@@ -203,7 +203,7 @@ bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 	}
 	switch (byte) {
 	case 0xc5:
-		p.rex = kuw_u8(c) & 0x80 ? 0 : REX_R;
+		p.rex = inverted_rex(kuw_u8(c)) & REX_R;
 		read_vector(c, &p, 1, insn);
 		return kuw_good(c);
 	case 0xc4:

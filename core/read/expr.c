@@ -112,18 +112,6 @@ bool kuw_read_user(u64 addr, u64 size, u64 *value)
 	return true;
 }
 
-/* A value of 32 bits as it is kept: see binary(). */
-static u64 canonical(u64 value, u32 word)
-{
-	return word == KUW_WORD ? value : (u64)(s64)(s32)value;
-}
-
-/* Signed, as DW_OP_div; the smallest number is its own negative. */
-static u64 absolute(u64 a)
-{
-	return (s64)a < 0 ? -a : a;
-}
-
 u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 		  const u64 *initial, u64 *value)
 {
@@ -136,9 +124,9 @@ u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 	if (initial)
 		stack[n++] = *initial;
 	while (kuw_left(&c)) {
-		/* An operator leaves its result on top. */
-		if (n)
-			stack[n - 1] = canonical(stack[n - 1], regs->word);
+		/* An operator leaves its result on top: see binary(). */
+		if (n && regs->word != KUW_WORD)
+			stack[n - 1] = (s32)stack[n - 1];
 		if (!regs->steps)
 			return KUNWIND_STOP_EXPR_BUDGET;
 		regs->steps--;
@@ -197,7 +185,8 @@ push:
 				return KUNWIND_STOP_STACK_FAULT;
 			continue;
 		case DW_OP_abs:
-			stack[n - 1] = absolute(top);
+			/* Signed, as DW_OP_div; the smallest number is its own negative. */
+			stack[n - 1] = (s64)top < 0 ? -top : top;
 			continue;
 		case DW_OP_neg:
 			stack[n - 1] = -top;

@@ -44,7 +44,7 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc, const struct kuw_section *sectio
 int kuw_read_record(const struct kuw_section *section, u32 pos,
 		    struct kuw_record *record)
 {
-	struct kuw_cur c = kuw_section_cur(section, pos);
+	struct kuw_cur c = kuw_cur_from(section->bytes, section->len, pos);
 	u32 id_pos, id, word;
 	u64 len;
 
@@ -78,12 +78,11 @@ static void parse_augmentation(const struct kuw_section *section,
 			       struct kuw_cur *c, struct kuw_cur aug,
 			       struct kuw_cie *cie)
 {
+	u64 len = kuw_uleb(c);
 	struct kuw_cur data = *c;
-	u64 len = kuw_uleb(&data);
 	u8 enc, letter;
 
-	*c = data;
-	if (!kuw_bytes(c, len) || !kuw_cut(&data, len))
+	if (!kuw_have(c, len) || !kuw_cut(&data, len))
 		return;
 	cie->augmented = true;
 	while ((letter = kuw_u8(&aug))) {
@@ -149,7 +148,6 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 	cie->code_align = kuw_uleb(c);
 	cie->data_align = kuw_sleb(c);
 	ra = version == 1 ? kuw_u8(c) : kuw_uleb(c);
-	cie->enc = DW_EH_PE_absptr;
 	if (letter == 'z')
 		parse_augmentation(section, c, aug, cie);
 	else if (letter)

@@ -30,12 +30,6 @@ struct kuw_section {
 	u64 vaddr;	/* the file address of the first byte */
 };
 
-/* Return: a cursor from @pos to the section's end. */
-static inline struct kuw_cur kuw_section_cur(const struct kuw_section *section, u32 pos)
-{
-	return kuw_cur_from(section->bytes, section->len, pos);
-}
-
 /* Return: the place (KUW_RBX and so on) of a register number in the section. */
 static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
 {

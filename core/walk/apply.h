@@ -85,24 +85,6 @@ static inline bool kuw_try_word(struct kuw_state *w, u64 addr, u64 *value)
 	return kuw_try_user(w, kuw_narrow(w, addr), w->regs.word, value);
 }
 
-/*
- * Make the caller, which a call has left, the current frame, of which @known is known. Return:
- * KUW_STEPPED, or the stop reason.
- */
-static inline u32 kuw_step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known)
-{
-	u32 ret = kuw_check_ra(ip, KUW_PORT_USER_END);
-
-	if (ret != KUW_STEPPED)
-		return ret;
-	w->regs.r[KUW_RA] = ip;
-	w->regs.r[KUW_RSP] = sp;
-	w->regs.r[KUW_RBP] = bp;
-	w->regs.known = known;
-	w->inner = false;
-	return KUW_STEPPED;
-}
-
 /* Return: whether the code of a mapping has a table, for such a program. */
 static inline bool kuw_has_table(const struct kuw_state *w, const struct kuw_mapping *m)
 {
@@ -112,9 +94,7 @@ static inline bool kuw_has_table(const struct kuw_state *w, const struct kuw_map
 /* Return: the rule of an address of such a mapping; rule 0 before and after the table's text. */
 static inline struct kuw_rule kuw_rule_at(const struct kuw_mapping *m, u64 pc)
 {
-	u64 off = pc - m->bias - m->table->base;
-
-	return off < m->table->span ? kuw_table_find(m->table, off) : m->table->rules[0];
+	return kuw_table_find(m->table, pc - m->bias - m->table->base);
 }
 
 /* How a rule finds the caller's stack pointer. */

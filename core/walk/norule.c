@@ -16,11 +16,24 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 		     kuw_rule_kind(kuw_rule_at(m, ra - 1)) != KUW_KIND_NONE);
 }
 
-/* Step to a caller that was found without a rule. All other registers are lost. */
-static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known)
+/* Step to a caller, of which @known is known. Return: KUW_STEPPED; @why if @ip is no user's. */
+static u32 step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known, u32 why)
 {
-	u32 ret = kuw_step_to(w, ip, sp, bp,
-			      1u << KUW_RSP | 1u << KUW_RA | (u32)bp_known << KUW_RBP);
+	if (kuw_check_ra(ip, KUW_PORT_USER_END) != KUW_STEPPED)
+		return why;
+	w->regs.r[KUW_RA] = ip;
+	w->regs.r[KUW_RSP] = sp;
+	w->regs.r[KUW_RBP] = bp;
+	w->regs.known = known;
+	w->inner = false;
+	return KUW_STEPPED;
+}
+
+/* The caller was found without a rule. All other registers are lost. */
+static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known, u32 why)
+{
+	u32 known = 1u << KUW_RSP | 1u << KUW_RA | (u32)bp_known << KUW_RBP;
+	u32 ret = step_to(w, ip, sp, bp, known, why);
 
 	w->guessed |= ret == KUW_STEPPED;
 	return ret;
@@ -44,9 +57,7 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 		return why;
 	if (!plausible_ra(w, ra) && (next <= bp || kuw_check_cfa(next, bp, word)))
 		return why;
-	if (guess(w, ra, bp + 2 * word, next, true) != KUW_STEPPED)
-		return why;
-	return KUW_STEPPED;
+	return guess(w, ra, bp + 2 * word, next, true, why);
 }
 
 /* The code ahead says where the return address is. @most: how many instructions to follow. */
@@ -77,7 +88,7 @@ static u32 guess_call(struct kuw_state *w, u32 why)
 	    !plausible_ra(w, ra) || !kuw_follows_call(w, ra))
 		return guess_by_frame_pointer(w, why);
 	return guess(w, ra, sp + word, w->regs.r[KUW_RBP],
-		     w->regs.known & 1u << KUW_RBP);
+		     w->regs.known & 1u << KUW_RBP, why);
 }
 
 /* Whether the frame is a signal's restorer, and where the kernel put the registers. */
@@ -211,7 +222,7 @@ static u32 guess_near_start(struct kuw_state *w, u32 why)
 		return why;
 	for (; at < first; at += w->regs.word)
 		if (kuw_try_word(w, at, &word) && may_be_caller(w, word) == 1)
-			return guess(w, word, at + w->regs.word, 0, false);
+			return guess(w, word, at + w->regs.word, 0, false, why);
 	return why;
 }
 
@@ -247,15 +258,12 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 static u32 step_trampoline(struct kuw_state *w, u32 why)
 {
 	u64 slot = w->regs.r[KUW_RSP] - w->regs.word, ra;
-	u32 i, ret;
+	u32 i;
 
-	for (i = 0; i <= KUW_TRAMPOLINE_WORDS; i++, slot += w->regs.word) {
-		if (!kuw_port_uretprobe(slot, &ra))
-			continue;
-		ret = kuw_step_to(w, ra, slot + w->regs.word, w->regs.r[KUW_RBP],
-				  w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST));
-		return ret == KUW_STEPPED ? ret : why;
-	}
+	for (i = 0; i <= KUW_TRAMPOLINE_WORDS; i++, slot += w->regs.word)
+		if (kuw_port_uretprobe(slot, &ra))
+			return step_to(w, ra, slot + w->regs.word, w->regs.r[KUW_RBP],
+				       w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST), why);
 	return why;
 }
 

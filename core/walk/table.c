@@ -2,15 +2,19 @@
 /* Look-ups in a table, except the common case of the walk, which is inline in table.h. */
 #include "table.h"
 
-struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off)
+struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 {
 	const struct kuw_look look = kuw_table_look(table);
-	const struct kuw_hit hit = kuw_look_up(&look, off);
 	const u32 *pairs = kuw_table_at(table, table->pairs_off), *pair;
-	/* If the entry started in an earlier bucket, its last row holds. */
-	const u32 past = hit.low ? (u8)off - *hit.low : U8_MAX;
-	u32 code = *hit.code;
+	struct kuw_hit hit;
+	u32 code, past;
 
+	if (off >= table->span)
+		return table->rules[0];
+	hit = kuw_look_up(&look, off);
+	/* If the entry started in an earlier bucket, its last row holds. */
+	past = hit.low ? (u8)off - *hit.low : U8_MAX;
+	code = *hit.code;
 	if (code == KUW_CODE_LONGEST)
 		return table->rules[hit.code[-1] << 8 | hit.code[-2]];
 	if (code >= KUW_CODE_LONG)
@@ -38,16 +42,12 @@ static void expand_saves(const struct kuw_saves *saves, s32 word,
 
 static void expand_ext(const struct kuw_ext *ext, struct kuw_rules *rules)
 {
-	const struct kuw_loc *loc;
 	u32 i;
 
 	rules->kind = ext->signal ? KUW_RULES_SIGNAL : KUW_RULES_FRAME;
 	rules->cfa = ext->locs[0];
-	for (i = 1; i <= ext->nr_locs; i++) {
-		loc = &ext->locs[i];
-		if (loc->target < KUW_NR_REGS)
-			rules->reg[loc->target] = *loc;
-	}
+	for (i = 1; i <= ext->nr_locs; i++)
+		rules->reg[ext->locs[i].target] = ext->locs[i];
 }
 
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
@@ -80,10 +80,7 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
 		     struct kuw_rules *rules)
 {
-	u64 off = vaddr - table->base;
-
-	kuw_table_expand(table, off < table->span ? kuw_table_find(table, off) :
-				table->rules[0], rules);
+	kuw_table_expand(table, kuw_table_find(table, vaddr - table->base), rules);
 }
 
 const u8 *kuw_table_expr(const struct kuw_table *table,

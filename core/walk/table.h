@@ -254,10 +254,10 @@ static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u
 }
 
 /*
- * Return: the rule that holds at an offset from the base, which is below the span; if no FDE
- * covers that, rule 0, which is KUW_KIND_NONE.
+ * Return: the rule that holds at an offset from the base; rule 0, which is KUW_KIND_NONE, if no FDE
+ * covers that.
  */
-struct kuw_rule kuw_table_find(const struct kuw_table *table, u32 off);
+struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off);
 
 /* Say in full what a rule of a table says. */
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
