@@ -82,32 +82,32 @@ int kuw_encode_layout(struct kuw_encode *en)
  */
 static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
 {
-	const u64 *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
+	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
 	u8 *from = places + 2 * (u64)en->at, *to = from;
 	u32 first = en->entry, end;
 
 	for (end = first; end < en->place->nr_entries; end++) {
-		if (kuw_entry_off(entries[end]) >> KUW_BUCKET_SHIFT != bucket)
+		if (entries[end].off >> KUW_BUCKET_SHIFT != bucket)
 			break;
-		put_unaligned_le32((u8)entries[end] * 0x01010101u, to);
-		to += kuw_code_places(kuw_entry_code(entries[end]));
+		put_unaligned_le32((u8)entries[end].off * 0x01010101u, to);
+		to += kuw_code_places(entries[end].code);
 	}
 	en->entry = end;
 	en->at += to - from;
 	for (; first < end; first++) {
-		put_unaligned_le32(kuw_entry_code(entries[first]), to);
-		to += kuw_code_places(kuw_entry_code(entries[first]));
+		put_unaligned_le32(entries[first].code, to);
+		to += kuw_code_places(entries[first].code);
 	}
 }
 
 /* Put the entries of a block. Return: whether there are any. */
 static bool put_block(struct kuw_encode *en, u16 *index, u8 *places)
 {
-	const u64 *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
+	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
 	u32 start = en->at, bucket;
 
 	if (en->entry == en->place->nr_entries ||
-	    kuw_entry_off(entries[en->entry]) >> KUW_BLOCK_SHIFT != en->block)
+	    entries[en->entry].off >> KUW_BLOCK_SHIFT != en->block)
 		return false;
 	for (bucket = 0; bucket < KUW_BUCKETS; bucket++) {
 		index[bucket] = en->at - start;

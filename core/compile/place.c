@@ -9,9 +9,9 @@ int kuw_place_init(struct kuw_place *p)
 	/* The first entry, each row, and a gap before each FDE. */
 	u64 most = 1ULL + p->scan->found.nr_rows + p->scan->nr_fdes;
 
-	if (!kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES, most * sizeof(u64)))
+	if (!kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES, most * sizeof(struct kuw_entry)))
 		return -ENOSPC;
-	*(u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = 0;
+	*(struct kuw_entry *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = (struct kuw_entry){ 0, 0 };
 	p->nr_entries = 1;
 	p->nr_places = 1;
 	p->nr_blocks = 1;
@@ -23,23 +23,23 @@ int kuw_place_init(struct kuw_place *p)
 /* Put a row, of @len bytes: as an entry, or into the last one. */
 static void put(struct kuw_place *p, u32 off, u32 rule, u32 len)
 {
-	u64 *to = (u64 *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) + p->nr_entries;
+	struct kuw_entry *entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
+	struct kuw_entry *last = &entries[p->nr_entries - 1];
 	const u32 *codes = kuw_area(p->scan->areas, KUW_AREA_CODES);
-	u32 start = kuw_entry_off(to[-1]), before = kuw_entry_code(to[-1]), code = codes[rule], both;
+	u32 code = codes[rule], both;
 
 	p->nr_rows++;
-	if (len <= KUW_PAIR_NEAR && !((off ^ start) >> KUW_BUCKET_SHIFT) &&
-	    (before | code) <= U8_MAX) {
-		both = kuw_pairs_find(p->pairs, kuw_pair(before, code, off - start));
+	if (len <= KUW_PAIR_NEAR && !((off ^ last->off) >> KUW_BUCKET_SHIFT) &&
+	    (last->code | code) <= U8_MAX) {
+		both = kuw_pairs_find(p->pairs, kuw_pair(last->code, code, off - last->off));
 		if (both) {
-			to[-1] = kuw_entry(start, both);
+			last->code = both;
 			return;
 		}
 	}
-	*to = kuw_entry(off, code);
-	p->nr_entries++;
+	entries[p->nr_entries++] = (struct kuw_entry){ off, code };
 	p->nr_places += kuw_code_places(code);
-	p->nr_blocks += (off ^ start) >> KUW_BLOCK_SHIFT != 0;
+	p->nr_blocks += (off ^ last->off) >> KUW_BLOCK_SHIFT != 0;
 }
 
 /* Return: bytes of a row, if @left bytes of the FDE are left. Sets *@row to its last word. */

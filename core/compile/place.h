@@ -5,21 +5,11 @@
 
 #include "pairs.h"
 
-/* KUW_AREA_ENTRIES has entries by address. A word is one: its offset, and its code. */
-static inline u64 kuw_entry(u32 off, u32 code)
-{
-	return off | (u64)code << 32;
-}
-
-static inline u32 kuw_entry_off(u64 entry)
-{
-	return entry;
-}
-
-static inline u32 kuw_entry_code(u64 entry)
-{
-	return entry >> 32;
-}
+/* KUW_AREA_ENTRIES has entries by address. */
+struct kuw_entry {
+	u32 off;
+	u32 code;
+};
 
 /* Return: how many bytes a code has. */
 static inline u32 kuw_code_places(u32 code)
