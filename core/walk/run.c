@@ -62,14 +62,6 @@ void kuw_run_pop(struct kuw_run *r, u32 reg)
 	r->rising = true;
 }
 
-/* Instructions that compute rsp or rbp, or that load a callee-saved register. */
-static enum kuw_run_state assign(struct kuw_run *r, u32 reg, u64 value, bool known)
-{
-	if (reg == KUW_RSP || known)
-		kuw_run_set(r, reg, value, known);
-	return KUW_RUN_AT_WORK;
-}
-
 /*
  * The code takes rsp from @base, or from memory at @disp from there: it comes back to the
  * stack that it has left, or that it had left before the call that led to this frame.
@@ -91,21 +83,20 @@ static enum kuw_run_state come_back(struct kuw_run *r, u32 base, bool memory, s3
 		r->bottom = sp;
 	}
 	r->left = 0;
-	return assign(r, KUW_RSP, sp, true);
+	kuw_run_set(r, KUW_RSP, sp, true);
+	return KUW_RUN_AT_WORK;
 }
 
 /* mov of all of the register @from to @to. */
 static enum kuw_run_state copy(struct kuw_run *r, u32 to, u32 from)
 {
-	if (to == KUW_RBP && from == KUW_RSP)
-		return assign(r, KUW_RBP, r->regs->r[KUW_RSP], kuw_run_knows(r, KUW_RSP));
-	if (to != KUW_RSP)
-		return KUW_RUN_AT_WORK;
-	if (from == KUW_RBP && !r->returned) {
+	if (to == KUW_RSP && (from != KUW_RBP || r->returned))
+		return come_back(r, from, false, 0);
+	if (to == KUW_RSP)
 		r->left = 0;
-		return assign(r, KUW_RSP, r->regs->r[KUW_RBP], kuw_run_knows(r, KUW_RBP));
-	}
-	return come_back(r, from, false, 0);
+	if (to == KUW_RSP || (to == KUW_RBP && from == KUW_RSP))
+		kuw_run_set(r, to, r->regs->r[from], kuw_run_knows(r, from));
+	return KUW_RUN_AT_WORK;
 }
 
 enum kuw_run_state kuw_run_compute(struct kuw_run *r, const struct kuw_insn *i)
@@ -155,7 +146,7 @@ enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i)
 	if (i->reg == KUW_RSP)
 		r->rising = i->base == KUW_RSP && i->disp > 0;
 	if (i->reg == KUW_RSP || (i->reg == KUW_RBP && i->base == KUW_RSP))
-		return assign(r, i->reg, known ? r->regs->r[i->base] + i->disp : 0, known);
+		kuw_run_set(r, i->reg, known ? r->regs->r[i->base] + i->disp : 0, known);
 	return KUW_RUN_AT_WORK;
 }
 
