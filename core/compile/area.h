@@ -26,7 +26,6 @@ enum kuw_area_id {
 	KUW_AREA_SEQUENCES,	/* struct kuw_sequence */
 	KUW_AREA_SLOTS,		/* u16: these by hash */
 	KUW_AREA_ORDER,		/* struct kuw_item: rules by use, then sequences; room to sort */
-	KUW_AREA_CODES,		/* u32: codes of rules */
 	KUW_AREA_TABLE,		/* the table */
 	KUW_NR_AREAS
 };

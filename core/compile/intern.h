@@ -28,7 +28,8 @@ struct kuw_ruleset {
 	u32 regs;	/* the number of its set */
 	u32 signal;	/* whether it is a signal frame's */
 	u32 uses;	/* how often the sample of kuw_pairs_count() has it */
-	u32 bits;	/* kuw_rank() sets it: as in struct kuw_rule */
+	u32 code;	/* in the table; kuw_rank() sets this and the next */
+	u32 bits;	/* as in struct kuw_rule */
 };
 
 /*

@@ -89,14 +89,15 @@ void kuw_pairs_count(struct kuw_pairs *p)
 }
 
 /* Make a sequence a pair, if all of its rules have codes of one byte. */
-static void choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sequence *s)
+static void choose(struct kuw_pairs *p, struct kuw_sequence *s)
 {
 	const struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES);
-	u32 before = s->key >> 32, rule = codes[(u16)(s->key >> 8)], pair, at;
+	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
+	u32 before = s->key >> 32, rule = rules[(u16)(s->key >> 8)].code, pair, at;
 
 	/* What was counted later has a greater number, so it is never met before its start. */
 	before = before > KUW_MAX_RULES ? sequences[before - KUW_MAX_RULES - 1].code :
-					  codes[before];
+					  rules[before].code;
 	if (!before || before > U8_MAX || rule > U8_MAX)
 		return;
 	pair = kuw_pair(before, rule, s->key);
@@ -107,8 +108,7 @@ static void choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sequence *s
 	p->slots[at] = p->nr;
 }
 
-void kuw_pairs_choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sort *sort,
-		      struct kuw_item *items)
+void kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item *items)
 {
 	struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES);
 	u32 i, n = 0;
@@ -120,5 +120,5 @@ void kuw_pairs_choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sort *so
 	while (kuw_sort_step(sort, items, n))
 		;
 	for (i = 0; i < n && p->nr < KUW_MAX_PAIRS; i++)
-		choose(p, codes, &sequences[items[i].value]);
+		choose(p, &sequences[items[i].value]);
 }

@@ -49,9 +49,8 @@ static inline u32 kuw_pairs_most(const struct kuw_pairs *p)
 /* Count the rules, and the sequences of rows that are close together, in a sample. */
 void kuw_pairs_count(struct kuw_pairs *p);
 
-/* Choose pairs. @codes are those of rules. @sort and @items are for sorting sequences. */
-void kuw_pairs_choose(struct kuw_pairs *p, const u32 *codes, struct kuw_sort *sort,
-		      struct kuw_item *items);
+/* Choose pairs, when rules have codes. @sort and @items are for sorting sequences. */
+void kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item *items);
 
 /* The place in @slots where a search for a pair starts. */
 static inline u32 kuw_pair_slot(u32 pair)

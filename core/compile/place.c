@@ -25,8 +25,8 @@ static void put(struct kuw_place *p, u32 off, u32 rule, u32 len)
 {
 	struct kuw_entry *entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
 	struct kuw_entry *last = &entries[p->nr_entries - 1];
-	const u32 *codes = kuw_area(p->scan->areas, KUW_AREA_CODES);
-	u32 code = codes[rule], both;
+	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
+	u32 code = rules[rule].code, both;
 
 	p->nr_rows++;
 	if (len <= KUW_PAIR_NEAR && !((off ^ last->off) >> KUW_BUCKET_SHIFT) &&

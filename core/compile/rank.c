@@ -77,7 +77,6 @@ static u32 code_of(u32 rank)
 static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
 {
 	struct kuw_ruleset *rules = kuw_area(r->scan->areas, KUW_AREA_RULES);
-	u32 *codes = kuw_area(r->scan->areas, KUW_AREA_CODES);
 	u32 i, n = r->scan->intern->nr_rules - 1;
 
 	for (i = 0; i < n; i++)
@@ -85,9 +84,8 @@ static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
 	/* At most KUW_MAX_RULES. */
 	while (kuw_sort_step(r->sort, items, n))
 		;
-	codes[0] = 0;
 	for (i = 0; i < n; i++)
-		codes[items[i].value] = code_of(i + 1);
+		rules[items[i].value].code = code_of(i + 1);
 }
 
 static struct kuw_ruleset *ranked(const struct kuw_rank *r, u32 rank)
@@ -169,15 +167,12 @@ int kuw_rank(struct kuw_rank *r)
 		return -ENOSPC;
 	/* Sequences are sorted after the rules, whose order stays. Both need twice the room. */
 	items = 2ULL * (r->scan->intern->nr_rules + kuw_pairs_most(r->pairs));
-	if (!kuw_area_room(r->scan->areas, KUW_AREA_ORDER, items * sizeof(*order)) ||
-	    !kuw_area_room(r->scan->areas, KUW_AREA_CODES,
-			   r->scan->intern->nr_rules * (u64)sizeof(u32)))
+	if (!kuw_area_room(r->scan->areas, KUW_AREA_ORDER, items * sizeof(*order)))
 		return -ENOSPC;
 	order = kuw_area(r->scan->areas, KUW_AREA_ORDER);
 	kuw_pairs_count(r->pairs);
 	rank_rules(r, order);
 	make_rules(r);
-	kuw_pairs_choose(r->pairs, kuw_area(r->scan->areas, KUW_AREA_CODES), r->sort,
-			 order + r->scan->intern->nr_rules);
+	kuw_pairs_choose(r->pairs, r->sort, order + r->scan->intern->nr_rules);
 	return 0;
 }
