@@ -203,7 +203,9 @@ static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, 
 {
 	const struct kuw_loc cfa = { .how = KUW_REG, .reg = KUW_RSP, .off = size + KUW_WORD };
 	const struct kuw_loc none = { .how = KUW_UNDEF, .target = KUW_RA };
-	const struct kuw_loc pushed = { .how = KUW_AT_CFA, .target = KUW_RBP, .off = -2 * KUW_WORD };
+	const struct kuw_loc pushed = {
+		.how = KUW_AT_CFA, .target = KUW_RBP, .off = -2 * KUW_WORD,
+	};
 	u32 regs = 0, rule = 0;
 	int err = 0;
 

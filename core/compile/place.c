@@ -8,10 +8,12 @@ int kuw_place_init(struct kuw_place *p)
 	struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	/* The first entry, each row, and a gap before each FDE. */
 	u64 most = 1ULL + p->scan->found.nr_rows + p->scan->nr_fdes;
+	struct kuw_entry *entries;
 
 	if (!kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES, most * sizeof(struct kuw_entry)))
 		return -ENOSPC;
-	*(struct kuw_entry *)kuw_area(p->scan->areas, KUW_AREA_ENTRIES) = (struct kuw_entry){ 0, 0 };
+	entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
+	entries[0] = (struct kuw_entry){ 0, 0 };
 	p->nr_entries = 1;
 	p->nr_places = 1;
 	p->nr_blocks = 1;

@@ -102,7 +102,7 @@ static void make_rules(struct kuw_rank *r)
 	struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS), *regs;
 	s32 word = r->scan->intern->word;
 	struct kuw_ruleset *rule;
-	u32 i;
+	u32 i, kind;
 
 	for (i = 0; i < r->scan->intern->nr_regs; i++)
 		sets[i].saves = KUW_NO_SAVES;
@@ -113,13 +113,12 @@ static void make_rules(struct kuw_rank *r)
 		    (regs->saves != KUW_NO_SAVES || r->nr_saves < KUW_MAX_SAVES)) {
 			if (regs->saves == KUW_NO_SAVES)
 				regs->saves = r->nr_saves++;
-			rule->bits = kuw_rule_plain(rule->cfa.reg == KUW_RSP ? KUW_KIND_RSP : KUW_KIND_RBP,
-						    rule->cfa.off / word, regs->saves,
+			kind = rule->cfa.reg == KUW_RSP ? KUW_KIND_RSP : KUW_KIND_RBP;
+			rule->bits = kuw_rule_plain(kind, rule->cfa.off / word, regs->saves,
 						    saved_word(r, regs->reg[KUW_RBP])).bits;
 		} else {
-			rule->bits = r->nr_locs << 3 |
-				     (regs->reg[KUW_RA].how == KUW_UNDEF ? KUW_KIND_END :
-										    KUW_KIND_EXT);
+			kind = regs->reg[KUW_RA].how == KUW_UNDEF ? KUW_KIND_END : KUW_KIND_EXT;
+			rule->bits = r->nr_locs << 3 | kind;
 			r->nr_locs += ext_locs(r, regs);
 		}
 	}

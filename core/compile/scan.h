@@ -49,13 +49,13 @@ void kuw_scan_begin(struct kuw_scan *s);
 int kuw_scan_records(struct kuw_scan *s);
 
 /*
- * For every source of rows, as its functions count as FDEs. Cut a function to its segment, make room
- * for it, and begin with its rows. Return: 0 and its offset; 1 if it covers no code of the file;
- * -EINVAL, -ENOSPC, -E2BIG.
+ * For every source of rows, as its functions count as FDEs. Cut a function to its segment, make
+ * room for it, and start with its rows. Return: 0 and its offset; 1 if it covers no code of the
+ * file; -EINVAL, -ENOSPC, -E2BIG.
  */
 int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off);
 
-/* Add the function with the rows that @found has got, or forget them if there was @err. Return: @err. */
+/* Add the function with the rows that @found has, or forget them if there was @err. Return: @err. */
 int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err);
 
 #endif /* KUW_SCAN_H */

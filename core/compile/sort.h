@@ -22,8 +22,8 @@ struct kuw_sort {
 };
 
 /*
- * Sort a batch of @n items by key; there is room for as many after them. Return: KUW_AGAIN; 0 when all
- * are sorted. Equal keys keep their order.
+ * Sort a batch of @n items by key; there is room for as many after them. Return: KUW_AGAIN; 0
+ * when all are sorted. Equal keys keep their order.
  */
 int kuw_sort_step(struct kuw_sort *s, struct kuw_item *items, u32 n);
 

@@ -118,8 +118,9 @@ static inline u64 kuw_u64(struct kuw_cur *c)
 }
 
 /*
- * LEB128 (DWARF 5 7.6). A value that does not fit into 64 bits is an error. So is padding beyond the
- * ten bytes that 64 bits need: DWARF sets no limit, but what is read must cost no more than it counts.
+ * LEB128 (DWARF 5 7.6). A value that does not fit into 64 bits is an error. So is padding beyond
+ * the ten bytes that 64 bits need: DWARF sets no limit, but what is read must cost no more than it
+ * counts.
  */
 u64 kuw_leb_long(struct kuw_cur *c, bool is_signed);
 
