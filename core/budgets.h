@@ -50,7 +50,7 @@
  * of which is empty; seen: 26. Without the limit, a hostile file could cause thousands of
  * comparisons for each instruction.
  */
-#define KUW_MAX_PROBES		256
+#define KUW_MAX_PROBES		64
 /* Rows in which the compiler looks for pairs: all of a small file, and FDEs from all over a large
  * one. Four times as many make tables smaller by 0.3 % of .eh_frame at most.
  */

@@ -55,7 +55,7 @@ int kuw_scan_records(struct kuw_scan *s);
  */
 int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off);
 
-/* Add the function with the rows that @found has, or forget them if there was @err. Return: @err. */
+/* Add the function with the rows that @found has; after @err, forget them. Return: @err. */
 int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err);
 
 #endif /* KUW_SCAN_H */
