@@ -132,59 +132,37 @@ int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len)
 	return 0;
 }
 
-/*
- * Where a step of the two caches may be: the first half of KUW_AREA_MOVES has rules, the
- * second one sets.
- */
-static struct kuw_move *move_at(const struct kuw_intern *in, enum kind kind, u64 key, u32 from)
+int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc,
+		       struct kuw_move *move)
 {
-	u64 at = (key ^ (u64)from << 40) * KUW_MIX >> in->move_shift;
-
-	return in->moves + (kind == RULES ? at : at + (1ULL << (64 - in->move_shift)));
-}
-
-int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc)
-{
-	const u64 key = get_unaligned_le64(&loc);
 	const struct kuw_regset *sets = kuw_area(in->areas, KUW_AREA_REGS);
-	struct kuw_move *move = move_at(in, SETS, key, *regs);
 	struct kuw_loc set[KUW_NR_REGS];
 	u32 from = *regs;
 	int err;
 
-	if (move->key != key || move->from != from) {
-		memcpy(set, sets[from].reg, sizeof(set));
-		set[loc.target] = loc;
-		err = find_or_add(in, SETS, set, regs);
-		if (err)
-			return err;
-		*move = (struct kuw_move){ key, from, *regs };
-	}
-	*regs = move->to;
-	return 0;
+	memcpy(set, sets[from].reg, sizeof(set));
+	set[loc.target] = loc;
+	err = find_or_add(in, SETS, set, regs);
+	if (!err)
+		*move = (struct kuw_move){ kuw_loc_key(loc), from, *regs };
+	return err;
 }
 
-int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs, bool signal,
-		    u32 *rule)
+int kuw_intern_new_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 from, u32 *rule,
+			struct kuw_move *move)
 {
-	const struct kuw_ruleset set = { .cfa = cfa, .regs = regs, .signal = signal };
-	const u32 from = regs | (u32)signal << 31;
-	const u64 key = get_unaligned_le64(&cfa);
-	struct kuw_move *move = move_at(in, RULES, key, from);
+	const struct kuw_ruleset set = {
+		.cfa = cfa, .regs = from & U16_MAX, .signal = from >> 31,
+	};
 	int err;
 
-	if (move->key != key || move->from != from) {
-		/* A frame needs a CFA, unless it is the outermost. */
-		if (cfa.how == KUW_UNDEF &&
-		    kuw_intern_get(in, regs, KUW_RA).how != KUW_UNDEF)
-			return -EINVAL;
-		err = find_or_add(in, RULES, &set, rule);
-		if (err)
-			return err;
-		*move = (struct kuw_move){ key, from, *rule };
-	}
-	*rule = move->to;
-	return 0;
+	/* A frame needs a CFA, unless it is the outermost. */
+	if (cfa.how == KUW_UNDEF && kuw_intern_get(in, set.regs, KUW_RA).how != KUW_UNDEF)
+		return -EINVAL;
+	err = find_or_add(in, RULES, &set, rule);
+	if (!err)
+		*move = (struct kuw_move){ kuw_loc_key(cfa), from, *rule };
+	return err;
 }
 
 int kuw_intern_expr(struct kuw_intern *in, const u8 *bytes, u32 len, s32 *off)

@@ -63,18 +63,58 @@ struct kuw_intern {
  */
 int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len);
 
+/* The same as the two functions below, for a step that @move does not have. */
+int kuw_intern_new_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 from, u32 *rule,
+			struct kuw_move *move);
+int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc,
+		       struct kuw_move *move);
+
+static inline u64 kuw_loc_key(struct kuw_loc loc)
+{
+	u64 key;
+
+	memcpy(&key, &loc, sizeof(key));
+	return key;
+}
+
+/* Where a step may be: the first half of KUW_AREA_MOVES has rules, the second one sets. */
+static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, bool set,
+					       u64 key, u32 from)
+{
+	u64 hash = (key ^ (u64)from << 40) * KUW_MIX;
+
+	return in->moves + ((hash >> in->move_shift) + ((u64)set << (64 - in->move_shift)));
+}
+
 /*
  * Find or add the rule of a CFA and a set, in a signal frame or not. Return: 0, -EINVAL if
  * there is no CFA, -ENOSPC, -E2BIG.
  */
-int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs, bool signal,
-		    u32 *rule);
+static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs,
+				  bool signal, u32 *rule)
+{
+	u32 from = regs | (u32)signal << 31;
+	struct kuw_move *move = kuw_intern_move(in, false, kuw_loc_key(cfa), from);
+
+	if (move->key != kuw_loc_key(cfa) || move->from != from)
+		return kuw_intern_new_rule(in, cfa, from, rule, move);
+	*rule = move->to;
+	return 0;
+}
 
 /*
  * Replace the rule of a register in set *@regs by @loc, which names the register. Return: 0,
  * -ENOSPC, -E2BIG.
  */
-int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc);
+static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc)
+{
+	struct kuw_move *move = kuw_intern_move(in, true, kuw_loc_key(loc), *regs);
+
+	if (move->key != kuw_loc_key(loc) || move->from != *regs)
+		return kuw_intern_new_set(in, regs, loc, move);
+	*regs = move->to;
+	return 0;
+}
 
 /* Return: the rule of a register in a set. */
 static inline struct kuw_loc kuw_intern_get(const struct kuw_intern *in, u32 regs, u32 reg)
