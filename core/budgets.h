@@ -33,7 +33,7 @@
 /* FDEs of one file: a record has at least 16 bytes. */
 #define KUW_MAX_FDES		(KUW_MAX_EH_FRAME / 16)
 /* Rows of one file, and words of KUW_AREA_FOUND. This bounds the temporary buffers, which
- * have 12 bytes a row.
+ * have 12 bytes a row, and twice as many where an area has just grown.
  */
 #define KUW_MAX_ROWS		(1u << 26)
 /* Bytes of a CIE or FDE, which is parsed in one piece; seen: 60,768. */
@@ -108,8 +108,8 @@
 #define KUW_MAX_MAPPINGS	65536
 /* How much the compiler does before it returns to its caller, which may have to reschedule
  * or to stop: records and their bytes, FDEs to sort, rows to put in order or to encode. It
- * finishes the FDE or block that it has started. For a usual file, that takes well below a
- * millisecond.
+ * finishes the FDE or block that it has started, and ranks all rules at once. For a usual file,
+ * that takes well below a millisecond; ranking 64,000 rules takes 4 ms.
  */
 #define KUW_BATCH_FDES		256
 #define KUW_BATCH_BYTES		(1u << 16)

@@ -13,7 +13,10 @@ struct kuw_rank {
 	u32 nr_locs;			/* out: how many struct kuw_loc the rules in full need */
 };
 
-/* Number the rules, and choose the pairs. Return: 0, -ENOSPC. */
+/*
+ * Number the rules, and choose the pairs. Sets in each rule its code and what the table has of it,
+ * in each set its saves, and in KUW_AREA_ORDER the order of the rules. Return: 0, -ENOSPC.
+ */
 int kuw_rank(struct kuw_rank *r);
 
 /* Write the rules into the table, whose offsets are set. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A row's rules, decoded: how the CFA and each register of the caller follow from the
- * callee's registers (DWARF 5 6.4.1). CFA programs produce this form, tables give it to
- * tests and tools, and store rare rules in it. Frequent rules are struct kuw_rule of
- * table.h.
+ * callee's registers (DWARF 5 6.4.1). CFA programs produce this form, and tables store rare
+ * rules in it. Frequent rules are struct kuw_rule of table.h, which kuw_table_expand() turns
+ * into this form for a walk that follows all registers, and for tools.
  */
 #ifndef KUW_RULE_H
 #define KUW_RULE_H
