@@ -67,13 +67,13 @@ static inline bool kuw_can_be_interrupted(u64 ip)
 /* An i386 program's addresses wrap. */
 static inline u64 kuw_narrow(const struct kuw_state *w, u64 value)
 {
-	return likely(w->regs.word == KUW_WORD) ? value : (u32)value;
+	return w->regs.word == KUW_WORD ? value : (u32)value;
 }
 
 /* Read what the walk can do without. Return: true if that succeeded. */
 static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *value)
 {
-	if (likely(kuw_read_user(addr, size, value)))
+	if (kuw_read_user(addr, size, value))
 		return true;
 	w->faults++;
 	return false;

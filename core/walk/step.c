@@ -51,7 +51,7 @@ u32 kuw_step(struct kuw_state *w)
 	int called;
 
 	w->regs.unknown = false;
-	if (unlikely(w->faults > KUW_MAX_FAULTS))
+	if (w->faults > KUW_MAX_FAULTS)
 		return KUNWIND_STOP_FAULT_BUDGET;
 	/* Without the stack pointer, the walk cannot check that the CFA moves up. */
 	if (!(w->regs.known & 1u << KUW_RSP))
