@@ -947,6 +947,15 @@ static void test_ahead(void **state)
 	PUT_CODE(AHEAD, "\x59\xc3");
 	s->stack[20] = TEXT_IP(CALLER + 1);
 	CHECK_LOST();
+	/* What rbp was says nothing of what it will be. */
+	begin_ahead(10);
+	s->regs.r[6] = SYNTH_SP(18);
+	s->stack[18] = s->stack[19] = 7;
+	PUT_CODE(AHEAD, "\x48\x29\xc4\x48\x8d\x6c\x24\x08"	/* sub %rax,%rsp; lea 8(%rsp),%rbp */
+		 "\xc9\x59\xc3");				/* leave; pop %rcx; ret */
+	CHECK_LOST();
+	PUT_CODE(AHEAD, "\xc9\x59\xc3");
+	CHECK_FOUND();
 }
 
 /* Each branch is a way that may be the right one, and leads there once. */
