@@ -42,12 +42,16 @@ static void expand_saves(const struct kuw_saves *saves, s32 word,
 
 static void expand_ext(const struct kuw_ext *ext, struct kuw_rules *rules)
 {
+	const struct kuw_loc *loc;
 	u32 i;
 
 	rules->kind = ext->signal ? KUW_RULES_SIGNAL : KUW_RULES_FRAME;
 	rules->cfa = ext->locs[0];
-	for (i = 1; i <= ext->nr_locs; i++)
-		rules->reg[ext->locs[i].target] = ext->locs[i];
+	for (i = 1; i <= ext->nr_locs; i++) {
+		loc = &ext->locs[i];
+		if (loc->target < KUW_NR_REGS)
+			rules->reg[loc->target] = *loc;
+	}
 }
 
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
