@@ -124,10 +124,11 @@ static void add(struct kw_space *space, struct mm_struct *mm, pid_t pid, kuid_t 
 }
 
 /*
- * The space of @mm, with a reference, or NULL. Takes no lock. The process may be another user's
- * by now, @uid's: a consumer of that user keeps the space when one of all processes goes.
+ * The space of @mm, with a reference, or NULL. Takes no lock. Its process may be another user's by
+ * now, @uid's: a consumer of that user keeps the space when one of all processes goes. What a
+ * vfork() child is, which has another @pid, says nothing of its parent.
  */
-static struct kw_space *get_existing(const struct mm_struct *mm, kuid_t uid)
+static struct kw_space *get_existing(const struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	struct kw_space *space;
 
@@ -135,7 +136,7 @@ static struct kw_space *get_existing(const struct mm_struct *mm, kuid_t uid)
 	space = kw_space_find(mm);
 	if (space && !refcount_inc_not_zero(&space->refs))
 		space = NULL;
-	if (space)
+	if (space && space->pid == pid)
 		WRITE_ONCE(space->uid, uid);
 	rcu_read_unlock();
 	return space;
@@ -175,7 +176,7 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
  */
 struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
-	struct kw_space *space = get_existing(mm, uid);
+	struct kw_space *space = get_existing(mm, pid, uid);
 
 	if (space || !kw_is_wanted(uid))
 		return space;
@@ -203,7 +204,7 @@ struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
 				       const struct task_struct *task)
 {
 	kuid_t uid = task_uid(task);
-	struct kw_space *space = get_existing(mm, uid);
+	struct kw_space *space = get_existing(mm, task->tgid, uid);
 
 	if (space || !kw_is_wanted(uid))
 		return space;

@@ -70,7 +70,7 @@ struct kw_space {
 	u64 number;
 	/* The process that it was made for. A vfork() child shares its parent's space. */
 	pid_t pid;
-	/* The real user of its process, when that was made or a tracer last covered it. */
+	/* The real user of that process, when a hook or a tracer last asked for the space. */
 	kuid_t uid;
 	/* The last dump that has reported it, or that need not report it; see dump.c. */
 	atomic64_t told;
