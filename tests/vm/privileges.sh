@@ -39,7 +39,9 @@ ok "the guest writes into build/guest alone" shared
 # plain: outside, a set-user-ID program, a device and a link that a guest's root makes are ordinary files. Without what is mounted in it, the
 # repository is what the machine outside has.
 plain() {
-	local folder=build/guest/privileges outside=/run/privileges each
+	local folder=build/guest/plain outside=/run/plain each
+	# That of a run before, which failed.
+	rm -rf -- "${TOP:?}/$folder"
 	mkdir "$TOP/$folder" "$outside" && mount --bind "$TOP" "$outside" && install -m 4755 /bin/true "$TOP/$folder/program" &&
 		mknod -m 666 "$TOP/$folder/device" b 8 0 && ln -s /etc "$TOP/$folder/link" && sync || return
 	[[ -u $TOP/$folder/program && -b $TOP/$folder/device && -L $TOP/$folder/link ]] || return
