@@ -22,6 +22,7 @@
  * @out: it is not here, or is left out
  * @path: where it was found, below the sysroot
  * @generation: the symbolizer that has it; 0: none
+ * @again: it was closed and opened again for this question
  * @cost: its own
  */
 struct file {
@@ -29,6 +30,7 @@ struct file {
 	bool out;
 	char *path;
 	unsigned int generation;
+	bool again;
 	struct kr_cost cost;
 };
 
@@ -268,6 +270,7 @@ static GVariant *look(struct kr_keeper *keeper, struct file *file, const struct 
 		}
 		g_variant_unref(said);
 		file->generation = 0;
+		file->again = true;
 	}
 	return NULL;
 }
@@ -295,7 +298,7 @@ static struct file *file_of(struct kr_keeper *keeper, uint32_t number)
 
 GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 			 const struct kr_module_id *id, uint64_t offset, bool call,
-			 enum kr_note *why)
+			 struct kr_about *about)
 {
 	const struct ask ask = {
 		.number = number, .id = id, .offset = offset, .call = call,
@@ -303,6 +306,7 @@ GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 	struct file *file = file_of(keeper, number);
 	GVariant *said = NULL;
 
+	file->again = false;
 	if (!file->out && kr_costs_are_all_spent(&keeper->costs))
 		leave_out(keeper, file);
 	if (!file->out && kr_keeper_start(keeper)) {
@@ -312,7 +316,7 @@ GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 		else if (!file->out)
 			leave_out(keeper, file);
 	}
-	*why = file->why;
+	*about = (struct kr_about) { .why = file->why, .again = file->again };
 	return said;
 }
 

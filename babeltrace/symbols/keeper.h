@@ -22,6 +22,16 @@
 struct kr_keeper;
 
 /**
+ * struct kr_about - what is to say of a file that was asked for an address
+ * @why: what to note of it; KR_NR_NOTES: nothing
+ * @again: it was closed, as too much was open, and had to be opened again
+ */
+struct kr_about {
+	enum kr_note why;
+	bool again;
+};
+
+/**
  * kr_keeper_new() - no symbolizer yet
  * @sysroot: where files are, or NULL
  * @by_name: the user said so: where no build ID is known, a file's name is enough
@@ -41,12 +51,12 @@ bool kr_keeper_start(struct kr_keeper *keeper);
  * @id: what the trace says of it
  * @offset: the address, as an offset in the file
  * @call: it is a return address
- * @why: set to what to note of the file; KR_NR_NOTES: nothing
+ * @about: set to what is to say of the file
  *
  * Return: KR_ANSWER's body, or NULL.
  */
 GVariant *kr_keeper_look(struct kr_keeper *keeper, uint32_t number,
 			 const struct kr_module_id *id, uint64_t offset, bool call,
-			 enum kr_note *why);
+			 struct kr_about *about);
 
 #endif /* KR_KEEPER_H */

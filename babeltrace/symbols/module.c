@@ -35,6 +35,7 @@ static gint files;
  * @number: the keeper's
  * @build_id: in hexadecimal
  * @places: struct kr_place by offset and whether it is a call
+ * @reopened: see kr_module_was_reopened()
  */
 struct kr_module {
 	struct kr_modules *modules;
@@ -42,6 +43,7 @@ struct kr_module {
 	guint32 number;
 	char *build_id;
 	GHashTable *places;
+	bool reopened;
 };
 
 const char *kr_base_name(const char *path)
@@ -185,13 +187,16 @@ static struct kr_place *look_up(struct kr_module *module, uint64_t offset,
 	struct kr_place *place = NULL;
 	GVariant *said, *frames;
 	gboolean signal, by_fde, guessed;
+	struct kr_about about;
 	enum kr_note why;
 
 	said = modules->keeper ?
 	       kr_keeper_look(modules->keeper, module->number, &module->id, offset, call,
-			      &why) :
+			      &about) :
 	       kr_parent_look(modules->parent, module->number, &module->id, offset, call,
-			      &why);
+			      &about);
+	why = about.why;
+	module->reopened |= about.again;
 	if (said) {
 		g_variant_get(said, "(bbb@a(ayaytub))", &signal, &by_fde, &guessed, &frames);
 		place = unpack(modules->strings, frames);
@@ -228,4 +233,12 @@ const struct kr_place *kr_module_resolve(struct kr_module *module,
 				    place);
 	}
 	return place;
+}
+
+bool kr_module_was_reopened(struct kr_module *module)
+{
+	bool reopened = module->reopened;
+
+	module->reopened = false;
+	return reopened;
 }

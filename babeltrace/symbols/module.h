@@ -75,4 +75,10 @@ const char *kr_base_name(const char *path);
 const struct kr_place *kr_module_resolve(struct kr_module *module,
 					 uint64_t offset, bool call);
 
+/*
+ * Return: whether the file was closed and had to be opened again, since this was last asked. That
+ * is dear, so now is the time to ask for other addresses of the file.
+ */
+bool kr_module_was_reopened(struct kr_module *module);
+
 #endif /* KR_MODULE_H */

@@ -27,10 +27,11 @@ static GVariant *ask(int parent, enum kr_wire kind, GVariant *body, enum kr_wire
 }
 
 GVariant *kr_parent_look(int parent, uint32_t number, const struct kr_module_id *id,
-			 uint64_t offset, bool call, enum kr_note *why)
+			 uint64_t offset, bool call, struct kr_about *about)
 {
 	GVariant *said = NULL, *answer = NULL;
 	guint32 note = KR_STOPPED;
+	gboolean again = false;
 
 	if (strlen(id->path) + id->build_id_len <= PATHS_BYTES)
 		said = ask(parent, KR_RESOLVE,
@@ -40,10 +41,10 @@ GVariant *kr_parent_look(int parent, uint32_t number, const struct kr_module_id 
 					 id->dev, id->inode, offset, (gboolean)call),
 			   KR_RESOLVED);
 	if (said) {
-		g_variant_get(said, "(um@" KR_ANSWER_TYPE ")", &note, &answer);
+		g_variant_get(said, "(ubm@" KR_ANSWER_TYPE ")", &note, &again, &answer);
 		g_variant_unref(said);
 	}
-	*why = note;
+	*about = (struct kr_about) { .why = note, .again = again };
 	return answer;
 }
 
@@ -79,7 +80,7 @@ static bool serve_resolve(int reader, struct kr_keeper *keeper, GVariant *body)
 {
 	GVariant *bytes, *answer, *said;
 	struct kr_module_id id = { 0 };
-	enum kr_note why;
+	struct kr_about about;
 	uint64_t offset;
 	guint32 number;
 	gboolean call;
@@ -89,13 +90,14 @@ static bool serve_resolve(int reader, struct kr_keeper *keeper, GVariant *body)
 		      &id.inode, &offset, &call);
 	id.build_id = g_variant_get_fixed_array(bytes, &length, 1);
 	id.build_id_len = length;
-	answer = kr_keeper_look(keeper, number, &id, offset, call, &why);
+	answer = kr_keeper_look(keeper, number, &id, offset, call, &about);
 	g_variant_unref(bytes);
 	if (answer && g_variant_get_size(answer) > KR_MESSAGE_BYTES - AROUND_BYTES) {
 		g_clear_pointer(&answer, g_variant_unref);
-		why = KR_STOPPED;
+		about.why = KR_STOPPED;
 	}
-	said = g_variant_new("(um@" KR_ANSWER_TYPE ")", (guint32)why, answer);
+	said = g_variant_new("(ubm@" KR_ANSWER_TYPE ")", (guint32)about.why,
+			     (gboolean)about.again, answer);
 	if (answer)
 		g_variant_unref(answer);
 	return kr_wire_send(reader, KR_RESOLVED, said, -1);

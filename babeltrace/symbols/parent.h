@@ -16,14 +16,12 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "keeper.h"
 #include "module.h"
-#include "notes.h"
-
-struct kr_keeper;
 
 /* As kr_keeper_look(). */
 GVariant *kr_parent_look(int parent, uint32_t number, const struct kr_module_id *id,
-			 uint64_t offset, bool call, enum kr_note *why);
+			 uint64_t offset, bool call, struct kr_about *about);
 
 /* As kr_packages_of_symbols(). */
 GPtrArray *kr_parent_packages(int parent, GHashTable *paths);

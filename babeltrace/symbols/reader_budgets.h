@@ -187,8 +187,14 @@
 /* What they take: that many with the stacks of most programs. */
 #define KR_WAITING_BYTES	(UINT64_C(1) << 28)
 
-/* Messages among which what is mapped in a new program is told. */
+/*
+ * Messages among which what is mapped in a new program is told, and among which other addresses of
+ * a file are looked for that had to be opened again.
+ */
 #define KR_AHEAD		2000
+
+/* Frames that are looked at for that: it takes milliseconds, as opening a file does. */
+#define KR_AHEAD_FRAMES		(1 << 15)
 
 /*
  * How long memory maps of all processes of a round may take, in ms, and then those of each: a

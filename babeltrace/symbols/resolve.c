@@ -137,6 +137,23 @@ static const char *unmapped(uint64_t address)
 	return "[anon]";
 }
 
+/* Return: what is mapped at an address, or NULL. */
+static const struct kr_mapping *find_mapping(struct kr_spaces *spaces, uint64_t space,
+					     uint64_t address, bool call)
+{
+	/* A call can be the last instruction of a mapping. */
+	const struct kr_mapping *mapping = kr_spaces_find(spaces, space, address - call);
+
+	/* Signal frames, which are not called, can be the first. */
+	return mapping ?: kr_spaces_find(spaces, space, address);
+}
+
+/* Return: an address of a mapping, as an offset in its file. */
+static uint64_t position_in(const struct kr_mapping *mapping, uint64_t address)
+{
+	return address - mapping->start + mapping->offset;
+}
+
 /*
  * Return: how many frames they are; *@call says whether the next is a call's, and
  * *@doubts what the trace does not tell.
@@ -145,13 +162,8 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 		     uint64_t address, bool *call, struct doubts *doubts,
 		     struct found *found)
 {
-	/* A call can be the last instruction of a mapping. */
-	const struct kr_mapping *mapping =
-		kr_spaces_find(resolver->spaces, space, address - *call);
+	const struct kr_mapping *mapping = find_mapping(resolver->spaces, space, address, *call);
 
-	/* Signal frames, which are not called, can be the first. */
-	if (!mapping)
-		mapping = kr_spaces_find(resolver->spaces, space, address);
 	*found = (struct found) { .address = address, .module = "", .build_id = "" };
 	if (!mapping || !mapping->module) {
 		if (!mapping && kr_spaces_whole_now(resolver->spaces, space))
@@ -165,10 +177,12 @@ static uint64_t find(const struct kr_resolver *resolver, uint64_t space,
 	doubts->lost |= found->guessed;
 	found->module = kr_module_path(mapping->module);
 	found->build_id = kr_module_build_id(mapping->module);
-	found->position = address - mapping->start + mapping->offset;
+	found->position = position_in(mapping, address);
 	found->place = kr_module_resolve(mapping->module, found->position, *call);
 	found->guessed |= found->place->guessed;
 	*call = !found->place->signal;
+	if (kr_module_was_reopened(mapping->module))
+		resolver->reopened(resolver->data, mapping->module);
 	return found->place->count;
 }
 
@@ -335,6 +349,26 @@ static uint64_t find_all(const struct kr_resolver *resolver,
 		found[i - 1].guessed |= found[i - 1].place != NULL;
 	*n = i;
 	return total;
+}
+
+uint64_t kr_resolve_of(struct kr_spaces *spaces, const struct kr_context *context,
+		       const bt_field *from, struct kr_module *module)
+{
+	uint64_t interrupted = integer_at(from, context->interrupted, 1);
+	const bt_field *user = at(from, context->user);
+	uint64_t n = MIN(whole_length(user), KR_FRAMES), i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t address = element(user, i);
+		/* Where CFI would tell of a signal, a wrong guess costs a question. */
+		bool call = i >= 64 || !(interrupted >> i & 1);
+		const struct kr_mapping *mapping =
+			find_mapping(spaces, space_of(context, from), address, call);
+
+		if (mapping && mapping->module == module)
+			kr_module_resolve(module, position_in(mapping, address), call);
+	}
+	return n;
 }
 
 bool kr_resolve(struct kr_resolver *resolver,

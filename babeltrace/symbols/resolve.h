@@ -9,6 +9,7 @@
 struct kr_context;
 struct kr_jit;
 struct kr_kernel;
+struct kr_module;
 struct kr_notes;
 struct kr_sample;
 struct kr_spaces;
@@ -21,6 +22,9 @@ struct kr_spaces;
  * @notes: what is missing
  * @sample: the event at hand is one; or NULL
  * @stacks: how many had an address of the user
+ * @reopened: called when a file was closed and opened again, so that its addresses in stacks to
+ *            come are asked for now, with kr_resolve_of()
+ * @data: passed to that
  */
 struct kr_resolver {
 	struct kr_spaces *spaces;
@@ -29,6 +33,8 @@ struct kr_resolver {
 	struct kr_notes *notes;
 	const struct kr_sample *sample;
 	uint64_t stacks;
+	void (*reopened)(void *data, struct kr_module *module);
+	void *data;
 };
 
 /* Return: whether the stack of an event is of a space of which all is known. */
@@ -47,5 +53,9 @@ uint64_t kr_resolve_new_space(struct kr_spaces *spaces, const struct kr_context 
 bool kr_resolve(struct kr_resolver *resolver,
 		const struct kr_context *context, const bt_field *from,
 		bt_field *to);
+
+/* Ask for a stack's addresses of one file. Return: how many addresses were looked at. */
+uint64_t kr_resolve_of(struct kr_spaces *spaces, const struct kr_context *context,
+		       const bt_field *from, struct kr_module *module);
 
 #endif /* KR_RESOLVE_H */

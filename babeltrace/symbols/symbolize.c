@@ -27,7 +27,8 @@
  * @mirror: what its own messages refer to
  * @histories: of traces
  * @queue: where messages come from
- * @resolver: of the stack at hand
+ * @event: the one at hand
+ * @resolver: of its stack
  * @maps: how many events of kunwind there were
  */
 struct iterator {
@@ -35,6 +36,7 @@ struct iterator {
 	struct kr_mirror *mirror;
 	GHashTable *histories;
 	struct kr_queue queue;
+	const bt_event *event;
 	struct kr_resolver resolver;
 	uint64_t maps;
 };
@@ -89,6 +91,38 @@ static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
 	}
 }
 
+/* Ask for a stack's addresses of one file. Return: how many addresses were looked at. */
+static uint64_t ask_of(struct iterator *it, const bt_event *event, struct kr_module *module)
+{
+	const struct kr_event_class *class =
+		kr_mirror_event_class(it->mirror, bt_event_borrow_class_const(event));
+
+	if (!class || class->stream_class->context.stack < 0)
+		return 0;
+	return kr_resolve_of(kr_history_of_event(it->histories, event)->spaces,
+			     &class->stream_class->context,
+			     bt_event_borrow_common_context_field_const(event), module);
+}
+
+/*
+ * More files than may be open come by turns: ask for all that the next stacks need of the one
+ * that has just been opened again. What is mapped may be another file by then: that costs a
+ * question, as answers are kept by file and offset.
+ */
+static void ask_ahead(void *data, struct kr_module *module)
+{
+	struct iterator *it = data;
+	uint64_t looked = ask_of(it, it->event, module);
+	const bt_message *message;
+	guint n = 0;
+
+	while (looked < KR_AHEAD_FRAMES && (message = kr_queue_ahead(&it->queue, n++)))
+		if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
+			looked += ask_of(it, bt_message_event_borrow_event_const(message), module);
+	/* If it was closed once more meanwhile, more questions would be as dear as later. */
+	(void)kr_module_was_reopened(module);
+}
+
 static bt_message *handle_event(struct iterator *it, const bt_message *in)
 {
 	const bt_event *from = bt_message_event_borrow_event_const(in);
@@ -107,6 +141,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 	if (!out)
 		return NULL;
 	to = bt_message_event_borrow_event(out);
+	it->event = from;
 	resolver->spaces = kr_history_of_event(it->histories, from)->spaces;
 	resolver->sample = kr_sample_of_event(from, &sample) ? &sample : NULL;
 	if (class->maps) {
@@ -250,6 +285,8 @@ bt_message_iterator_class_initialize_method_status kr_symbolize_init_iterator(
 	it->resolver.kernel = component->kernel;
 	it->resolver.jit = component->jit;
 	it->resolver.notes = it->component->notes;
+	it->resolver.reopened = ask_ahead;
+	it->resolver.data = it;
 	bt_self_message_iterator_configuration_set_can_seek_forward(config,
 		bt_message_iterator_can_seek_forward(upstream));
 	bt_self_message_iterator_set_data(self, it);

@@ -19,7 +19,7 @@
  * @KR_FIND: where is the debug information?
  * @KR_FOUND: here, or that was the last place
  * @KR_RESOLVE: to the parent: what is at an address of a file?
- * @KR_RESOLVED: frames, and what to note
+ * @KR_RESOLVED: frames, and what is to say of the file (struct kr_about)
  * @KR_ASK_PACKAGES: to the parent: which packages have the symbols of files?
  * @KR_PACKAGES: these
  */
@@ -52,8 +52,8 @@ enum kr_wire {
 #define KR_FOUND_TYPE	"(b)"
 /* number, path, build ID, device, inode, offset, is a return address */
 #define KR_RESOLVE_TYPE	"(uayaytttb)"
-/* an enum kr_note, and KR_ANSWER's body, if there is one */
-#define KR_RESOLVED_TYPE "(um" KR_ANSWER_TYPE ")"
+/* struct kr_about, and KR_ANSWER's body, if there is one */
+#define KR_RESOLVED_TYPE "(ubm" KR_ANSWER_TYPE ")"
 #define KR_ASK_PACKAGES_TYPE "(aay)"
 #define KR_PACKAGES_TYPE "(aay)"
 

@@ -55,8 +55,9 @@ static gpointer be_parent(gpointer data)
 	while ((body = kr_wire_receive(socket, &kind, NULL))) {
 		if (kind == KR_RESOLVE) {
 			g_variant_get_child(body, 5, "t", &offset);
-			said = g_variant_new("(um@" KR_ANSWER_TYPE ")",
+			said = g_variant_new("(ubm@" KR_ANSWER_TYPE ")",
 					     (guint32)(offset / 8 % (KR_NR_NOTES + 1)),
+					     (gboolean)(offset % 4 == 3),
 					     answer(offset));
 			must(kr_wire_send(socket, KR_RESOLVED, said, -1));
 		} else {
