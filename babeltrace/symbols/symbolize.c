@@ -27,7 +27,7 @@
  * @mirror: what its own messages refer to
  * @histories: of traces
  * @queue: where messages come from
- * @event: the one at hand
+ * @message: the one at hand, which is an event's
  * @resolver: of its stack
  * @maps: how many events of kunwind there were
  */
@@ -36,7 +36,7 @@ struct iterator {
 	struct kr_mirror *mirror;
 	GHashTable *histories;
 	struct kr_queue queue;
-	const bt_event *event;
+	const bt_message *message;
 	struct kr_resolver resolver;
 	uint64_t maps;
 };
@@ -49,6 +49,27 @@ static bool copy_event(const bt_event *from, bt_event *to)
 			     bt_event_borrow_specific_context_field(to)) &&
 	       kr_copy_field(bt_event_borrow_payload_field_const(from),
 			     bt_event_borrow_payload_field(to));
+}
+
+/* A look at the messages that come next: how many, and what they take. */
+struct ahead {
+	guint n;
+	uint64_t bytes;
+};
+
+/* Return: the next message of an event; NULL if there is none yet, or enough were looked at. */
+static const bt_message *event_ahead(struct iterator *it, struct ahead *ahead)
+{
+	const bt_message *message;
+
+	while (ahead->bytes < KR_WAITING_BYTES &&
+	       (message = kr_queue_ahead(&it->queue, ahead->n++))) {
+		if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
+			continue;
+		ahead->bytes += kr_event_bytes(bt_message_event_borrow_event_const(message));
+		return message;
+	}
+	return NULL;
 }
 
 static bool is_told(struct kr_spaces *spaces, uint64_t space, uint64_t address)
@@ -66,21 +87,16 @@ static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
 		       uint64_t address)
 {
 	struct kr_history *history = kr_history_of_event(it->histories, of);
-	uint64_t bytes = 0;
-	guint n = 0;
+	struct ahead ahead = { 0 };
 
-	while (bytes < KR_WAITING_BYTES && !is_told(history->spaces, space, address)) {
+	while (!is_told(history->spaces, space, address)) {
+		const bt_message *message = event_ahead(it, &ahead);
 		const struct kr_event_class *class;
-		const bt_message *message;
 		const bt_event *event;
 
-		message = kr_queue_ahead(&it->queue, n++);
 		if (!message)
 			return;
-		if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
-			continue;
 		event = bt_message_event_borrow_event_const(message);
-		bytes += kr_event_bytes(event);
 		if (kr_history_of_event(it->histories, event) != history)
 			continue;
 		class = kr_mirror_event_class(it->mirror,
@@ -92,8 +108,9 @@ static void look_ahead(struct iterator *it, const bt_event *of, uint64_t space,
 }
 
 /* Ask for a stack's addresses of one file. Return: how many addresses were looked at. */
-static uint64_t ask_of(struct iterator *it, const bt_event *event, struct kr_module *module)
+static uint64_t ask_of(struct iterator *it, const bt_message *message, struct kr_module *module)
 {
+	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const struct kr_event_class *class =
 		kr_mirror_event_class(it->mirror, bt_event_borrow_class_const(event));
 
@@ -112,13 +129,12 @@ static uint64_t ask_of(struct iterator *it, const bt_event *event, struct kr_mod
 static void ask_ahead(void *data, struct kr_module *module)
 {
 	struct iterator *it = data;
-	uint64_t looked = ask_of(it, it->event, module);
-	const bt_message *message;
-	guint n = 0;
+	const bt_message *message = it->message;
+	struct ahead ahead = { 0 };
+	uint64_t looked = 0;
 
-	while (looked < KR_AHEAD_FRAMES && (message = kr_queue_ahead(&it->queue, n++)))
-		if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
-			looked += ask_of(it, bt_message_event_borrow_event_const(message), module);
+	for (; message && looked < KR_AHEAD_FRAMES; message = event_ahead(it, &ahead))
+		looked += ask_of(it, message, module);
 	/* If it was closed once more meanwhile, more questions would be as dear as later. */
 	(void)kr_module_was_reopened(module);
 }
@@ -141,7 +157,7 @@ static bt_message *handle_event(struct iterator *it, const bt_message *in)
 	if (!out)
 		return NULL;
 	to = bt_message_event_borrow_event(out);
-	it->event = from;
+	it->message = in;
 	resolver->spaces = kr_history_of_event(it->histories, from)->spaces;
 	resolver->sample = kr_sample_of_event(from, &sample) ? &sample : NULL;
 	if (class->maps) {
