@@ -30,6 +30,9 @@ static inline u64 kuw_i386_reg(u64 reg)
 	return reg < sizeof(places) ? places[reg] : ~0ULL;
 }
 
+/* As KUW_FIBER_ZERO. */
+#define KUW_I386_FIBER_ZERO	(1u << KUW_RBX | 1u << KUW_I386_ESI | 1u << KUW_I386_EDI)
+
 /* int $0x80, as a word. */
 #define KUW_I386_SYSCALL_INSN	0x80cd
 

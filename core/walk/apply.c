@@ -53,14 +53,27 @@ int kuw_is_called(u64 pc)
 }
 
 /*
- * Return: whether the stack starts with the current frame: unwind information has led to the
- * frame, a call left it, and its return address is null. No call pushes null, but runtimes with
- * fibers start stacks so (Ruby, D). libgcc, libunwind and gdb end there, too. Behind a function
- * that can return to a handler, the frame may be another one.
+ * Whether the stack starts with the current frame, whose caller would have the registers @r, of
+ * which @known are known: unwind information has led to the frame, a call left it, and its return
+ * address is null, as are the registers that the frame must give back. No call pushes null, but
+ * runtimes with fibers start stacks so (Ruby, D). Where unwind information is wrong, as in LuaJIT's
+ * exits from traces, the null is some variable, and registers that were not saved there are not.
+ * Behind a function that can return to a handler, the frame may be another one.
+ * Return: KUNWIND_STOP_COMPLETE, or @why.
  */
-static bool begins_with_null(const struct kuw_state *w, u64 ra)
+static u32 begins_with_null(struct kuw_state *w, const u64 *r, u32 known, u32 why)
 {
-	return !ra && !w->inner && !w->guessed && !w->eh_return;
+	u32 zero = w->regs.word == KUW_WORD ? KUW_FIBER_ZERO : KUW_I386_FIBER_ZERO, i;
+
+	if (r[KUW_RA] || w->inner || w->guessed || w->eh_return)
+		return why;
+	w->regs.unknown = zero & ~known;
+	if (w->regs.unknown)
+		return why;
+	for (i = 0; i < KUW_NR_REGS; i++)
+		if (zero & 1u << i && r[i])
+			return why;
+	return KUNWIND_STOP_COMPLETE;
 }
 
 /* Return: 0 and the value of a loc, or the stop reason. */
@@ -174,8 +187,8 @@ u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rul
 	if (!signal || !kuw_can_be_interrupted(r[KUW_RA])) {
 		stop = kuw_check_ra(r[KUW_RA], KUW_PORT_USER_END);
 		if (stop != KUW_STEPPED)
-			return is_pushed(w, &rules.reg[KUW_RA]) && begins_with_null(w, r[KUW_RA]) ?
-				KUNWIND_STOP_COMPLETE : stop;
+			return is_pushed(w, &rules.reg[KUW_RA]) ?
+				begins_with_null(w, r, known, stop) : stop;
 	}
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = known | 1u << KUW_RA;
