@@ -230,6 +230,12 @@ static void test_variants(void **state)
 	assert_int_equal(load_as((struct elf_spec){ .no_hdr = true }), 0);
 	assert_int_equal(table.table->nr_fdes, 6);
 	check_all();
+	/* runtime.goexit() has a caller if its flags do not say that it has none. */
+	assert_int_equal(pcln.bytes[func_of(2) + 41], TOPFRAME);
+	pcln.bytes[func_of(2) + 41] = 0;
+	assert_int_equal(load(), 0);
+	check_frame(0x60, 0, false);
+	pcln.bytes[func_of(2) + 41] = TOPFRAME;
 	set(TEXT, 0, 8);
 	assert_int_equal(load(), 0);
 	((Elf64_Ehdr *)file.bytes)->e_entry = GO_TEXT + 0x120;

@@ -125,6 +125,7 @@ static void begin_handlers(u32 count)
 /* As many as the list has room for; and one more, which is not written. */
 static void test_many(void **state)
 {
+	struct kuw_state w;
 	u32 i;
 
 	begin_handlers(KUW_MAX_INTERRUPTED);
@@ -136,6 +137,12 @@ static void test_many(void **state)
 		assert_int_equal(s->result.interrupted[i], 2 * i + 2);
 	begin_handlers(KUW_MAX_INTERRUPTED + 1);
 	synth_walk(s, KUNWIND_MAX_FRAMES);
+	assert_stop(s->result.stop, SIGNAL_BUDGET);
+	assert_int_equal(s->result.count, 2 * KUW_MAX_INTERRUPTED + 2);
+	assert_int_equal(s->result.nr_interrupted, KUW_MAX_INTERRUPTED);
+	/* A walk that follows all registers has the same list. */
+	kuw_state_start(&w, &s->regs, KUW_WORD);
+	kuw_walk_more(&w, s->map, s->frames, KUNWIND_MAX_FRAMES, &s->result);
 	assert_stop(s->result.stop, SIGNAL_BUDGET);
 	assert_int_equal(s->result.count, 2 * KUW_MAX_INTERRUPTED + 2);
 	assert_int_equal(s->result.nr_interrupted, KUW_MAX_INTERRUPTED);

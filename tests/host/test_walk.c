@@ -1251,9 +1251,9 @@ static void test_no_caller_near_first_word(void **state)
 	const u32 word = TEXT_LEN + 0x28, ip = TEXT_LEN + 0x40;
 	/*
 	 * From the word to where the call before it leads. That function, as an entry of a PLT,
-	 * may have jumped to another one, wherever that is.
+	 * may have jumped to another one, wherever that is, even if it cannot be read.
 	 */
-	static const s32 calls[] = { 0, 0x10, 0x60, -8, -0x20 };
+	static const s32 calls[] = { 0, 0x10, 0x60, 0x40000000, -8, -0x20 };
 	static const char *const thunks[] = { "\x8b\x04\x24\xc3", "\x8b\x3c\x24\xc3" };
 	u32 i, at;
 	char *code;
@@ -1516,6 +1516,9 @@ static void test_clone_child(void **state)
 	BEGIN_CHILD(20, "\x0f\x05\x48\x89\xc7\xc3", caller);
 	program_check(s, UNPROVEN, ip, caller);
 	PUT_CLONE("\x0f\x05\x5f\x5e\x5b\x5f\x5f\x5f\x5f\x5f\x85\xc0", 0);
+	program_check(s, UNPROVEN, ip, caller);
+	/* Or if no instruction follows. */
+	PUT_CLONE("\x0f\x05\x06", 0);
 	program_check(s, UNPROVEN, ip, caller);
 	BEGIN_CHILD(16, I386_CLONE, caller);
 	program_check(s, COMPLETE, ip);
