@@ -22,8 +22,8 @@ struct kr_spaces;
  * @notes: what is missing
  * @sample: the event at hand is one; or NULL
  * @stacks: how many had an address of the user
- * @reopened: called when a file was closed and opened again, so that its addresses in stacks to
- *            come are asked for now, with kr_resolve_of()
+ * @reopened: called when a file was closed and opened again: it asks for the file's addresses in
+ *            stacks to come, with kr_resolve_of()
  * @data: passed to that
  */
 struct kr_resolver {

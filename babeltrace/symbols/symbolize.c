@@ -133,8 +133,11 @@ static void ask_ahead(void *data, struct kr_module *module)
 	struct ahead ahead = { 0 };
 	uint64_t looked = 0;
 
-	for (; message && looked < KR_AHEAD_FRAMES; message = event_ahead(it, &ahead))
+	while (message && looked < KR_AHEAD_FRAMES &&
+	       !bt_self_message_iterator_is_interrupted(it->queue.self)) {
 		looked += ask_of(it, message, module);
+		message = event_ahead(it, &ahead);
+	}
 	/* If it was closed once more meanwhile, more questions would be as dear as later. */
 	(void)kr_module_was_reopened(module);
 }

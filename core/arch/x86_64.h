@@ -31,7 +31,7 @@
 	(1u << KUW_RBP | 1u << KUW_RBX | 1u << KUW_R12 | 1u << KUW_R13 | \
 	 1u << KUW_R14 | 1u << KUW_R15)
 
-/* Who makes a fiber's stack sets these to 0 for its first function (Ruby, D): all but rbp. */
+/* Ruby and D set these to 0 for a fiber's first function: all callee-saved ones except rbp. */
 #define KUW_FIBER_ZERO		(KUW_CALLEE_SAVED & ~(1u << KUW_RBP))
 
 /* Mappings, and their offsets in files, are multiples of this. */

@@ -57,11 +57,11 @@ int kuw_is_called(u64 pc)
  * which @known are known: unwind information has led to the frame, a call left it, and its return
  * address is null, as are the registers that the frame must give back. No call pushes null, but
  * runtimes with fibers start stacks so (Ruby, D). Where unwind information is wrong, as in LuaJIT's
- * exits from traces, the null is some variable, and registers that were not saved there are not.
+ * exits from traces, the null is a variable, and some of these registers are not null.
  * Behind a function that can return to a handler, the frame may be another one.
  * Return: KUNWIND_STOP_COMPLETE, or @why.
  */
-static u32 begins_with_null(struct kuw_state *w, const u64 *r, u32 known, u32 why)
+static u32 stop_at_null(struct kuw_state *w, const u64 *r, u32 known, u32 why)
 {
 	u32 zero = w->regs.word == KUW_WORD ? KUW_FIBER_ZERO : KUW_I386_FIBER_ZERO, i;
 
@@ -188,7 +188,7 @@ u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rul
 		stop = kuw_check_ra(r[KUW_RA], KUW_PORT_USER_END);
 		if (stop != KUW_STEPPED)
 			return is_pushed(w, &rules.reg[KUW_RA]) ?
-				begins_with_null(w, r, known, stop) : stop;
+				stop_at_null(w, r, known, stop) : stop;
 	}
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = known | 1u << KUW_RA;
