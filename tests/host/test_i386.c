@@ -303,6 +303,30 @@ static void test_rt_restorer(void **state)
 	expect(STACK_FAULT, RA(F_ESP), SP(CODE));
 }
 
+/* A fiber ends where ebx, esi and edi are null, too. i386 has no r14 and r15. */
+static void test_null_ra(void **state)
+{
+	static const u8 zero[] = { KUW_RBX, KUW_RSI, KUW_RDI };
+	u32 i;
+
+	begin();
+	/* Not aligned: no call has to be before it. */
+	stack[0] = RA(F_ESP) + 1;
+	stack[1] = 0;
+	for (i = 0; i < ARRAY_SIZE(zero); i++)
+		regs.r[zero[i]] = 0;
+	regs.r[KUW_R14] = 1;
+	regs.r[KUW_R15] = 1;
+	walk(RA(F_ESP));
+	expect(COMPLETE, RA(F_ESP), RA(F_ESP) + 1);
+	for (i = 0; i < ARRAY_SIZE(zero); i++) {
+		regs.r[zero[i]] = 1;
+		walk(RA(F_ESP));
+		expect(RA_BAD, RA(F_ESP), RA(F_ESP) + 1);
+		regs.r[zero[i]] = 0;
+	}
+}
+
 /* A file of the other kind is no code of the program: its rules are not applied. */
 static void test_other_word(void **state)
 {
@@ -416,6 +440,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_signal),
 	TEST(test_restorer),
 	TEST(test_rt_restorer),
+	TEST(test_null_ra),
 	TEST(test_other_word),
 	TEST(test_capacity),
 	TEST(test_file),
