@@ -29,8 +29,8 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->locs_off = take(&bytes, (u64)rank->nr_locs * sizeof(struct kuw_loc));
 	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
 	t->expr_off = take(&bytes, t->expr_len);
-	t->blocks_off = take(&bytes, nr_blocks(en) * (u64)sizeof(struct kuw_block));
-	t->index_off = take(&bytes, (en->place->nr_blocks + 1ULL) * KUW_INDEX_WORDS * sizeof(u16));
+	t->blocks_off = take(&bytes, nr_blocks(en) * (u64)sizeof(u32));
+	t->index_off = take(&bytes, nr_blocks(en) * (u64)KUW_INDEX_WORDS * sizeof(u16));
 	t->places_off = take(&bytes, 2ULL * t->nr_places + KUW_TABLE_PAD);
 	return ALIGN(bytes, 8);
 }
@@ -100,52 +100,46 @@ static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
 	}
 }
 
-/* Put the entries of a block. Return: whether there are any. */
-static bool put_block(struct kuw_encode *en, u16 *index, u8 *places)
+/* Put the entries of a block. */
+static void put_block(struct kuw_encode *en, u16 *index, u8 *places)
 {
-	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
 	u32 start = en->at, bucket;
 
-	if (en->entry == en->place->nr_entries ||
-	    entries[en->entry].off >> KUW_BLOCK_SHIFT != en->block)
-		return false;
 	for (bucket = 0; bucket < KUW_BUCKETS; bucket++) {
 		index[bucket] = en->at - start;
 		put_bucket(en, en->block * KUW_BUCKETS + bucket, places);
 	}
 	index[bucket] = en->at - start;
-	return true;
 }
 
-/* Return: how much is written: blocks, words of the index, and entries. */
+/* Return: how much is written: words of the index, and entries. */
 static u32 written(const struct kuw_encode *en)
 {
-	return en->block + en->index + en->entry;
+	return en->block * KUW_INDEX_WORDS + en->entry;
+}
+
+static void clear(void *from, const void *to)
+{
+	memset(from, 0, (u8 *)to - (u8 *)from);
 }
 
 int kuw_encode_entries(struct kuw_encode *en)
 {
 	struct kuw_table *table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
-	struct kuw_block *blocks = (void *)((u8 *)table + table->blocks_off);
-	u16 *index = (u16 *)((u8 *)table + table->index_off), *to;
-	u8 *places = (u8 *)table + table->places_off, *end;
+	u32 *blocks = (u32 *)((u8 *)table + table->blocks_off);
+	u16 *index = (u16 *)((u8 *)table + table->index_off);
+	u8 *places = (u8 *)table + table->places_off;
 	const u32 enough = written(en) + KUW_BATCH_ROWS;
 
-	for (; en->block < nr_blocks(en) && written(en) < enough; en->block++) {
-		blocks[en->block] = (struct kuw_block){ .at = en->at };
-		to = index + en->index + KUW_INDEX_WORDS;
-		if (!put_block(en, to, places))
-			continue;
-		en->index += KUW_INDEX_WORDS;
-		blocks[en->block].index = en->index;
+	for (; en->block < nr_blocks(en); en->block++) {
+		if (written(en) >= enough)
+			return KUW_AGAIN;
+		blocks[en->block] = en->at;
+		put_block(en, index + en->block * KUW_INDEX_WORDS, places);
 	}
-	if (en->block < nr_blocks(en))
-		return KUW_AGAIN;
-	/* The first words of the index, and what is after each part. */
-	memset(index, 0, KUW_INDEX_WORDS * sizeof(*index));
-	to = index + en->index + KUW_INDEX_WORDS;
-	memset(to, 0, places - (u8 *)to);
-	end = places + 2 * (u64)en->at;
-	memset(end, 0, (u8 *)table + en->bytes - end);
+	/* What is after each part. */
+	clear(blocks + en->block, index);
+	clear(index + en->block * KUW_INDEX_WORDS, places);
+	clear(places + 2 * (u64)en->at, (u8 *)table + en->bytes);
 	return 0;
 }

@@ -15,7 +15,6 @@ struct kuw_encode {
 	/* private: what is written */
 	u32 entry;
 	u32 block;
-	u32 index;
 	u32 at;
 };
 

@@ -16,7 +16,6 @@ int kuw_place_init(struct kuw_place *p)
 	entries[0] = (struct kuw_entry){ 0, 0 };
 	p->nr_entries = 1;
 	p->nr_places = 1;
-	p->nr_blocks = 1;
 	/* A sentinel after the last FDE. */
 	fdes[p->scan->nr_fdes].key = ~0u;
 	return 0;
@@ -41,7 +40,6 @@ static void put(struct kuw_place *p, u32 off, u32 rule, u32 len)
 	}
 	entries[p->nr_entries++] = (struct kuw_entry){ off, code };
 	p->nr_places += kuw_code_places(code);
-	p->nr_blocks += (off ^ last->off) >> KUW_BLOCK_SHIFT != 0;
 }
 
 /* Return: bytes of a row, if @left bytes of the FDE are left. Sets *@row to its last word. */

@@ -23,7 +23,6 @@ struct kuw_place {
 	u32 nr_rows;			/* out */
 	u32 nr_entries;			/* out */
 	u32 nr_places;			/* out: how many places the entries take */
-	u32 nr_blocks;			/* out: in how many blocks of text they start */
 	u32 end;			/* out: where the last row ends */
 	/* private: */
 	u32 pos;

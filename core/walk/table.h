@@ -6,9 +6,9 @@
  * next one. An entry is a row, or several. Text is cut into blocks of 16 KiB, and these into
  * buckets of 256 bytes, so that of an entry's offset one byte has to be kept:
  *
- *	blocks[]	of each block: how many entries start before it, and its first u16 of
+ *	u32 blocks[]	of each block: how many entries start before it
  *	u16 index[]	of each block: how many of its entries start before each of its buckets,
- *			and before its end. Blocks in which no entry starts share the first one
+ *			and before its end
  *	per bucket of n entries:
  *		u8 low[n]	low bytes of the entries' offsets, ascending
  *		u8 code[n]	their codes
@@ -118,12 +118,6 @@ static inline struct kuw_rule kuw_rule_plain(u32 kind, u32 cfa, u32 saves, s32 r
 	return (struct kuw_rule){ kind | cfa << 3 | saves << 19 | (u32)rbp << 27 };
 }
 
-/* A block: its first place, and its first word of the index. */
-struct kuw_block {
-	u32 at;
-	u32 index;
-};
-
 #define KUW_MAX_SAVES		256
 
 /* Where the callee-saved registers are: words from the CFA, 0 if unchanged. */
@@ -162,7 +156,7 @@ struct kuw_table {
 	u32 nr_fdes;		/* that it was compiled from */
 	u32 nr_bad;		/* records left out: damaged, or not expressible in a table */
 	u32 eh_frame_len;	/* bytes of .eh_frame, up to where the compiler could read it */
-	u32 blocks_off;		/* struct kuw_block[] */
+	u32 blocks_off;		/* u32[] */
 	u32 index_off;		/* u16[] */
 	u32 places_off;		/* u8[2 * nr_places], the entries */
 	u32 pairs_off;		/* u32[nr_pairs], see kuw_pair() */
@@ -204,7 +198,7 @@ static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
 /* The parts of a table in which look-ups search. */
 struct kuw_look {
 	const struct kuw_table *table;
-	const struct kuw_block *blocks;
+	const u32 *blocks;
 	const u16 *index;
 	const u8 *places;
 };
@@ -231,9 +225,10 @@ static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u
 {
 	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
 	const u32 off = kuw_port_index(offset, look->table->span);
-	const struct kuw_block *block = &look->blocks[off >> KUW_BLOCK_SHIFT];
-	const u16 *index = look->index + block->index + (off >> KUW_BUCKET_SHIFT) % KUW_BUCKETS;
-	const u8 *lows = look->places + 2 * (u64)(block->at + index[0]);
+	const u32 block = off >> KUW_BLOCK_SHIFT, bucket = off >> KUW_BUCKET_SHIFT;
+	/* Each block before has a word more than it has buckets. */
+	const u16 *index = &look->index[bucket + block];
+	const u8 *lows = look->places + 2 * (u64)(look->blocks[block] + index[0]);
 	u64 above;
 	u32 n = index[1] - index[0], count = 0;
 
