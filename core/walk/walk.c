@@ -114,7 +114,8 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct cover *in)
 }
 
 /* The same as look_up(), for all addresses. */
-static noinline struct kuw_rule look_closer(struct fast *w, u64 pc)
+static noinline struct kuw_rule look_closer(struct fast *w, u64 pc,
+					    struct kuw_cache_entry *entry)
 {
 	const struct kuw_rule none = { KUW_KIND_NONE };
 	struct cover *in = &w->in;
@@ -129,26 +130,32 @@ static noinline struct kuw_rule look_closer(struct fast *w, u64 pc)
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
 	called = kuw_is_called(pc);
 	w->faults += called < 0;
-	return called == 1 ? rule : none;
+	if (called != 1)
+		return none;
+	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	return rule;
 }
 
 /*
- * Return: the rule at @pc, or KUW_KIND_NONE if the loop cannot apply it. Nearly always this
- * calls no function, and so saves no register.
+ * Return: the rule at @pc, which @entry has from now on, or KUW_KIND_NONE if the loop cannot apply
+ * it. Nearly always this calls no function, and so saves no register.
  */
-static noinline struct kuw_rule look_up(struct fast *w, u64 pc)
+static noinline struct kuw_rule look_up(struct fast *w, u64 pc, struct kuw_cache_entry *entry)
 {
 	const struct cover *in = &w->in;
 	struct kuw_rule rule;
 	u32 code;
 
 	if (unlikely(pc - in->lo >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
-		return look_closer(w, pc);
+		return look_closer(w, pc, entry);
 	code = *kuw_look_up(&in->look, pc - in->text).code;
 	if (unlikely(code >= KUW_CODE_PAIR))
-		return look_closer(w, pc);
+		return look_closer(w, pc, entry);
 	rule = in->look.table->rules[code];
-	return likely(kuw_rule_is_plain(rule)) ? rule : look_closer(w, pc);
+	if (unlikely(!kuw_rule_is_plain(rule)))
+		return look_closer(w, pc, entry);
+	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	return rule;
 }
 
 /*
@@ -173,9 +180,7 @@ static noinline u32 walk_fast(struct fast *w)
 		rule = entry->rule;
 		if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
 			kuw_port_close();
-			rule = look_up(w, pc);
-			if (kuw_rule_is_plain(rule) || kuw_rule_kind(rule) == KUW_KIND_END)
-				*entry = (struct kuw_cache_entry){ pc, rule, epoch };
+			rule = look_up(w, pc, entry);
 			kuw_port_open();
 		}
 		if (unlikely(!kuw_rule_is_plain(rule))) {
