@@ -32,6 +32,7 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->blocks_off = take(&bytes, nr_blocks(en) * (u64)sizeof(u32));
 	t->index_off = take(&bytes, nr_blocks(en) * (u64)KUW_INDEX_WORDS * sizeof(u16));
 	t->places_off = take(&bytes, 2ULL * t->nr_places + KUW_TABLE_PAD);
+	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));
 	return ALIGN(bytes, 8);
 }
 

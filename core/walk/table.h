@@ -26,7 +26,8 @@
  * distances in many places, as in prologues and epilogues. All rows of a pair start in one
  * bucket, and its last row holds until the next entry.
  *
- * Look-ups read 8 bytes at a time, so there are as many after the last entry.
+ * Look-ups read 8 bytes at a time, so there are as many after the last entry. And a table has room
+ * for KUW_LEAST_RULES, so that a look-up loads nothing else where a processor mispredicts it.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
@@ -46,6 +47,7 @@
 #define KUW_CODE_LONGEST	255	/* two bytes before it are the number */
 #define KUW_MAX_PAIRS		(KUW_CODE_LONG - KUW_CODE_PAIR)
 #define KUW_TABLE_PAD		8
+#define KUW_LEAST_RULES		(U8_MAX + 1)
 
 /* How a rule's CFA is found. */
 enum kuw_rule_kind {
@@ -239,7 +241,8 @@ static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u
 			above |= 0x80ULL << 8 * (n - count);
 		if (likely(above))
 			break;
-		count += 8;
+		/* There are as many, unless that was mispredicted. */
+		count = kuw_port_index(count + 8, n + 1);
 	}
 	count += __builtin_ctzll(above) / 8;
 	return (struct kuw_hit){

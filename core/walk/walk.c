@@ -132,13 +132,16 @@ static noinline struct kuw_rule look_closer(struct fast *w, u64 pc,
 	w->faults += called < 0;
 	if (called != 1)
 		return none;
+	kuw_port_barrier();
 	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
 	return rule;
 }
 
 /*
  * Return: the rule at @pc, which @entry has from now on, or KUW_KIND_NONE if the loop cannot apply
- * it. Nearly always this calls no function, and so saves no register.
+ * it. Nearly always this calls no function, and so saves no register; and it loads nothing but the
+ * table, whatever a processor mispredicts, so it needs no barrier: one would make such a frame half
+ * again as long.
  */
 static noinline struct kuw_rule look_up(struct fast *w, u64 pc, struct kuw_cache_entry *entry)
 {
@@ -181,7 +184,7 @@ static noinline u32 walk_fast(struct fast *w)
 		if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
 			kuw_port_close();
 			rule = look_up(w, pc, entry);
-			kuw_port_open();
+			kuw_port_reopen();
 		}
 		if (unlikely(!kuw_rule_is_plain(rule))) {
 			if (kuw_rule_kind(rule) == KUW_KIND_END)
@@ -306,8 +309,8 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.out = frames;
 	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	w.faults = 0;
-	w.in.lo = 0;
-	w.in.len = 0;
+	/* All of it: a mispredicted look_up() may read any. */
+	w.in = (struct cover){ .len = 0 };
 	*w.out++ = w.pc;
 	ret = walk_fast(&w);
 	if (unlikely(ret == KUW_STEPPED))

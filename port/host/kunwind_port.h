@@ -218,6 +218,14 @@ static inline void kuw_port_open(void)
 {
 }
 
+static inline void kuw_port_reopen(void)
+{
+}
+
+static inline void kuw_port_barrier(void)
+{
+}
+
 static inline void kuw_port_close(void)
 {
 }

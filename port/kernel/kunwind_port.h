@@ -81,6 +81,18 @@ static __always_inline void kuw_port_open(void)
 	__uaccess_begin_nospec();
 }
 
+/* The same again, where no mispredicted branch since kuw_port_close() has loaded what is secret. */
+static __always_inline void kuw_port_reopen(void)
+{
+	__uaccess_begin();
+}
+
+/* No load that follows is made before it is known what came before. */
+static __always_inline void kuw_port_barrier(void)
+{
+	barrier_nospec();
+}
+
 static __always_inline void kuw_port_close(void)
 {
 	user_read_access_end();

@@ -130,6 +130,16 @@ static void test_signal_gap(void **state)
 	assert_int_equal(cfa_at(0x2f), 32);
 }
 
+/* A mispredicted look-up takes any byte of the table for a code, and its rule must be in the table. */
+static void test_room_for_rules(void **state)
+{
+	put_fde(build_cie(&eh, &usual), 0x00, 0x10, 16);
+	compile();
+	assert_true(table.table->nr_rules < 4);
+	assert_true((u8 *)&table.table->rules[U8_MAX + 1] <=
+		    (u8 *)table.table + table.table->bytes);
+}
+
 /* Whole blocks without a row, and rows on both sides of their edges. */
 static void test_blocks(void **state)
 {
@@ -648,6 +658,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_gaps),
 	TEST(test_code_in_gaps),
 	TEST(test_signal_gap),
+	TEST(test_room_for_rules),
 	TEST(test_blocks),
 	TEST(test_dense),
 	TEST(test_longest),
