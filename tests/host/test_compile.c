@@ -130,7 +130,7 @@ static void test_signal_gap(void **state)
 	assert_int_equal(cfa_at(0x2f), 32);
 }
 
-/* A mispredicted look-up takes any byte of the table for a code, and its rule must be in the table. */
+/* A mispredicted look-up takes any byte for a code: the rule of each must be in the table. */
 static void test_room_for_rules(void **state)
 {
 	put_fde(build_cie(&eh, &usual), 0x00, 0x10, 16);
