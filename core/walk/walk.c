@@ -238,6 +238,8 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 	struct kuw_state w;
 	u32 ret;
 
+	/* 0: no guess yet. */
+	result->proven = 0;
 	kuw_state_start(&w, regs, KUW_WORD);
 	fill_budgets(&w);
 	w.map = fast->map;
@@ -261,16 +263,16 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			fast->out = frames + result->count;
 			return ret;
 		}
+		if (ret == KUW_STEPPED && fast->out == fast->last)
+			ret = KUNWIND_STOP_CAPACITY;
 		if (ret != KUW_STEPPED)
-			return ret;
-		if (fast->out == fast->last)
-			return KUNWIND_STOP_CAPACITY;
+			break;
 		if (w.guessed && !result->proven)
 			result->proven = fast->out - frames;
 		if (w.inner) {
 			ret = note_interrupted(result, fast->out - frames);
 			if (ret != KUW_STEPPED)
-				return ret;
+				break;
 		}
 		*fast->out++ = w.regs.r[KUW_RA];
 		/* The loop needs rbp, which may be lost until a rule finds it again. */
@@ -281,9 +283,12 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 		fast->pc = w.regs.r[KUW_RA] - !w.inner;
 		ret = walk_fast(fast);
 		if (ret != KUW_STEPPED)
-			return ret;
+			break;
 		take_over(&w, fast);
 	}
+	if (!result->proven)
+		result->proven = fast->out - frames;
+	return ret;
 }
 
 void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
@@ -293,10 +298,10 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	kuw_port_uninitialized struct fast w;
 	u32 ret;
 
-	result->proven = 0;
 	result->nr_interrupted = 0;
 	if (unlikely(!capacity)) {
 		result->count = 0;
+		result->proven = 0;
 		result->stop = KUNWIND_STOP_CAPACITY;
 		return;
 	}
@@ -309,16 +314,16 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.out = frames;
 	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	w.faults = 0;
-	/* All of it: a mispredicted look_up() may read any. */
-	w.in = (struct cover){ .len = 0 };
+	w.in.len = 0;
+	/* A mispredicted look_up() may load what these point at. */
+	w.in.look = (struct kuw_look){ NULL };
 	*w.out++ = w.pc;
 	ret = walk_fast(&w);
+	/* Without a guess, all frames are proven. */
+	result->proven = w.out - frames;
 	if (unlikely(ret == KUW_STEPPED))
 		ret = walk_mixed(&w, regs, frames, result);
 	result->count = w.out - frames;
-	/* Without a guess, all frames are proven. */
-	if (!result->proven)
-		result->proven = result->count;
 	finish(ret, result);
 }
 
