@@ -167,7 +167,7 @@ static noinline struct kuw_rule look_up(struct fast *w, u64 pc, struct kuw_cache
  */
 static noinline u32 walk_fast(struct fast *w)
 {
-	struct kuw_cache_entry *entries = w->entries, *entry;
+	struct kuw_cache_entry *entry;
 	u64 pc = w->pc, sp = w->sp, bp = w->bp, *out = w->out;
 	u64 cfa, ip, caller_bp;
 	const u64 user_end = KUW_PORT_USER_END;
@@ -179,7 +179,7 @@ static noinline u32 walk_fast(struct fast *w)
 	/* While user memory is open, no function may be called. */
 	kuw_port_open();
 	for (;;) {
-		entry = kuw_cache_at(entries, sp);
+		entry = kuw_cache_at(w->entries, sp);
 		rule = entry->rule;
 		if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
 			kuw_port_close();
