@@ -145,11 +145,13 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 }
 
 /*
- * Note a mapping event at [@start, @end): code was mapped there, or is about to be.
+ * Note a mapping event at [@start, @end). @vma has been mapped there; or, if @moved,
+ * memory is about to change there, and @vma does not describe the result.
  * Context: mmap_lock held for writing, so that events come one at a time; preemption may
  * be off.
  */
-void kw_space_event(struct kw_space *space, u64 start, u64 end)
+void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
+		    u64 start, u64 end, bool moved)
 {
 	const struct kw_snapshot *snap;
 	bool wrong;
@@ -157,7 +159,8 @@ void kw_space_event(struct kw_space *space, u64 start, u64 end)
 	kw_count(mapping_events);
 	raw_spin_lock(&space->lock);
 	snap = kw_space_published(space);
-	wrong = snap && kw_snapshot_overlaps(snap, start, end);
+	wrong = snap && (moved ? kw_snapshot_overlaps(snap, start, end) :
+				 !kw_snapshot_agrees(snap, vma));
 	WRITE_ONCE(space->mapper, current);
 	number(space, start, end, wrong);
 	raw_spin_unlock(&space->lock);

@@ -10,6 +10,7 @@
 struct kunwind_mapping;
 struct kw_snapshot;
 struct mm_struct;
+struct vm_area_struct;
 
 /* A snapshot, or NULL, and the last event that it knows of: what may be unchanged. */
 struct kw_basis {
@@ -63,7 +64,8 @@ static inline bool kw_space_is_due(const struct kw_space *space)
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end);
 bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end);
 int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG]);
-void kw_space_event(struct kw_space *space, u64 start, u64 end);
+void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
+		    u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone);
 void kw_space_failed(struct kw_space *space);
 void kw_space_leave(struct kw_space *space);

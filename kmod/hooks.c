@@ -43,7 +43,7 @@ static bool is_relevant(const struct kw_space *space, const struct vm_area_struc
 	return relevant;
 }
 
-static void note(struct vm_area_struct *vma, u64 start, u64 end)
+static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 {
 	struct kw_space *space;
 
@@ -54,7 +54,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end)
 	if (!space)
 		return;
 	if (is_relevant(space, vma, start, end)) {
-		kw_space_event(space, start, end);
+		kw_space_event(space, vma, start, end, moved);
 		kw_work_queue(current, space, start, end);
 	}
 	kw_space_put(space);
@@ -67,7 +67,7 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip,
 	struct vm_area_struct *vma = (void *)ftrace_regs_get_argument(fregs, 0);
 
 	if (vma->vm_flags & VM_EXEC)
-		note(vma, vma->vm_start, vma->vm_end);
+		note(vma, vma->vm_start, vma->vm_end, false);
 }
 
 /*
@@ -87,7 +87,7 @@ static void on_protect(unsigned long ip, unsigned long parent_ip,
 
 	if (ftrace_regs_get_argument(fregs, KW_MPROTECT_TLB + 5) & VM_EXEC &&
 	    !(vma->vm_flags & VM_EXEC))
-		note(vma, start, end);
+		note(vma, start, end, true);
 }
 
 /*
@@ -102,7 +102,7 @@ static void on_move(unsigned long ip, unsigned long parent_ip,
 	u64 start = ftrace_regs_get_argument(fregs, 1);
 
 	if ((*vma)->vm_flags & VM_EXEC)
-		note(*vma, start, start + ftrace_regs_get_argument(fregs, 2));
+		note(*vma, start, start + ftrace_regs_get_argument(fregs, 2), true);
 }
 
 /*
@@ -117,7 +117,7 @@ static void on_extend(unsigned long ip, unsigned long parent_ip,
 	u64 delta = ftrace_regs_get_argument(fregs, 2);
 
 	if (vma->vm_flags & VM_EXEC)
-		note(vma, vma->vm_end, vma->vm_end + delta);
+		note(vma, vma->vm_end, vma->vm_end + delta, true);
 }
 
 /* void exit_mmap(struct mm_struct *mm), the last user of mm has gone */

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The lifetime of snapshots, and look-ups in them; take.c makes snapshots from VMAs. */
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include "cache.h"
 #include "compat/overflow.h"
 #include "owner.h"
 #include "snapshot.h"
 #include "stats.h"
+#include "table.h"
+
+/*
+ * How many mappings of a snapshot a hook compares with a new one, as it runs with
+ * preemption off. Seen: 3.
+ */
+#define MAX_COMPARED	16
 
 static struct workqueue_struct *wq;
 
@@ -87,6 +96,38 @@ bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 	u32 i = kw_snapshot_behind(snap, start);
 
 	return i < snap->map.count && snap->map.mappings[i].start < end;
+}
+
+/* Whether mapping @i is right for those of its addresses that @vma has. */
+static bool agrees(const struct kw_snapshot *snap, u32 i,
+		   const struct vm_area_struct *vma)
+{
+	const struct kuw_mapping *m = &snap->map.mappings[i];
+	struct kw_identity now;
+	u64 bias;
+
+	return m->kind == KUW_MAPPING_TABLE && vma->vm_file &&
+	       kw_identity_of(vma->vm_file, &now) &&
+	       !memcmp(&now, &snap->origins[i].table->id, sizeof(now)) &&
+	       kuw_table_bias(m->table, vma->vm_start, vma->vm_end - vma->vm_start,
+			      (u64)vma->vm_pgoff << PAGE_SHIFT, &bias) &&
+	       bias == m->bias;
+}
+
+/*
+ * Whether all that the snapshot says about the addresses of @vma is right for it: it maps
+ * the same bytes of the same file, and they cannot have changed. A file that is open for
+ * writing, or a file server's, may have changed unnoticed.
+ */
+bool kw_snapshot_agrees(const struct kw_snapshot *snap,
+			const struct vm_area_struct *vma)
+{
+	u32 i = kw_snapshot_behind(snap, vma->vm_start), compared = 0;
+
+	for (; i < snap->map.count && snap->map.mappings[i].start < vma->vm_end; i++)
+		if (compared++ == MAX_COMPARED || !agrees(snap, i, vma))
+			return false;
+	return true;
 }
 
 int __init kw_snapshots_init(void)

@@ -11,6 +11,7 @@
 
 struct kw_bases;
 struct mm_struct;
+struct vm_area_struct;
 
 /*
  * Made by kw_snapshot_take(), in process context; immutable from then on. Walks with
@@ -55,6 +56,8 @@ struct kw_snapshot *kw_snapshot_alloc(u32 count);
 void kw_snapshot_put(struct kw_snapshot *snap);
 u32 kw_snapshot_behind(const struct kw_snapshot *snap, u64 addr);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);
+bool kw_snapshot_agrees(const struct kw_snapshot *snap,
+			const struct vm_area_struct *vma);
 int kw_snapshots_init(void);
 void kw_snapshots_exit(void);
 

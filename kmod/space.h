@@ -17,6 +17,7 @@ struct kunwind_mapping;
 struct kw_snapshot;
 struct mm_struct;
 struct task_struct;
+struct vm_area_struct;
 
 /* Addresses from @start on, up to but without @end. */
 struct kw_range {
