@@ -26,8 +26,8 @@
  * distances in many places, as in prologues and epilogues. All rows of a pair start in one
  * bucket, and its last row holds until the next entry.
  *
- * Look-ups read 8 bytes at a time, so there are as many after the last entry. And a table has room
- * for KUW_LEAST_RULES, so that a look-up loads nothing else where a processor mispredicts it.
+ * Look-ups read 8 bytes at a time, so there are as many after the last entry. A mispredicted one
+ * goes no farther, and as a table has room for KUW_LEAST_RULES, it loads nothing else.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
@@ -244,7 +244,8 @@ static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u
 		/* There are as many, unless that was mispredicted. */
 		count = kuw_port_index(count + 8, n + 1);
 	}
-	count += __builtin_ctzll(above) / 8;
+	/* It is not 0, unless that was mispredicted, and then any number could come of it. */
+	count += __builtin_ctzll(above | 1ULL << 63) / 8;
 	return (struct kuw_hit){
 		.code = lows + (count ? n + count : 0) - 1,
 		.low = count ? lows + count - 1 : NULL,

@@ -113,9 +113,8 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct cover *in)
 	return pc - in->lo < in->len;
 }
 
-/* The same as look_up(), for all addresses. */
-static noinline struct kuw_rule look_closer(struct fast *w, u64 pc,
-					    struct kuw_cache_entry *entry)
+/* Return: the rule at an address, or KUW_KIND_NONE if the loop cannot apply it. */
+static struct kuw_rule find_rule(struct fast *w, u64 pc)
 {
 	const struct kuw_rule none = { KUW_KIND_NONE };
 	struct cover *in = &w->in;
@@ -130,10 +129,19 @@ static noinline struct kuw_rule look_closer(struct fast *w, u64 pc,
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
 	called = kuw_is_called(pc);
 	w->faults += called < 0;
-	if (called != 1)
-		return none;
+	return called == 1 ? rule : none;
+}
+
+/* The same as look_up(), for all addresses. */
+static noinline struct kuw_rule look_closer(struct fast *w, u64 pc,
+					    struct kuw_cache_entry *entry)
+{
+	struct kuw_rule rule = find_rule(w, pc);
+
+	/* What was loaded, and what find_cover() has stored, may have been mispredicted. */
 	kuw_port_barrier();
-	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	if (kuw_rule_kind(rule) != KUW_KIND_NONE)
+		*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
 	return rule;
 }
 
@@ -315,7 +323,8 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	w.faults = 0;
 	w.in.len = 0;
-	/* A mispredicted look_up() may load what these point at. */
+	/* A mispredicted look_up() may use these, and they would be what was on the stack. */
+	w.in.text = 0;
 	w.in.look = (struct kuw_look){ NULL };
 	*w.out++ = w.pc;
 	ret = walk_fast(&w);

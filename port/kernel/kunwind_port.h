@@ -81,13 +81,13 @@ static __always_inline void kuw_port_open(void)
 	__uaccess_begin_nospec();
 }
 
-/* The same again, where no mispredicted branch since kuw_port_close() has loaded what is secret. */
+/* The same again, where no mispredicted branch since kuw_port_close() can have loaded a secret. */
 static __always_inline void kuw_port_reopen(void)
 {
 	__uaccess_begin();
 }
 
-/* No load that follows is made before it is known what came before. */
+/* Later loads wait until it is known where all earlier branches lead. */
 static __always_inline void kuw_port_barrier(void)
 {
 	barrier_nospec();
