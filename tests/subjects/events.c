@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * For tests/vm/events.sh: for each COUNT, a call of mprotect() that makes as many mappings
+ * For tests/vm/events.sh. The program makes a page of its own code writable and takes that back, as
+ * tracers do that patch code. Then for each COUNT, a call of mprotect() makes as many mappings
  * executable which were so before. Each is two mapping events for kunwind, and all come before
  * this task can catch up.
  *
@@ -9,6 +10,7 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,12 +36,16 @@ static void replace(int fd, size_t count)
 
 int main(int argc, char **argv)
 {
+	void *page = (void *)((uintptr_t)main & -PIECE);
 	int fd = argc > 2 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1, i;
 
 	if (argc < 3)
 		errx(2, "usage: events LIBRARY COUNT...");
 	if (fd < 0)
 		err(2, "%s", argv[1]);
+	if (mprotect(page, PIECE, PROT_READ | PROT_WRITE | PROT_EXEC) ||
+	    mprotect(page, PIECE, PROT_READ | PROT_EXEC))
+		err(2, "mprotect");
 	for (i = 2; i < argc; i++)
 		replace(fd, strtoul(argv[i], NULL, 10));
 	return 0;

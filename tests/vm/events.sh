@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# More mappings are replaced in one system call than an address space remembers (KW_LOG): no snapshot can be believed until its task catches up.
+# Where code in use is mapped anew, and where more code is than an address space remembers (KW_LOG), before the task can catch up.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -15,10 +15,11 @@ session() {
 		lttng start events
 }
 
-# recorded: where mprotect() returns, a stack each, the program's own four times: without and with what was executable before, twice.
+# recorded: where mprotect() returns, a stack each: of a page of the program's own code, writable and not; then for each number of
+# mappings, when they are not executable any more, and when they are again.
 recorded() {
-	babeltrace2 "$SCRATCH/trace" | grep 'syscall_exit_mprotect.*procname = "events"' | tail -n 4 >"$SCRATCH/stacks"
-	(($(wc -l <"$SCRATCH/stacks") == 4))
+	babeltrace2 "$SCRATCH/trace" | grep 'syscall_exit_mprotect.*procname = "events"' | tail -n 6 >"$SCRATCH/stacks"
+	(($(wc -l <"$SCRATCH/stacks") == 6))
 }
 
 # ends N STOP FRAMES: the N-th of them ends so, and so many frames are proven.
@@ -32,8 +33,10 @@ ok "a program replaces $most and $((most + 1)) mappings at once" "$BUILT/events"
 ok "the session ends" lttng destroy events
 ok "its stacks were recorded" recorded
 # mprotect(), main(), two of the C library, _start.
-ok "where nothing becomes executable, one is whole" ends 1 COMPLETE 5
-ok "so is the one behind the events that are remembered" ends 2 COMPLETE 5
-ok "and the next one where nothing becomes executable" ends 3 COMPLETE 5
-ok "behind more events, only the innermost frame is known" ends 4 INCOMPLETE_MAP 1
+ok "where a page of its own code becomes writable, one is whole" ends 1 COMPLETE 5
+ok "where that is taken back, too" ends 2 COMPLETE 5
+ok "where $most mappings are not executable any more, too" ends 3 COMPLETE 5
+ok "where they are again, too: all events are remembered" ends 4 COMPLETE 5
+ok "where one more is not executable any more, too" ends 5 COMPLETE 5
+ok "where they are again, only the innermost frame is known" ends 6 INCOMPLETE_MAP 1
 done_testing
