@@ -101,11 +101,17 @@ static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
 	}
 }
 
-/* Put the entries of a block. */
+/* Put the entries of a block. Sparse text has many blocks without any. */
 static void put_block(struct kuw_encode *en, u16 *index, u8 *places)
 {
+	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
 	u32 start = en->at, bucket;
 
+	if (en->entry == en->place->nr_entries ||
+	    entries[en->entry].off >> KUW_BLOCK_SHIFT != en->block) {
+		memset(index, 0, KUW_INDEX_WORDS * sizeof(*index));
+		return;
+	}
 	for (bucket = 0; bucket < KUW_BUCKETS; bucket++) {
 		index[bucket] = en->at - start;
 		put_bucket(en, en->block * KUW_BUCKETS + bucket, places);
