@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * For tests/vm/events.sh. The program makes a page of its own code writable and takes that back, as
- * tracers do that patch code. Then for each COUNT, a call of mprotect() makes as many mappings
+ * tracers that patch code do. Then for each COUNT, a call of mprotect() makes as many mappings
  * executable which were so before. Each is two mapping events for kunwind, and all come before
  * this task can catch up.
  *
