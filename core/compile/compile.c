@@ -8,10 +8,10 @@
 /* The steps of the phases, in their order. */
 enum {
 	INTERN,
-	/* Go's functions come first: where both start at one address, FDEs are right. */
+	/* Go's functions come after FDEs, which are right where both start at one address. */
+	SCAN,
 	GO_ENTRY,
 	GO_FUNCS,
-	SCAN,
 	SORT,
 	RANK,
 	PLACE_INIT,
@@ -33,13 +33,15 @@ static int run(struct kuw_compile *c)
 	switch (c->phase) {
 	case INTERN:
 		return kuw_intern_init(&c->intern, rows_of(c));
+	case SCAN:
+		return kuw_scan_records(&c->scan);
 	case GO_ENTRY:
 		return kuw_gopclntab_entry(&c->gopclntab);
 	case GO_FUNCS:
 		return kuw_gopclntab_funcs(&c->gopclntab);
-	case SCAN:
-		return kuw_scan_records(&c->scan);
 	case SORT:
+		if (!c->scan.nr_fdes)
+			return -ENODATA;
 		return kuw_sort_step(&c->sort, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
 	case RANK:
 		return kuw_rank(&c->rank);

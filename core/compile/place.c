@@ -74,8 +74,6 @@ static void put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
 	u32 off = fde->key, end = off + *head, stop = min_t(u32, end, fde[1].key), rule, len;
 
-	if (stop == off)
-		return;
 	if (p->end < off && p->last_rule &&
 	    may_be_code(p, off - p->end, off, kuw_found_rule(row))) {
 		put(p, p->end, 0, off - p->end);
@@ -95,7 +93,7 @@ static void put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *
 
 int kuw_place_rows(struct kuw_place *p)
 {
-	const struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
+	struct kuw_item *fde, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
 	const u32 enough = p->nr_rows + KUW_BATCH_ROWS;
 	u32 budget = KUW_BATCH_FDES;
@@ -103,7 +101,15 @@ int kuw_place_rows(struct kuw_place *p)
 	for (; p->pos < p->scan->nr_fdes; p->pos++) {
 		if (!budget-- || p->nr_rows >= enough)
 			return KUW_AGAIN;
-		put_fde(p, fdes + p->pos, found + fdes[p->pos].value);
+		fde = &fdes[p->pos];
+		/*
+		 * Where some start at one address, the first of the file is right: BOLT changes a
+		 * function, and leaves its old FDE behind all new ones. It counts as the last one.
+		 */
+		if (fde[0].key == fde[1].key)
+			fde[1].value = fde[0].value;
+		else
+			put_fde(p, fde, found + fde->value);
 	}
 	return 0;
 }

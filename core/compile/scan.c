@@ -176,5 +176,5 @@ int kuw_scan_records(struct kuw_scan *s)
 		if (ret)
 			return ret;
 	}
-	return s->nr_fdes ? 0 : -ENODATA;
+	return 0;
 }

@@ -45,7 +45,7 @@ struct kuw_scan {
 /* Start. All fields of @s that are not in: are 0. */
 void kuw_scan_begin(struct kuw_scan *s);
 
-/* Scan a batch. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG, -ENODATA if there is no FDE at all. */
+/* Scan a batch. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG. */
 int kuw_scan_records(struct kuw_scan *s);
 
 /*

@@ -62,16 +62,17 @@ static void put_fde(const struct cie_spec *cie, u32 at, u64 off, u64 len, u32 cf
 	buf_free(&p);
 }
 
-/* Of FDEs that begin at one address, one holds; the other has no row. */
+/* Of FDEs that start at one address, the first one holds; the others have no row. */
 static void test_same_begin(void **state)
 {
 	u32 cie = build_cie(&eh, &usual);
 
-	put_fde(&usual, cie, 0x100, 0x20, 16);
-	put_fde(&usual, cie, 0x100, 0x40, 24);
+	put_fde(&usual, cie, 0x100, 0x40, 16);
+	put_fde(&usual, cie, 0x100, 0x20, 24);
+	put_fde(&usual, cie, 0x100, 0x80, 32);
 	assert_int_equal(compile(0x1000, true), 0);
-	assert_int_equal(cfa_at(0x100), 24);
-	assert_int_equal(cfa_at(0x13f), 24);
+	assert_int_equal(cfa_at(0x100), 16);
+	assert_int_equal(cfa_at(0x13f), 16);
 	assert_int_equal(cfa_at(0x140), -1);
 }
 

@@ -63,11 +63,11 @@ static void test_descending(void **state)
 
 	for (i = 0; i < 2 * n; i++)
 		put_fde(cie, (2 * n - 1 - i) % n * 8, 8,
-			i < n ? 8 : (u8)(16 + 8 * (i % 10)));
+			i < n ? 16 + 8 * (i % 10) : 8);
 	compile();
 	assert_int_equal(table.table->nr_fdes, 2 * n);
-	for (i = n; i < 2 * n; i++)
-		assert_int_equal(cfa_at((2 * n - 1 - i) * 8), 16 + 8 * (i % 10));
+	for (i = 0; i < n; i++)
+		assert_int_equal(cfa_at((n - 1 - i) * 8), 16 + 8 * (i % 10));
 }
 
 /* Gaps have no rule, except for the padding before an aligned function. */
@@ -367,18 +367,24 @@ static void test_overlap(void **state)
 	put_fde(cie, 0x200, 0x100, 32);
 	/* Inside another one. */
 	put_fde(cie, 0x240, 0x010, 40);
-	/* At the same address, out of order. */
+	/* At the same address, the first one is right, whatever their lengths. */
 	put_fde(cie, 0x400, 0x100, 48);
 	put_fde(cie, 0x500, 0x100, 56);
-	put_fde(cie, 0x400, 0x100, 64);
+	put_fde(cie, 0x400, 0x120, 64);
+	put_fde(cie, 0x400, 0x010, 72);
+	put_fde(cie, 0x700, 0x020, 80);
+	put_fde(cie, 0x700, 0x080, 88);
 	compile();
 	assert_int_equal(cfa_at(0x7f), 16);
 	assert_int_equal(cfa_at(0x80), 24);
 	assert_int_equal(cfa_at(0x17f), 24);
 	assert_int_equal(cfa_at(0x23f), 32);
 	assert_int_equal(cfa_at(0x240), 40);
-	assert_int_equal(cfa_at(0x4ff), 64);
+	assert_int_equal(cfa_at(0x400), 48);
+	assert_int_equal(cfa_at(0x4ff), 48);
 	assert_int_equal(cfa_at(0x500), 56);
+	assert_int_equal(cfa_at(0x71f), 80);
+	assert_int_equal(cfa_at(0x720), -1);
 }
 
 static void test_outside(void **state)
