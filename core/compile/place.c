@@ -91,9 +91,25 @@ static void put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *
 	p->end = stop;
 }
 
+/*
+ * Return: the rows of FDE @i. BOLT changes functions where they are, and leaves their old FDEs
+ * behind all new ones. So of those that start at one address, the first of the file is right. But
+ * where a function has become too long for its place, BOLT has left it as it was, and the last one
+ * is right.
+ */
+static const u32 *right_of(const struct kuw_item *fdes, u32 i, const u32 *found)
+{
+	const struct kuw_item *fde = &fdes[i];
+	const u32 *first = found + fde->value;
+
+	if (i && fde[-1].key == fde->key && *first > fde[1].key - fde->key)
+		return found + fde[-1].value;
+	return first;
+}
+
 int kuw_place_rows(struct kuw_place *p)
 {
-	struct kuw_item *fde, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
+	struct kuw_item *fde, first, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
 	const u32 enough = p->nr_rows + KUW_BATCH_ROWS;
 	u32 budget = KUW_BATCH_FDES;
@@ -102,14 +118,14 @@ int kuw_place_rows(struct kuw_place *p)
 		if (!budget-- || p->nr_rows >= enough)
 			return KUW_AGAIN;
 		fde = &fdes[p->pos];
-		/*
-		 * Where some start at one address, the first of the file is right: BOLT changes a
-		 * function, and leaves its old FDE behind all new ones. It counts as the last one.
-		 */
-		if (fde[0].key == fde[1].key)
-			fde[1].value = fde[0].value;
-		else
-			put_fde(p, fde, found + fde->value);
+		if (fde[0].key != fde[1].key) {
+			put_fde(p, fde, right_of(fdes, p->pos, found));
+			continue;
+		}
+		/* Of some that start at one address, the first becomes the last. */
+		first = fde[0];
+		fde[0] = fde[1];
+		fde[1] = first;
 	}
 	return 0;
 }

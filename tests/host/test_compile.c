@@ -367,13 +367,18 @@ static void test_overlap(void **state)
 	put_fde(cie, 0x200, 0x100, 32);
 	/* Inside another one. */
 	put_fde(cie, 0x240, 0x010, 40);
-	/* At the same address, the first one is right, whatever their lengths. */
+	/* At the same address, the first one is right, longer or shorter. */
 	put_fde(cie, 0x400, 0x100, 48);
 	put_fde(cie, 0x500, 0x100, 56);
-	put_fde(cie, 0x400, 0x120, 64);
+	put_fde(cie, 0x400, 0x0f0, 64);
 	put_fde(cie, 0x400, 0x010, 72);
 	put_fde(cie, 0x700, 0x020, 80);
 	put_fde(cie, 0x700, 0x080, 88);
+	/* Unless it reaches into the next one. */
+	put_fde(cie, 0x800, 0x041, 96);
+	put_fde(cie, 0x800, 0x010, 104);
+	put_fde(cie, 0x840, 0x010, 112);
+	put_fde(cie, 0x800, 0x020, 120);
 	compile();
 	assert_int_equal(cfa_at(0x7f), 16);
 	assert_int_equal(cfa_at(0x80), 24);
@@ -385,6 +390,10 @@ static void test_overlap(void **state)
 	assert_int_equal(cfa_at(0x500), 56);
 	assert_int_equal(cfa_at(0x71f), 80);
 	assert_int_equal(cfa_at(0x720), -1);
+	assert_int_equal(cfa_at(0x800), 120);
+	assert_int_equal(cfa_at(0x81f), 120);
+	assert_int_equal(cfa_at(0x820), -1);
+	assert_int_equal(cfa_at(0x840), 112);
 }
 
 static void test_outside(void **state)
