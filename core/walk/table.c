@@ -2,6 +2,21 @@
 /* Look-ups in a table, except the common case of the walk, which is inline in table.h. */
 #include "table.h"
 
+/* Search in any bucket: halve it until few entries are left. */
+static struct kuw_hit search(struct kuw_bucket b, u32 off)
+{
+	u32 count = 0, end = b.n, middle;
+
+	while (end - count >= KUW_DENSE) {
+		middle = (count + end) / 2;
+		if (b.lows[middle] > (u8)off)
+			end = middle;
+		else
+			count = middle;
+	}
+	return kuw_search(b, off, count, end);
+}
+
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 {
 	const struct kuw_look look = kuw_table_look(table);
@@ -11,7 +26,7 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 
 	if (off >= table->span)
 		return table->rules[0];
-	hit = kuw_look_up(&look, off);
+	hit = search(kuw_bucket_of(&look, off), off);
 	/* If the entry started in an earlier bucket, its last row holds. */
 	past = hit.low ? (u8)off - *hit.low : U8_MAX;
 	code = *hit.code;

@@ -222,33 +222,53 @@ struct kuw_hit {
 	const u8 *low;
 };
 
-/* Find the code that holds at an offset, which is below the table's span. */
-static __always_inline struct kuw_hit kuw_look_up(const struct kuw_look *look, u32 offset)
+/* The low bytes of a bucket's entries, after which as many codes come. */
+struct kuw_bucket {
+	const u8 *lows;
+	u32 n;
+};
+
+/* A bucket with as many is dense: a search that looks at each takes too long. Seen: 209. */
+#define KUW_DENSE	32
+
+/* Return: the bucket of an offset, which is below the table's span. */
+static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *look, u32 offset)
 {
 	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
 	const u32 off = kuw_port_index(offset, look->table->span);
 	const u32 block = off >> KUW_BLOCK_SHIFT, bucket = off >> KUW_BUCKET_SHIFT;
 	/* Each block before has a word more than it has buckets. */
 	const u16 *index = &look->index[bucket + block];
-	const u8 *lows = look->places + 2 * (u64)(look->blocks[block] + index[0]);
+
+	return (struct kuw_bucket){
+		.lows = look->places + 2 * (u64)(look->blocks[block] + index[0]),
+		.n = index[1] - index[0],
+	};
+}
+
+/*
+ * Find the code that holds at an offset. As many as @count entries of its bucket start there or
+ * before, and all from @end on after it.
+ */
+static __always_inline struct kuw_hit kuw_search(struct kuw_bucket b, u32 off, u32 count, u32 end)
+{
 	u64 above;
-	u32 n = index[1] - index[0], count = 0;
 
 	for (;;) {
-		above = kuw_bytes_above(get_unaligned_le64(lows + count), off);
+		above = kuw_bytes_above(get_unaligned_le64(b.lows + count), off);
 		/* A stop bit after the last low byte, so that the count ends there. */
-		if (n - count < 8)
-			above |= 0x80ULL << 8 * (n - count);
+		if (end - count < 8)
+			above |= 0x80ULL << 8 * (end - count);
 		if (likely(above))
 			break;
 		/* There are as many, unless that was mispredicted. */
-		count = kuw_port_index(count + 8, n + 1);
+		count = kuw_port_index(count + 8, end + 1);
 	}
 	/* It is not 0, unless that was mispredicted, and then any number could come of it. */
 	count += __builtin_ctzll(above | 1ULL << 63) / 8;
 	return (struct kuw_hit){
-		.code = lows + (count ? n + count : 0) - 1,
-		.low = count ? lows + count - 1 : NULL,
+		.code = b.lows + (count ? b.n + count : 0) - 1,
+		.low = count ? b.lows + count - 1 : NULL,
 	};
 }
 

@@ -154,12 +154,16 @@ static noinline struct kuw_rule look_closer(struct fast *w, u64 pc,
 static noinline struct kuw_rule look_up(struct fast *w, u64 pc, struct kuw_cache_entry *entry)
 {
 	const struct cover *in = &w->in;
+	struct kuw_bucket bucket;
 	struct kuw_rule rule;
 	u32 code;
 
 	if (unlikely(pc - in->lo >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
 		return look_closer(w, pc, entry);
-	code = *kuw_look_up(&in->look, pc - in->text).code;
+	bucket = kuw_bucket_of(&in->look, pc - in->text);
+	if (unlikely(bucket.n >= KUW_DENSE))
+		return look_closer(w, pc, entry);
+	code = *kuw_search(bucket, pc - in->text, 0, bucket.n).code;
 	if (unlikely(code >= KUW_CODE_PAIR))
 		return look_closer(w, pc, entry);
 	rule = in->look.table->rules[code];
@@ -244,7 +248,8 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			       u64 *frames, struct kuw_result *result)
 {
 	struct kuw_state w;
-	u32 ret;
+	u32 ret, steps = 0;
+	u64 *before;
 
 	/* 0: no guess yet. */
 	result->proven = 0;
@@ -259,7 +264,7 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 		w.faults += fast->faults;
 		fast->faults = 0;
 		ret = kuw_step(&w);
-		if (w.regs.unknown) {
+		if (w.regs.unknown && steps <= KUW_MAX_REDONE) {
 			/* The rule needs a register that the loop did not follow: start
 			 * again, with all registers. The budgets are not filled again. As each
 			 * frame costs time twice, only half of the operators that are left may
@@ -275,6 +280,7 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 			ret = KUNWIND_STOP_CAPACITY;
 		if (ret != KUW_STEPPED)
 			break;
+		steps++;
 		if (w.guessed && !result->proven)
 			result->proven = fast->out - frames;
 		if (w.inner) {
@@ -289,10 +295,13 @@ static noinline u32 walk_mixed(struct fast *fast, const struct kuw_port_regs *re
 		fast->sp = w.regs.r[KUW_RSP];
 		fast->bp = w.regs.r[KUW_RBP];
 		fast->pc = w.regs.r[KUW_RA] - !w.inner;
+		before = fast->out;
 		ret = walk_fast(fast);
 		if (ret != KUW_STEPPED)
 			break;
-		take_over(&w, fast);
+		/* Where the loop has applied no rule, other registers are known still. */
+		if (fast->out > before)
+			take_over(&w, fast);
 	}
 	if (!result->proven)
 		result->proven = fast->out - frames;

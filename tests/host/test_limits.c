@@ -2,6 +2,7 @@
 /* How far a walk goes: capacity, depth, faults at every read. */
 #include <stdlib.h>
 #include "test.h"
+#include "budgets.h"
 #include "made_program.h"
 
 static struct synth *s;
@@ -92,6 +93,37 @@ static void test_full(void **state)
 	begin_full(KUNWIND_MAX_FRAMES + 1);
 	check_end(KUNWIND_MAX_FRAMES, KUNWIND_MAX_FRAMES,
 		  KUNWIND_STOP_MAX_FRAMES);
+}
+
+/*
+ * @n frames that are none for the loop, then one that is if @plain, then one that needs rbx. No
+ * frame saves rbx.
+ */
+static void begin_mixed(u32 n, bool plain)
+{
+	u32 i;
+
+	drop(NULL);
+	s = program_new(P_EXPR);
+	for (i = 0; i + 1 < n; i++)
+		s->stack[i] = P_RA(P_EXPR);
+	if (plain)
+		s->stack[i++] = P_RA(P_RSP);
+	s->stack[i] = P_RA(P_RBX);
+	s->regs.r[3] = SYNTH_SP(i + 10);
+	s->stack[i + 11] = P_RA(P_START);
+}
+
+/* A walk starts again if the loop has lost a register, unless that costs too much. */
+static void test_redone(void **state)
+{
+	begin_mixed(KUW_MAX_REDONE, true);
+	check_end(KUNWIND_MAX_FRAMES, KUW_MAX_REDONE + 3, KUNWIND_STOP_COMPLETE);
+	begin_mixed(KUW_MAX_REDONE + 1, true);
+	check_end(KUNWIND_MAX_FRAMES, KUW_MAX_REDONE + 3, KUNWIND_STOP_REG_UNKNOWN);
+	/* The loop has lost nothing. */
+	begin_mixed(2 * KUW_MAX_REDONE, false);
+	check_end(KUNWIND_MAX_FRAMES, 2 * KUW_MAX_REDONE + 2, KUNWIND_STOP_COMPLETE);
 }
 
 /*
@@ -284,6 +316,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_depth),
 	TEST(test_large_capacity),
 	TEST(test_full),
+	TEST(test_redone),
 	TEST(test_pieces),
 	TEST(test_sweep),
 	TEST(test_sweep_signal),

@@ -11,6 +11,14 @@
 #include "synth.h"
 
 #define FRAME_WORDS	2
+/* A bucket that has a row at each byte. */
+#define DENSE		0x7e00u
+/* Frames for the loop, which loses registers; and the outermost ones, which need one of these. */
+#define PLAIN		(DENSE + (1u << KUW_BUCKET_SHIFT))
+#define LAST		0x8000u
+#define NR_LAST		6
+/* So many rules that those of the bucket have the longest codes. */
+#define RULES		8000
 
 static void put_expr(struct buf *p, u8 op, u32 reg, const struct buf *e)
 {
@@ -85,6 +93,36 @@ static void shape_expressions(struct buf *p)
 	put_saves(p);
 }
 
+/* A row at each byte, each with a rule of its own. */
+static void shape_dense(struct buf *p)
+{
+	u32 i;
+
+	shape_saves(p);
+	for (i = 1; i < PLAIN - DENSE; i++) {
+		buf_uint(p, DW_CFA_advance_loc | 1, 1);
+		buf_uint(p, DW_CFA_offset_extended_sf, 1);
+		buf_uleb(p, 3);
+		buf_sleb(p, 8 * (s64)i - 13);
+	}
+}
+
+/* Rules that are met before those of the shape. */
+static void put_rules(struct buf *b, const struct cie_spec *spec, u32 cie)
+{
+	struct buf p = { 0 };
+	u32 i;
+
+	for (i = 0; i < RULES; i++) {
+		buf_uint(&p, DW_CFA_offset_extended_sf, 1);
+		buf_uleb(&p, 3);
+		buf_sleb(&p, -100000 - (s64)i);
+		buf_uint(&p, DW_CFA_advance_loc | 1, 1);
+	}
+	build_fde(b, spec, cie, BUILD_TEXT, DENSE, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+}
+
 /* mem[rsp], over and over, across two words. */
 static void shape_loop(struct buf *p)
 {
@@ -125,7 +163,9 @@ static const struct shape {
 	{ "faults", shape_faults, "15 registers saved where nothing can be read" },
 	{ "expressions", shape_expressions, "the same, the CFA by an expression" },
 	{ "padded", shape_padded, "four registers by expressions of padded numbers" },
-	{ "restart", shape_expressions, "the same, and the last frame needs another register" },
+	{ "restart", shape_expressions, "expressions, and the last frames need another register" },
+	{ "restart-saves", shape_saves, "15 registers saved, and the last frames need another one" },
+	{ "restart-dense", shape_dense, "the same, with a row at each byte, and 8,000 other rules" },
 	{ "loop", shape_loop, "an expression that reads for ever" },
 	{ "ahead", shape_usual, "code without a rule that branches, and does not return" },
 	{ "ahead-faults", shape_usual, "code without a rule that loads what cannot be read" },
@@ -151,28 +191,44 @@ static int read_text(u64 addr, u64 *word)
 	return -EFAULT;
 }
 
+/* Return: where the @i-th caller of a walk is that starts again, as late as it may. */
+static u32 restarting(u32 i, bool dense)
+{
+	if (i + 1 < KUW_MAX_REDONE)
+		return dense ? PLAIN - 6 + i % 5 : 16 + 16 * i;
+	return i < KUNWIND_MAX_FRAMES - NR_LAST ? PLAIN + 16 : LAST + 16;
+}
+
 static void walk(const struct shape *shape)
 {
 	const struct cie_spec spec = { .data_align = 1 };
+	const bool dense = shape->put == shape_dense;
+	const bool restarts = !strncmp(shape->name, "restart", strlen("restart"));
+	const u32 start = dense ? DENSE : 0, end = restarts ? PLAIN : BUILD_TEXT_LEN;
 	struct buf b = { 0 }, p = { 0 };
-	/* The outermost frames are in the rest. */
-	u32 len = strcmp(shape->name, "restart") ? BUILD_TEXT_LEN : 0x7f00;
 	struct synth *s;
 	u32 word, cie;
 
 	shape->put(&p);
 	cie = build_cie(&b, &spec);
-	build_fde(&b, &spec, cie, BUILD_TEXT, len, (struct prog){ p.bytes, p.len });
+	if (dense)
+		put_rules(&b, &spec, cie);
+	build_fde(&b, &spec, cie, BUILD_TEXT + start, end - start, (struct prog){ p.bytes, p.len });
 	/* The walk has not followed rbx, and starts again. */
-	if (len < BUILD_TEXT_LEN)
-		build_fde(&b, &spec, cie, BUILD_TEXT + len, BUILD_TEXT_LEN - len,
+	if (restarts) {
+		build_fde(&b, &spec, cie, BUILD_TEXT + PLAIN, LAST - PLAIN,
+			  PROG(DW_CFA_def_cfa_offset, 16, DW_CFA_offset_extended_sf, 16, 0x78));
+		build_fde(&b, &spec, cie, BUILD_TEXT + LAST, BUILD_TEXT_LEN - LAST,
 			  PROG(DW_CFA_def_cfa, KUW_RBX, 16));
+	}
 	s = synth_new(&b);
 	/* Return addresses all differ: nothing is known of them. Each is 16-aligned,
 	 * which costs a look at the text.
 	 */
 	for (word = 0; word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
 		s->stack[word + 1] = SYNTH_IP(16 + 16 * word);
+	for (word = 0; restarts && word + 1 < SYNTH_WORDS; word += FRAME_WORDS)
+		s->stack[word + 1] = SYNTH_IP(restarting(word / FRAME_WORDS, dense));
 	/* Each frame pointer leads to the next, and no return address to known code. */
 	if (!strcmp(shape->name, "ahead"))
 		code = 0x0074007400740074;	/* je, of what follows it */
@@ -188,7 +244,7 @@ static void walk(const struct shape *shape)
 	kuw_port_elsewhere = read_text;
 	has_text = strcmp(shape->name, "no-text");
 	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, KUNWIND_MAX_FRAMES, &s->result);
-	printf("%-12s %5u frames, %s, %u faults\n", shape->name, s->result.count,
+	printf("%-14s %5u frames, %s, %u faults\n", shape->name, s->result.count,
 	       stop_name(s->result.stop), faults);
 	synth_free(s);
 	buf_free(&p);
@@ -207,6 +263,6 @@ int main(int argc, char **argv)
 	}
 	printf("usage: worst SHAPE\n\nWalks a stack that is made to take long.\n\n");
 	for (i = 0; i < ARRAY_SIZE(shapes); i++)
-		printf("  %-12s %s\n", shapes[i].name, shapes[i].what);
+		printf("  %-14s %s\n", shapes[i].name, shapes[i].what);
 	return argc == 2 ? 2 : 0;
 }
