@@ -197,56 +197,52 @@ static void remember_refusal(const struct kw_identity *id, size_t bytes)
 	spin_unlock(&kw_cache_lock);
 }
 
-/* Whether the budget would refuse the table again, as far as that is remembered. */
-static bool is_refused(const struct kw_identity *id, const struct kw_owner *owner)
+/* Whether a table is known to have more bytes than @room. */
+static bool is_refused(const struct kw_identity *id, size_t room)
 {
 	u32 place = hash(id, REFUSED_BITS);
-	size_t bytes = 0;
+	bool ret;
 
 	spin_lock(&kw_cache_lock);
-	if (!memcmp(&refused[place].id, id, sizeof(*id)))
-		bytes = refused[place].bytes;
+	ret = !memcmp(&refused[place].id, id, sizeof(*id)) && refused[place].bytes > room;
 	spin_unlock(&kw_cache_lock);
-	return bytes && bytes > kw_budget_room(owner);
+	return ret;
 }
 
-/* Fill @t, which no other task can find yet. Return: 0 also if the bytes give no table. */
-static int compile(struct kw_table *t, struct kw_source *src)
+/* Compile @t, which no other task can find yet, and charge it. */
+static int compile(struct kw_table *t, const struct kw_source *src)
 {
-	int ret;
+	int ret = kw_build(src, t);
 
-	src->room = kw_budget_room(src->owner);
-	ret = kw_build(src, t);
 	if (!ret && !kw_table_charge(t, t->table->bytes)) {
 		remember_refusal(&t->id, t->table->bytes);
 		ret = -ENOMEM;
 	}
-	if (!ret) {
+	if (ret)
+		kw_count(table_failures);
+	else
 		kw_count(table_builds);
-		return 0;
-	}
-	kvfree(t->table);
-	t->table = NULL;
-	kw_count(table_failures);
-	return kw_build_is_final(ret) ? 0 : ret;
+	return ret;
 }
 
-/* Return: a new table, which is not in the cache yet; ERR_PTR(). */
+/*
+ * Return: a new table, which is not in the cache yet, and is empty if the bytes give none;
+ * ERR_PTR().
+ */
 static struct kw_table *make(struct kw_source *src, const struct kw_identity *id,
 			     struct mem_cgroup *memcg)
 {
-	struct kw_table *t;
-	int ret;
+	struct kw_table *t = kw_table_alloc(id, src->owner, memcg);
+	int ret = -ENOMEM;
 
-	if (is_refused(id, src->owner)) {
-		kw_count(table_refusals);
-		return ERR_PTR(-ENOMEM);
-	}
-	t = kw_table_alloc(id, src->owner, memcg);
 	if (!t)
-		return ERR_PTR(-ENOMEM);
-	ret = compile(t, src);
-	if (!ret)
+		return ERR_PTR(ret);
+	src->room = kw_budget_room(src->owner);
+	if (is_refused(id, src->room))
+		kw_count(table_refusals);
+	else
+		ret = compile(t, src);
+	if (!ret || kw_build_is_final(ret))
 		return t;
 	kw_table_free(t);
 	return ERR_PTR(ret);
