@@ -255,12 +255,17 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
 	atomic_inc(&space->takers);
-	/* In execve(), before its code is mapped, its own task is about to take one of all. */
 	if (needs_snapshot(space, &bases) &&
-	    (bases.published.snap || READ_ONCE(mm->end_code)))
+	    (bases.published.snap || READ_ONCE(mm->end_code))) {
 		ret = attempt(space, mm, &taker, &bases);
-	else
+	} else {
+		/*
+		 * In execve(), before its code is mapped, its own task is about to take one of all.
+		 * Where the hooks came later, it maps nothing more, and its first walk makes it.
+		 */
+		kw_space_leave(space);
 		mmput_async(mm);
+	}
 	put_bases(&bases);
 	atomic_dec_return_release(&space->takers);
 	if (ret)
