@@ -56,7 +56,8 @@ void kw_space_describe(const struct kw_space *space,
 /*
  * Whether anonymous memory that becomes executable matters: only if it replaces
  * a mapping of the snapshot, or of one that is being taken.
- * Context: under rcu_read_lock(), mmap_lock held for writing.
+ * Context: under rcu_read_lock(), mmap_lock held for writing; with a reference, so that the snapshot
+ * stays until the mm exits.
  */
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 {
@@ -66,8 +67,7 @@ bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 	    kw_space_state(space) != KW_CURRENT)
 		return true;
 	snap = rcu_dereference(space->snap);
-	/* If the last consumer goes meanwhile, the snapshot is NULL. */
-	return snap && kw_snapshot_overlaps(snap, start, end);
+	return kw_snapshot_overlaps(snap, start, end);
 }
 
 /*
@@ -177,7 +177,7 @@ void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
  * But it cannot be on the child's stack, a copy of the caller's: a walk of that stack is right,
  * and for the next one the child takes a snapshot of its own.
  *
- * Context: under rcu_read_lock(); preemption may be off.
+ * Context: under rcu_read_lock(), with references to both; preemption may be off.
  * Return: whether the child needs no snapshot of its own.
  */
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone)
@@ -187,8 +187,8 @@ bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alon
 	const struct task_struct *mapper = READ_ONCE(parent->mapper);
 	bool whole = alone && state == KW_CURRENT && (!mapper || mapper == current);
 
-	/* If the last consumer goes meanwhile, the parent's snapshot goes, too. */
-	if (state < KW_BEHIND || !snap || !refcount_inc_not_zero(&snap->refs))
+	/* If another thread has published one since, this one may be gone. */
+	if (state < KW_BEHIND || !refcount_inc_not_zero(&snap->refs))
 		return false;
 	spare = snap;
 	raw_spin_lock(&child->lock);
