@@ -49,8 +49,6 @@ bool kw_is_wanted(kuid_t uid)
 	const struct kunwind_consumer *c;
 	bool wanted = false;
 
-	if (!kw_is_any_wanted())
-		return false;
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(c, &wanting, node) {
 		wanted = !uid_valid(c->uid) || uid_eq(c->uid, uid);
@@ -95,14 +93,6 @@ static void take_down(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(hooks_go, take_down);
 
-/* Unless there is a consumer: take the hooks down later, if there is none then either. */
-static void hooks_may_go(void)
-{
-	lockdep_assert_held(&consumers_lock);
-	if (!kw_gauge(consumers))
-		mod_delayed_work(system_long_wq, &hooks_go, kw_hooks_stay);
-}
-
 static int enlist(struct kunwind_consumer *c)
 {
 	int ret;
@@ -111,7 +101,6 @@ static int enlist(struct kunwind_consumer *c)
 		return -EINTR;
 	ret = bring_up();
 	if (ret) {
-		hooks_may_go();
 		mutex_unlock(&consumers_lock);
 		return ret;
 	}
@@ -141,7 +130,9 @@ static void delist(struct kunwind_consumer *c)
 	mutex_lock(&consumers_lock);
 	kw_gauge_sub(consumers, 1);
 	last = !kw_gauge(consumers);
-	hooks_may_go();
+	/* The hooks go later, if there is no consumer then either. */
+	if (last)
+		mod_delayed_work(system_long_wq, &hooks_go, kw_hooks_stay);
 	mutex_unlock(&consumers_lock);
 	while (last && kw_idle_evict())
 		;
