@@ -43,6 +43,12 @@ static bool is_relevant(const struct kw_space *space, const struct vm_area_struc
 	return relevant;
 }
 
+/* @task has @mm. It is current, or a child that does not run yet. */
+static struct kw_space *obtain(struct mm_struct *mm, const struct task_struct *task)
+{
+	return kw_space_obtain(mm, task->tgid, task_uid(task), true);
+}
+
 static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 {
 	struct kw_space *space;
@@ -50,7 +56,7 @@ static void note(struct vm_area_struct *vma, u64 start, u64 end, bool moved)
 	/* During execve(), the kernel maps the new stack before the mm is the task's. */
 	if (vma->vm_mm != current->mm || (current->flags & PF_KTHREAD))
 		return;
-	space = kw_space_obtain_spare(vma->vm_mm, current);
+	space = obtain(vma->vm_mm, current);
 	if (!space)
 		return;
 	if (is_relevant(space, vma, start, end)) {
@@ -142,8 +148,8 @@ static void on_fork(void *data, struct task_struct *parent,
 	    !kw_is_any_wanted())
 		return;
 	rcu_read_lock();
-	space = kw_space_obtain_spare(mm, child);
-	from = kw_space_obtain_spare(parent->mm, parent);
+	space = obtain(mm, child);
+	from = obtain(parent->mm, parent);
 	if (space) {
 		whole = from && kw_space_inherit(space, from,
 						 atomic_read(&parent->mm->mm_users) == 1);

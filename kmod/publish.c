@@ -241,8 +241,8 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 
 	if (!mmget_not_zero(mm))
 		return 0;
-	space = kw_space_obtain(mm, pid, uid);
-	if (IS_ERR_OR_NULL(space)) {
+	space = kw_space_obtain(mm, pid, uid, false);
+	if (!space) {
 		mmput_async(mm);
 		return 0;
 	}

@@ -95,10 +95,14 @@ void kw_space_put(struct kw_space *space)
 	call_rcu(&space->rcu, space_free);
 }
 
-static void unhash(struct kw_space *space)
+/* Return: false if another task has done so. */
+static bool unhash(struct kw_space *space)
 {
 	lockdep_assert_held(&spaces_lock);
+	if (hlist_unhashed(&space->node))
+		return false;
 	hlist_del_init_rcu(&space->node);
+	return true;
 }
 
 /* Give up the hash's reference to a space that the caller has removed from the hash. */
@@ -171,20 +175,25 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 /*
  * Find the space of @mm, or make one if a consumer wants @mm covered. @mm has users, and
  * belongs to the process @pid of the user @uid.
- * Context: process context, sleeps.
- * Return: a reference; NULL if no consumer wants @mm covered; ERR_PTR(-ENOMEM).
+ * Context: process context, sleeps. If @spare: of a hook, where preemption may be off.
+ * Return: a reference; NULL if no consumer wants @mm covered, if there is no memory, or no spare.
+ * Then walks say NOT_COVERED until the process maps something.
  */
-struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid)
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid, bool spare)
 {
 	struct kw_space *space = get_existing(mm, pid, uid);
 
 	if (space || !kw_is_wanted(uid))
 		return space;
-	space = kw_space_alloc();
-	return space ? find_or_add(mm, pid, uid, space, false) : ERR_PTR(-ENOMEM);
+	if (!spare) {
+		space = kw_space_alloc();
+		if (!space)
+			return NULL;
+	}
+	return find_or_add(mm, pid, uid, space, false);
 }
 
-/* The same for a consumer of @mm alone, until kw_space_unhold(). */
+/* The same for a consumer of @mm alone, until kw_space_unhold(). Return: as that; ERR_PTR(-ENOMEM). */
 struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	struct kw_space *space = kw_space_alloc();
@@ -194,33 +203,12 @@ struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid)
 	return find_or_add(mm, pid, uid, space, true);
 }
 
-/*
- * The same for hooks, without an allocation: preemption may be off. @task has @mm. It is
- * current, or a child that does not run yet.
- * Return: a reference; NULL if no consumer wants @mm covered, or if no spare is left. Then
- * walks say NOT_COVERED until the process maps something.
- */
-struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
-				       const struct task_struct *task)
-{
-	kuid_t uid = task_uid(task);
-	struct kw_space *space = get_existing(mm, task->tgid, uid);
-
-	if (space || !kw_is_wanted(uid))
-		return space;
-	return find_or_add(mm, task->tgid, uid, NULL, false);
-}
-
 void kw_space_unhold(struct kw_space *space)
 {
-	bool last = false;
+	bool last;
 
 	raw_spin_lock(&spaces_lock);
-	if (!--space->consumers && !kw_is_wanted(READ_ONCE(space->uid)) &&
-	    !hlist_unhashed(&space->node)) {
-		unhash(space);
-		last = true;
-	}
+	last = !--space->consumers && !kw_is_wanted(READ_ONCE(space->uid)) && unhash(space);
 	raw_spin_unlock(&spaces_lock);
 	if (last)
 		drop(space);
@@ -244,19 +232,18 @@ static void drop_snapshot(struct kw_space *space)
 void kw_space_exit(const struct mm_struct *mm)
 {
 	struct kw_space *space;
+	bool found = false;
 
 	/* No task can add it meanwhile, as @mm has no users any more. */
 	rcu_read_lock();
 	space = kw_space_find(mm);
+	if (space) {
+		raw_spin_lock(&spaces_lock);
+		found = unhash(space);
+		raw_spin_unlock(&spaces_lock);
+	}
 	rcu_read_unlock();
-	if (!space)
-		return;
-	raw_spin_lock(&spaces_lock);
-	space = kw_space_find(mm);
-	if (space)
-		unhash(space);
-	raw_spin_unlock(&spaces_lock);
-	if (!space)
+	if (!found)
 		return;
 	drop_snapshot(space);
 	drop(space);

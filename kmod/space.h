@@ -120,9 +120,7 @@ enum kw_state {
 
 struct kw_space *kw_space_find(const struct mm_struct *mm);
 struct kw_space *kw_space_alloc(void);
-struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid);
-struct kw_space *kw_space_obtain_spare(struct mm_struct *mm,
-				       const struct task_struct *task);
+struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid, bool spare);
 void kw_space_put(struct kw_space *space);
 void kw_space_exit(const struct mm_struct *mm);
 struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid);
