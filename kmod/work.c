@@ -80,46 +80,44 @@ static void run(struct callback_head *work)
 	finish(space);
 }
 
-/* Claim a slot for @task. Return: NULL if there is none. */
-static struct kw_slot *claim(struct kw_space *space, struct task_struct *task,
-			     u64 start, u64 end)
+/* Return: the slot of @task, or a free one if @task is NULL; NULL if there is none. */
+static struct kw_slot *slot_of(struct kw_space *space, const struct task_struct *task)
 {
 	int i;
 
-	lockdep_assert_held(&space->lock);
-	for (i = 0; i < KW_SLOTS; i++) {
-		struct kw_slot *slot = &space->slots[i];
-
-		if (slot->task)
-			continue;
-		slot->task = task;
-		slot->mapped = (struct kw_range) { start, end };
-		return slot;
-	}
+	for (i = 0; i < KW_SLOTS; i++)
+		if (space->slots[i].task == task)
+			return &space->slots[i];
 	return NULL;
 }
 
-/* Add these addresses to work that @task has queued. Return: false if there is none. */
-static bool join(struct kw_space *space, const struct task_struct *task, u64 start,
-		 u64 end)
+/*
+ * Claim a slot for @task, or add the addresses to work that it has queued. Return: a slot to
+ * queue, or NULL.
+ */
+static struct kw_slot *claim(struct kw_space *space, struct task_struct *task, u64 start,
+			     u64 end)
 {
-	int i;
+	struct kw_slot *slot = slot_of(space, task);
+	struct kw_range *mapped;
 
 	lockdep_assert_held(&space->lock);
-	for (i = 0; i < KW_SLOTS; i++) {
-		struct kw_range *mapped = &space->slots[i].mapped;
-
-		if (space->slots[i].task != task)
-			continue;
-		if (start == end)
-			return true;
-		if (mapped->start == mapped->end)
-			mapped->start = start;
+	if (!slot) {
+		slot = slot_of(space, NULL);
+		if (slot) {
+			slot->task = task;
+			slot->mapped = (struct kw_range) { start, end };
+		}
+		return slot;
+	}
+	mapped = &slot->mapped;
+	if (mapped->start == mapped->end) {
+		*mapped = (struct kw_range) { start, end };
+	} else if (start != end) {
 		mapped->start = min(mapped->start, start);
 		mapped->end = max(mapped->end, end);
-		return true;
 	}
-	return false;
+	return NULL;
 }
 
 /* Queue the work of @slot for @task, unless that is exiting. */
@@ -149,14 +147,13 @@ static void queue(struct kw_slot *slot, struct task_struct *task)
 void kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 		   u64 end)
 {
-	struct kw_slot *slot = NULL;
+	struct kw_slot *slot;
 
 	/* It fails while the module is being unloaded; then there is no consumer. */
 	if (!try_module_get(THIS_MODULE))
 		return;
 	raw_spin_lock(&space->lock);
-	if (!join(space, task, start, end))
-		slot = claim(space, task, start, end);
+	slot = claim(space, task, start, end);
 	raw_spin_unlock(&space->lock);
 	if (slot)
 		queue(slot, task);
@@ -178,7 +175,7 @@ static bool is_returning(const struct pt_regs *regs)
 /* Queue a slot of @space for current, which has its mm. Context: any but NMI. */
 static void retry(struct kw_space *space)
 {
-	struct kw_slot *slot = NULL;
+	struct kw_slot *slot;
 
 	/* It fails while the module is being unloaded; see kw_work_queue(). */
 	if (!try_module_get(THIS_MODULE))
@@ -186,8 +183,7 @@ static void retry(struct kw_space *space)
 	/* The code that this walk has interrupted may hold the lock. */
 	if (!raw_spin_trylock(&space->lock))
 		goto put_module;
-	if (!join(space, current, 0, 0))
-		slot = claim(space, current, 0, 0);
+	slot = claim(space, current, 0, 0);
 	raw_spin_unlock(&space->lock);
 	if (!slot)
 		goto put_module;
