@@ -3,17 +3,123 @@
 #include "expr.h"
 #include "arch/arch.h"
 #include "budgets.h"
-#include "op.h"
+
+/*
+ * Operators (DWARF 5 2.5), except those that are not legal in CFI (6.4.2): those that need a
+ * compilation unit, an object, a frame base, TLS or another address space, and location
+ * descriptions (DW_OP_reg, DW_OP_piece, DW_OP_stack_value ...), which give no value. DW_OP_addr
+ * is the file's address: nothing relocates .eh_frame.
+ */
+enum {
+	DW_OP_addr = 0x03, DW_OP_deref = 0x06,
+	DW_OP_const1u = 0x08, DW_OP_const1s, DW_OP_const2u, DW_OP_const2s,
+	DW_OP_const4u, DW_OP_const4s, DW_OP_const8u, DW_OP_const8s,
+	DW_OP_constu, DW_OP_consts,
+	DW_OP_dup, DW_OP_drop, DW_OP_over, DW_OP_pick, DW_OP_swap, DW_OP_rot,
+	DW_OP_abs = 0x19, DW_OP_and, DW_OP_div, DW_OP_minus, DW_OP_mod,
+	DW_OP_mul, DW_OP_neg, DW_OP_not, DW_OP_or, DW_OP_plus,
+	DW_OP_plus_uconst, DW_OP_shl, DW_OP_shr, DW_OP_shra, DW_OP_xor,
+	DW_OP_bra, DW_OP_eq, DW_OP_ge, DW_OP_gt, DW_OP_le, DW_OP_lt, DW_OP_ne,
+	DW_OP_skip,
+	DW_OP_lit0 = 0x30, DW_OP_lit31 = 0x4f,
+	DW_OP_breg0 = 0x70, DW_OP_breg31 = 0x8f,
+	DW_OP_bregx = 0x92, DW_OP_deref_size = 0x94, DW_OP_nop = 0x96,
+};
+
+/* An operator and its operands, before anything is done. */
+struct op {
+	u8 code;	/* DW_OP_* */
+	u64 operand;	/* sign-extended where it has a sign; 0 if there is none */
+	u64 reg;	/* the register that it names; 0 if it names none */
+};
+
+/*
+ * Read an operator. @word: bytes of a word. Return: whether it is known and legal in CFI, and
+ * its operands are complete.
+ */
+static bool read_op(struct kuw_cur *c, struct op *op, u32 word)
+{
+	op->code = kuw_u8(c);
+	op->operand = 0;
+	op->reg = 0;
+	switch (op->code) {
+	case DW_OP_addr:
+		op->operand = word == KUW_WORD ? kuw_u64(c) : kuw_u32(c);
+		break;
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+		op->operand = kuw_u64(c);
+		break;
+	case DW_OP_const1u:
+	case DW_OP_pick:
+		op->operand = kuw_u8(c);
+		break;
+	case DW_OP_deref_size:
+		op->operand = kuw_u8(c);
+		if (!op->operand || op->operand > word)
+			return false;
+		break;
+	case DW_OP_const1s:
+		op->operand = (s8)kuw_u8(c);
+		break;
+	case DW_OP_const2u:
+		op->operand = kuw_u16(c);
+		break;
+	case DW_OP_const2s:
+	case DW_OP_bra:
+	case DW_OP_skip:
+		op->operand = (s16)kuw_u16(c);
+		break;
+	case DW_OP_const4u:
+		op->operand = kuw_u32(c);
+		break;
+	case DW_OP_const4s:
+		op->operand = (s32)kuw_u32(c);
+		break;
+	case DW_OP_constu:
+	case DW_OP_plus_uconst:
+		op->operand = kuw_uleb(c);
+		break;
+	case DW_OP_consts:
+		op->operand = kuw_sleb(c);
+		break;
+	case DW_OP_lit0 ... DW_OP_lit31:
+		op->operand = op->code - DW_OP_lit0;
+		break;
+	case DW_OP_breg0 ... DW_OP_breg31:
+		op->reg = op->code - DW_OP_breg0;
+		op->operand = kuw_sleb(c);
+		break;
+	case DW_OP_bregx:
+		op->reg = kuw_uleb(c);
+		op->operand = kuw_sleb(c);
+		break;
+	case DW_OP_deref:
+	case DW_OP_dup ... DW_OP_over:
+	case DW_OP_swap:
+	case DW_OP_rot:
+	case DW_OP_abs ... DW_OP_plus:
+	case DW_OP_shl ... DW_OP_xor:
+	case DW_OP_eq ... DW_OP_ne:
+	case DW_OP_nop:
+		break;
+	default:
+		return false;
+	}
+	if (word != KUW_WORD)
+		op->reg = kuw_i386_reg(op->reg);
+	return kuw_good(c) && op->reg < KUW_NR_REGS;
+}
 
 bool kuw_expr_check(const u8 *bytes, u32 len, u32 word)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
-	struct kuw_op op;
+	struct op op;
 
 	if (!len || len > KUW_MAX_EXPR_BYTES)
 		return false;
 	while (kuw_left(&c))
-		if (!kuw_op_read(&c, &op, word))
+		if (!read_op(&c, &op, word))
 			return false;
 	return true;
 }
@@ -22,10 +128,10 @@ bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
 	struct kuw_loc new = *loc;
-	struct kuw_op op;
+	struct op op;
 
 	/* The operand's bits are signed for breg. */
-	if (!kuw_op_read(&c, &op, word) || op.code < DW_OP_breg0 ||
+	if (!read_op(&c, &op, word) || op.code < DW_OP_breg0 ||
 	    op.code > DW_OP_breg31 || (s64)op.operand != (s32)op.operand)
 		return false;
 	new.reg = op.reg;
@@ -33,11 +139,11 @@ bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
 	new.arg = 0;
 	new.how = KUW_REG;
 	if (kuw_left(&c)) {
-		if (!kuw_op_read(&c, &op, word) || op.code != DW_OP_deref)
+		if (!read_op(&c, &op, word) || op.code != DW_OP_deref)
 			return false;
 		new.how = KUW_MEM;
 		if (kuw_left(&c)) {
-			if (!kuw_op_read(&c, &op, word) || op.code != DW_OP_plus_uconst ||
+			if (!read_op(&c, &op, word) || op.code != DW_OP_plus_uconst ||
 			    op.operand > 255 || kuw_left(&c))
 				return false;
 			new.arg = op.operand;
@@ -117,7 +223,7 @@ u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
 	u64 stack[KUW_EXPR_STACK], top;
-	struct kuw_op op;
+	struct op op;
 	bool bad = false;
 	u32 n = 0;
 
@@ -130,7 +236,7 @@ u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 		if (!regs->steps)
 			return KUNWIND_STOP_EXPR_BUDGET;
 		regs->steps--;
-		if (!kuw_op_read(&c, &op, regs->word))
+		if (!read_op(&c, &op, regs->word))
 			return KUNWIND_STOP_EXPR_BAD;
 		switch (op.code) {
 		case DW_OP_addr:
