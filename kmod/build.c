@@ -45,7 +45,6 @@ struct build {
 	struct kuw_elf_file file;
 	struct kuw_area piece;
 	struct kuw_elf elf;
-	struct kuw_image image;
 	struct kuw_compile compile;
 };
 
@@ -236,10 +235,7 @@ static int compile(struct build *b)
 	struct kuw_compile *c = &b->compile;
 	int ret;
 
-	b->image.elf = &b->elf;
-	b->image.eh_frame = b->eh_frame;
-	b->image.gopclntab = b->gopclntab;
-	kuw_compile_init(c, &b->image);
+	kuw_compile_init(c, &b->elf, b->eh_frame, b->gopclntab);
 	while ((ret = kuw_compile_step(c)) > 0) {
 		int error = interrupted(b->src);
 

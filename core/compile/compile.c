@@ -57,15 +57,6 @@ static int run(struct kuw_compile *c)
 	return 0;
 }
 
-static struct kuw_section section(const struct kuw_elf *elf, const struct kuw_range *range,
-				  const u8 *bytes)
-{
-	return (struct kuw_section){
-		.bytes = bytes, .len = bytes ? range->len : 0,
-		.word = elf->word, .vaddr = range->vaddr,
-	};
-}
-
 /* All that goes from one phase to another is set here. */
 static void wire(struct kuw_compile *c)
 {
@@ -84,24 +75,27 @@ static void wire(struct kuw_compile *c)
 	c->encode.place = &c->place;
 }
 
-void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image)
+void kuw_compile_init(struct kuw_compile *c, const struct kuw_elf *elf, const u8 *eh_frame,
+		      const u8 *gopclntab)
 {
-	const struct kuw_elf *elf = image->elf;
 	struct kuw_scan *s = &c->scan;
 	u32 i;
 
 	memset(c, 0, sizeof(*c));
 	wire(c);
 	s->elf = elf;
-	s->eh_frame = section(elf, &elf->eh_frame, image->eh_frame);
+	s->eh_frame = (struct kuw_section){
+		.bytes = eh_frame, .len = eh_frame ? elf->eh_frame.len : 0,
+		.word = elf->word, .vaddr = elf->eh_frame.vaddr,
+	};
 	s->base = ~0ULL;
 	for (i = 0; i < elf->nr_segments; i++)
 		s->base = min_t(u64, s->base, elf->segments[i].vaddr);
 	/* Aligned, so that an offset is as aligned as its address. */
 	s->base &= -(u64)KUW_FDE_ALIGN;
 	c->intern.word = elf->word;
-	if (image->gopclntab && elf->word == KUW_WORD) {
-		c->gopclntab.bytes = image->gopclntab;
+	if (gopclntab && elf->word == KUW_WORD) {
+		c->gopclntab.bytes = gopclntab;
 		c->gopclntab.len = elf->gopclntab.len;
 	}
 	c->areas.least[KUW_AREA_FOUND] = rows_of(c);

@@ -8,7 +8,7 @@
  * The compiler allocates nothing. It works in areas that its caller provides, and asks
  * for a larger one when it needs it:
  *
- *	kuw_compile_init(&c, &image);
+ *	kuw_compile_init(&c, &elf, eh_frame, gopclntab);
  *	while ((ret = kuw_compile_step(&c)) > 0)
  *		if (ret == KUW_GROW)
  *			grow c.areas.area[c.areas.grow] to >= c.areas.grow_bytes,
@@ -31,12 +31,6 @@
 #include "encode.h"
 #include "gopclntab.h"
 
-struct kuw_image {
-	const struct kuw_elf *elf;
-	const u8 *eh_frame;
-	const u8 *gopclntab;
-};
-
 struct kuw_compile {
 	struct kuw_areas areas;
 	u32 phase;
@@ -51,7 +45,9 @@ struct kuw_compile {
 	struct kuw_encode encode;
 };
 
-void kuw_compile_init(struct kuw_compile *c, const struct kuw_image *image);
+/* @eh_frame, @gopclntab: the bytes of these sections of the file, or NULL. */
+void kuw_compile_init(struct kuw_compile *c, const struct kuw_elf *elf, const u8 *eh_frame,
+		      const u8 *gopclntab);
 
 /* Return: KUW_AGAIN, KUW_GROW, or 0; -ENODATA if there is no usable FDE; -E2BIG if a
  * limit of budgets.h is exceeded.

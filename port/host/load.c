@@ -85,18 +85,13 @@ static int grow(struct kuw_area *area, u64 bytes)
 
 int host_compile(struct host_table *t)
 {
-	struct kuw_image image = {
-		.elf = &t->elf,
-		.eh_frame = t->eh_frame,
-		.gopclntab = t->gopclntab,
-	};
 	struct kuw_compile *c = calloc(1, sizeof(*c));
 	int ret, i;
 
 	if (!c)
 		return -ENOMEM;
 	t->stage = "compile";
-	kuw_compile_init(c, &image);
+	kuw_compile_init(c, &t->elf, t->eh_frame, t->gopclntab);
 	while ((ret = kuw_compile_step(c)) > 0) {
 		if (ret != KUW_GROW)
 			continue;

@@ -129,13 +129,12 @@ static void test_far(void **state)
 /* Compile once more, by hand: the same comes out. Return: steps, except for growth. */
 static u32 steps(void)
 {
-	struct kuw_image image = { .elf = &table.elf, .eh_frame = table.eh_frame };
 	struct kuw_compile *c = malloc(sizeof(*c));
 	u32 n = 0, i;
 	int ret;
 
 	assert_non_null(c);
-	kuw_compile_init(c, &image);
+	kuw_compile_init(c, &table.elf, table.eh_frame, NULL);
 	while ((ret = kuw_compile_step(c)) > 0) {
 		struct kuw_area *area = &c->areas.area[c->areas.grow];
 

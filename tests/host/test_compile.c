@@ -569,7 +569,6 @@ static void test_flips(void **state)
 /* The caller of the compiler may stop at any request for memory. */
 static void test_no_memory(void **state)
 {
-	struct kuw_image image;
 	struct kuw_compile *c;
 	u32 allowed, grown, i;
 	int ret;
@@ -578,11 +577,10 @@ static void test_no_memory(void **state)
 		  DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 1,
 		  DW_OP_lit1));
 	compile();
-	image = (struct kuw_image){ &table.elf, table.eh_frame, NULL };
 	for (allowed = 0; ; allowed++) {
 		c = calloc(1, sizeof(*c));
 		assert_non_null(c);
-		kuw_compile_init(c, &image);
+		kuw_compile_init(c, &table.elf, table.eh_frame, NULL);
 		grown = 0;
 		while ((ret = kuw_compile_step(c)) > 0) {
 			struct kuw_area *area = &c->areas.area[c->areas.grow];
