@@ -88,15 +88,10 @@ struct func {
 	u8 flags;	/* FLAG_TOPFRAME, FLAG_SPWRITE */
 };
 
-static struct kuw_cur at(const struct kuw_gopclntab *g, u64 off)
-{
-	return kuw_cur_from(g->bytes, g->len, min_t(u64, off, U32_MAX));
-}
-
 /* Return: whether the name at @off of funcnametab starts with @len bytes of @name. */
 static bool is_named(const struct kuw_gopclntab *g, u32 off, const char *name, u32 len)
 {
-	struct kuw_cur c = at(g, (u64)g->names + off);
+	struct kuw_cur c = kuw_cur_from(g->bytes, g->len, (u64)g->names + off);
 	const u8 *bytes = kuw_bytes(&c, len);
 
 	return bytes && !memcmp(bytes, name, len);
@@ -127,7 +122,7 @@ void kuw_gopclntab_begin(struct kuw_gopclntab *g)
 
 	if (!g->len)
 		return;
-	c = at(g, 0);
+	c = kuw_cur(g->bytes, g->len);
 	magic = kuw_u32(&c);
 	/* Then two zeros, the length of instructions, and the bytes of a word. */
 	if ((magic != MAGIC_118 && magic != MAGIC_120) || kuw_u32(&c) != (KUW_WORD << 24 | 1 << 16))
@@ -155,7 +150,7 @@ void kuw_gopclntab_begin(struct kuw_gopclntab *g)
 /* Read function @i. Return: whether it can be read. */
 static bool read_func(const struct kuw_gopclntab *g, u32 i, struct func *f)
 {
-	struct kuw_cur c = at(g, g->funcs + (u64)i * FUNCTAB_ENTRY);
+	struct kuw_cur c = kuw_cur_from(g->bytes, g->len, g->funcs + (u64)i * FUNCTAB_ENTRY);
 	u32 off, next;
 
 	f->start = kuw_u32(&c);
@@ -164,7 +159,7 @@ static bool read_func(const struct kuw_gopclntab *g, u32 i, struct func *f)
 	if (!kuw_good(&c) || next < f->start)
 		return false;
 	f->len = next - f->start;
-	c = at(g, (u64)g->funcs + off);
+	c = kuw_cur_from(g->bytes, g->len, (u64)g->funcs + off);
 	kuw_u32(&c);		/* the start again */
 	f->name = kuw_u32(&c);
 	kuw_u64(&c);		/* arguments, deferreturn */
@@ -282,7 +277,8 @@ static int add_func(struct kuw_gopclntab *g, u32 i)
 	if (special == OUTERMOST)
 		ret = add_row(s, special, off, 0, false);
 	else
-		ret = add_rows(g, at(g, (u64)g->pctab + f.pcsp), special, off, len);
+		ret = add_rows(g, kuw_cur_from(g->bytes, g->len, (u64)g->pctab + f.pcsp),
+			       special, off, len);
 	return kuw_scan_end_fde(s, off, len, ret);
 }
 

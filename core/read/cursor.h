@@ -22,7 +22,7 @@ static inline struct kuw_cur kuw_cur(const u8 *bytes, u32 len)
 }
 
 /* Return: a cursor of the bytes from @pos on, of @len; a bad one if there are not as many. */
-static inline struct kuw_cur kuw_cur_from(const u8 *bytes, u32 len, u32 pos)
+static inline struct kuw_cur kuw_cur_from(const u8 *bytes, u32 len, u64 pos)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
 
