@@ -8,18 +8,12 @@
 
 /* Pointer encodings (LSB Core 10.5.1). */
 #define DW_EH_PE_absptr		0x00
-#define DW_EH_PE_uleb128	0x01
-#define DW_EH_PE_udata2		0x02
 #define DW_EH_PE_udata4		0x03
 #define DW_EH_PE_udata8		0x04
-#define DW_EH_PE_sleb128	0x09
-#define DW_EH_PE_sdata2		0x0a
 #define DW_EH_PE_sdata4		0x0b
 #define DW_EH_PE_sdata8		0x0c
 #define DW_EH_PE_pcrel		0x10
-#define DW_EH_PE_datarel	0x30
 #define DW_EH_PE_aligned	0x50
-#define DW_EH_PE_indirect	0x80
 #define DW_EH_PE_omit		0xff
 
 /* A section's bytes and where they are in memory. */
