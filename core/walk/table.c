@@ -96,12 +96,6 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 	}
 }
 
-void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
-		     struct kuw_rules *rules)
-{
-	kuw_table_expand(table, kuw_table_find(table, vaddr - table->base), rules);
-}
-
 const u8 *kuw_table_expr(const struct kuw_table *table,
 			 const struct kuw_loc *loc, u32 *len)
 {

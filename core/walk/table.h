@@ -282,10 +282,6 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off);
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		      struct kuw_rules *rules);
 
-/* Everything that the table knows about a file address. For tests and tools. */
-void kuw_table_rules(const struct kuw_table *table, u64 vaddr,
-		     struct kuw_rules *rules);
-
 /*
  * Return: the @len bytes of the expression of a loc of KUW_EXPR or KUW_EXPR_MEM, or NULL if there
  * is no such expression.

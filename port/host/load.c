@@ -160,3 +160,8 @@ void host_table_free(struct host_table *t)
 	free(t->table);
 	memset(t, 0, sizeof(*t));
 }
+
+void host_rules(const struct kuw_table *table, u64 vaddr, struct kuw_rules *rules)
+{
+	kuw_table_expand(table, kuw_table_find(table, vaddr - table->base), rules);
+}

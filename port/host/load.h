@@ -48,6 +48,9 @@ int host_load_fd(struct host_table *t, int fd);
 int host_load_file(struct host_table *t, const char *path);
 void host_table_free(struct host_table *t);
 
+/* Everything that a table knows about a file address. */
+void host_rules(const struct kuw_table *table, u64 vaddr, struct kuw_rules *rules);
+
 /**
  * struct host_space - the address map of a process, with the tables it needs
  * @map: the map

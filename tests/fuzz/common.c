@@ -288,7 +288,7 @@ void fuzz_table(const struct host_table *t)
 	for (k = 0; k < nr_layouts; k++)
 		make_space(&spaces[k], table, k);
 	for (off = 0; off < table->span; off += step) {
-		kuw_table_rules(table, table->base + off, &rules);
+		host_rules(table, table->base + off, &rules);
 		if (rules.kind == KUW_RULES_NONE)
 			continue;
 		check_loc(table, &rules.cfa);
@@ -302,8 +302,8 @@ void fuzz_table(const struct host_table *t)
 		for (k = i & 1; k < nr_layouts; k += 2)
 			walk_from(&spaces[k], host_cache(&cache),
 				  spaces[k].ra[i % spaces[k].nr_ra], i);
-	kuw_table_rules(table, table->base + table->span, &rules);
+	host_rules(table, table->base + table->span, &rules);
 	must(rules.kind == KUW_RULES_NONE);
-	kuw_table_rules(table, table->base - 1, &rules);
+	host_rules(table, table->base - 1, &rules);
 	must(rules.kind == KUW_RULES_NONE);
 }

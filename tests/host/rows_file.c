@@ -142,7 +142,7 @@ static bool same_at(struct work *w, const struct eq_row *want, u64 addr,
 	bool same = true;
 	int reason;
 
-	kuw_table_rules(w->table.table, addr, &rules);
+	host_rules(w->table.table, addr, &rules);
 	if (rules.kind == KUW_RULES_NONE) {
 		reason = whole_row_reason(want);
 		if (reason >= 0) {
@@ -191,7 +191,7 @@ static bool same_go_at(struct work *w, const struct eq_row *want, u64 addr, bool
 	struct eq_row have = { .word = want->word };
 	char a[200], b[200];
 
-	kuw_table_rules(w->table.table, addr, &rules);
+	host_rules(w->table.table, addr, &rules);
 	if (rules.kind == KUW_RULES_NONE) {
 		partial[ROWS_GO_SP] = true;
 		return true;
@@ -218,12 +218,12 @@ static bool same_between(struct work *w, u64 first, u64 last)
 	struct kuw_rules rules, more;
 	u64 addr;
 
-	kuw_table_rules(w->table.table, first, &rules);
+	host_rules(w->table.table, first, &rules);
 	/* Long rows: where buckets and blocks begin and end. */
 	for (addr = first + 1; addr < last; addr++) {
 		if (addr - first > 64 && (addr + 2) % 256 > 3)
 			continue;
-		kuw_table_rules(w->table.table, addr, &more);
+		host_rules(w->table.table, addr, &more);
 		if (memcmp(&rules, &more, sizeof(rules))) {
 			print_example(w, addr, "row", "goes on", "another");
 			return false;
@@ -285,7 +285,7 @@ static void compare_gap(struct work *w, u64 start, u64 end)
 	for (i = 0; i < 3; i++) {
 		if (probes[i] < start + PADDING || probes[i] >= end)
 			continue;
-		kuw_table_rules(w->table.table, probes[i], &rules);
+		host_rules(w->table.table, probes[i], &rules);
 		if (rules.kind == KUW_RULES_NONE)
 			continue;
 		w->stats->gap_rules++;

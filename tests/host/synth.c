@@ -67,7 +67,7 @@ struct kuw_rules synth_rules(const struct host_table *t, u64 off)
 {
 	struct kuw_rules rules;
 
-	kuw_table_rules(t->table, BUILD_TEXT + off, &rules);
+	host_rules(t->table, BUILD_TEXT + off, &rules);
 	return rules;
 }
 

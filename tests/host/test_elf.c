@@ -64,9 +64,9 @@ static void check_good(void)
 	assert_int_equal(table.elf.eh_frame.vaddr, BUILD_EH);
 	assert_int_equal(table.table->nr_fdes, 2);
 	assert_int_equal(table.table->nr_bad, 0);
-	kuw_table_rules(table.table, BUILD_TEXT + 0x2f, &rules);
+	host_rules(table.table, BUILD_TEXT + 0x2f, &rules);
 	assert_int_equal(rules.kind, KUW_RULES_FRAME);
-	kuw_table_rules(table.table, BUILD_TEXT + 0x40, &rules);
+	host_rules(table.table, BUILD_TEXT + 0x40, &rules);
 	assert_int_equal(rules.kind, KUW_RULES_NONE);
 }
 

@@ -150,7 +150,7 @@ static struct kuw_rules rules_at(s32 off)
 {
 	struct kuw_rules rules;
 
-	kuw_table_rules(table.table, GO_TEXT + (u64)(s64)off, &rules);
+	host_rules(table.table, GO_TEXT + (u64)(s64)off, &rules);
 	return rules;
 }
 

@@ -180,7 +180,7 @@ static int show_address(const struct host_table *t, const struct options *option
 		cfi = dwarf_getcfi_elf(elf);
 	if (cfi && dwarf_cfi_addrframe(cfi, options->address, &frame))
 		frame = NULL;
-	kuw_table_rules(t->table, options->address, &rules);
+	host_rules(t->table, options->address, &rules);
 	if (rules.kind != KUW_RULES_NONE)
 		compare(t->table, &rules, frame, answers);
 	if (json) {
