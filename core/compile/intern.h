@@ -14,12 +14,10 @@
 /* The number of the rule of addresses that no FDE covers. */
 #define KUW_RULE_NONE	0
 
-#define KUW_NO_SAVES	(~0u)
-
 /* The rules of all registers. kuw_rank() sets what is not the key. */
 struct kuw_regset {
 	struct kuw_loc reg[KUW_NR_REGS]; /* the key */
-	u32 saves;		/* its index in the table, or KUW_NO_SAVES */
+	u32 saves;		/* its index in the table, plus 1; 0 if it has none */
 };
 
 /* A rule. The key is all before @uses. */

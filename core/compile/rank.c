@@ -104,17 +104,15 @@ static void make_rules(struct kuw_rank *r)
 	struct kuw_ruleset *rule;
 	u32 i, kind;
 
-	for (i = 0; i < r->scan->intern->nr_regs; i++)
-		sets[i].saves = KUW_NO_SAVES;
 	for (i = 1; i < r->scan->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		regs = &sets[rule->regs];
 		if (plain_rule(r, rule, regs) &&
-		    (regs->saves != KUW_NO_SAVES || r->nr_saves < KUW_MAX_SAVES)) {
-			if (regs->saves == KUW_NO_SAVES)
-				regs->saves = r->nr_saves++;
+		    (regs->saves || r->nr_saves < KUW_MAX_SAVES)) {
+			if (!regs->saves)
+				regs->saves = ++r->nr_saves;
 			kind = rule->cfa.reg == KUW_RSP ? KUW_KIND_RSP : KUW_KIND_RBP;
-			rule->bits = kuw_rule_plain(kind, rule->cfa.off / word, regs->saves,
+			rule->bits = kuw_rule_plain(kind, rule->cfa.off / word, regs->saves - 1,
 						    saved_word(r, regs->reg[KUW_RBP])).bits;
 		} else {
 			kind = regs->reg[KUW_RA].how == KUW_UNDEF ? KUW_KIND_END : KUW_KIND_EXT;
@@ -147,8 +145,8 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 	u32 i;
 
 	for (i = 0; i < r->scan->intern->nr_regs; i++)
-		if (sets[i].saves != KUW_NO_SAVES)
-			plain_regs(r, &sets[i], &saves[sets[i].saves]);
+		if (sets[i].saves)
+			plain_regs(r, &sets[i], &saves[sets[i].saves - 1]);
 	table->rules[0].bits = KUW_KIND_NONE;
 	for (i = 1; i < r->scan->intern->nr_rules; i++) {
 		table->rules[i].bits = ranked(r, i)->bits;
