@@ -122,7 +122,7 @@ int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len)
 		reg[i] = (struct kuw_loc){ .how = KUW_SAME, .target = i };
 	reg[KUW_RA].how = KUW_AT_CFA;
 	reg[KUW_RA].off = -(s32)in->word;
-	/* No CFA's rule is 0, so no row has the rule KUW_RULE_NONE. */
+	/* Rule 0 is for addresses that no FDE covers. No CFA's rule is 0, so no row has it. */
 	if (!kuw_area_room(in->areas, KUW_AREA_MOVES, 2 * moves) ||
 	    find_or_add(in, SETS, reg, &number) || find_or_add(in, RULES, &none, &number))
 		return -ENOSPC;

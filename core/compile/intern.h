@@ -11,9 +11,6 @@
 
 #define KUW_MIX		0xff51afd7ed558ccdULL
 
-/* The number of the rule of addresses that no FDE covers. */
-#define KUW_RULE_NONE	0
-
 /* The rules of all registers. kuw_rank() sets what is not the key. */
 struct kuw_regset {
 	struct kuw_loc reg[KUW_NR_REGS]; /* the key */
