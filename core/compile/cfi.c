@@ -18,8 +18,7 @@ enum {
 	DW_CFA_offset_extended_sf, DW_CFA_def_cfa_sf, DW_CFA_def_cfa_offset_sf,
 	DW_CFA_val_offset, DW_CFA_val_offset_sf, DW_CFA_val_expression,
 	DW_CFA_MIPS_advance_loc8 = 0x1d,
-	DW_CFA_GNU_window_save = 0x2d, DW_CFA_GNU_args_size,
-	DW_CFA_GNU_negative_offset_extended,
+	DW_CFA_GNU_args_size = 0x2e, DW_CFA_GNU_negative_offset_extended,
 	DW_CFA_advance_loc = 0x40, DW_CFA_offset = 0x80, DW_CFA_restore = 0xc0,
 };
 
@@ -342,8 +341,6 @@ static u64 extended_op(struct machine *m, u8 op)
 		/* Only exception handling needs this. */
 		kuw_uleb(in);
 		break;
-	case DW_CFA_GNU_window_save:
-		/* SPARC: register windows; arm64: signed return addresses. */
 	default:
 		fail(m, -EOPNOTSUPP);
 		break;
