@@ -14,7 +14,6 @@ enum {
 	GO_FUNCS,
 	SORT,
 	RANK,
-	PLACE_INIT,
 	PLACE,
 	LAYOUT,
 	ENCODE,
@@ -45,10 +44,8 @@ static int run(struct kuw_compile *c)
 		return kuw_sort_step(&c->sort, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
 	case RANK:
 		return kuw_rank(&c->rank);
-	case PLACE_INIT:
-		return kuw_place_init(&c->place);
 	case PLACE:
-		return kuw_place_rows(&c->place);
+		return kuw_place(&c->place);
 	case LAYOUT:
 		return kuw_encode_layout(&c->encode);
 	case ENCODE:

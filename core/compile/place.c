@@ -3,7 +3,8 @@
 #include "place.h"
 #include "budgets.h"
 
-int kuw_place_init(struct kuw_place *p)
+/* Make room, and put the first entry. Return: 0, -ENOSPC. */
+static int begin(struct kuw_place *p)
 {
 	struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	/* The first entry, each row, and a gap before each FDE. */
@@ -107,13 +108,15 @@ static const u32 *right_of(const struct kuw_item *fdes, u32 i, const u32 *found)
 	return first;
 }
 
-int kuw_place_rows(struct kuw_place *p)
+int kuw_place(struct kuw_place *p)
 {
 	struct kuw_item *fde, first, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
 	const u32 enough = p->nr_rows + KUW_BATCH_ROWS;
 	u32 budget = KUW_BATCH_FDES;
 
+	if (!p->nr_entries && begin(p))
+		return -ENOSPC;
 	for (; p->pos < p->scan->nr_fdes; p->pos++) {
 		if (!budget-- || p->nr_rows >= enough)
 			return KUW_AGAIN;

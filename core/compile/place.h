@@ -29,10 +29,7 @@ struct kuw_place {
 	u32 last_rule;
 };
 
-/* Make room. Return: 0, -ENOSPC. */
-int kuw_place_init(struct kuw_place *p);
-
-/* Put the rows of a batch of FDEs. Return: 0, KUW_AGAIN. */
-int kuw_place_rows(struct kuw_place *p);
+/* Put the rows of a batch of FDEs. Return: 0, KUW_AGAIN, -ENOSPC. */
+int kuw_place(struct kuw_place *p);
 
 #endif /* KUW_PLACE_H */
