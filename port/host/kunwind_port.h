@@ -9,7 +9,6 @@
 #ifndef KUNWIND_PORT_H
 #define KUNWIND_PORT_H
 
-#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,14 +25,9 @@ typedef __s32 s32;
 typedef __s64 s64;
 
 #define U8_MAX		((u8)~0U)
-#define S8_MAX		((s8)(U8_MAX >> 1))
-#define S8_MIN		((s8)(-S8_MAX - 1))
 #define U16_MAX		((u16)~0U)
-#define S16_MAX		((s16)(U16_MAX >> 1))
-#define S16_MIN		((s16)(-S16_MAX - 1))
 #define U32_MAX		((u32)~0U)
 #define S32_MAX		((s32)(U32_MAX >> 1))
-#define S32_MIN		((s32)(-S32_MAX - 1))
 #define U64_MAX		((u64)~0ULL)
 #define S64_MAX		((s64)(U64_MAX >> 1))
 #define S64_MIN		((s64)(-S64_MAX - 1))
@@ -46,14 +40,11 @@ typedef __s64 s64;
 #define __always_inline	inline __attribute__((__always_inline__))
 #endif
 #define kuw_port_uninitialized
-#define __packed	__attribute__((__packed__))
-#define __aligned(x)	__attribute__((__aligned__(x)))
 #define __maybe_unused	__attribute__((__unused__))
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define ALIGN(x, a)	(((x) + ((a) - 1)) & ~((__typeof__(x))(a) - 1))
 #define min_t(t, a, b)	((t)(a) < (t)(b) ? (t)(a) : (t)(b))
 #define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
-#define BUILD_BUG_ON(x)	static_assert(!(x), "BUILD_BUG_ON: " #x)
 
 /* A program attacks nobody but itself. */
 #define kuw_port_index(index, size)	((void)(size), (index))
@@ -88,11 +79,6 @@ static inline void put_unaligned_le16(u16 v, void *p)
 }
 
 static inline void put_unaligned_le32(u32 v, void *p)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
-static inline void put_unaligned_le64(u64 v, void *p)
 {
 	memcpy(p, &v, sizeof(v));
 }
