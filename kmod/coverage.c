@@ -56,8 +56,8 @@ void kw_space_describe(const struct kw_space *space,
 /*
  * Whether anonymous memory that becomes executable matters: only if it replaces
  * a mapping of the snapshot, or of one that is being taken.
- * Context: under rcu_read_lock(), mmap_lock held for writing; with a reference, so that the snapshot
- * stays until the mm exits.
+ * Context: under rcu_read_lock(), mmap_lock held for writing; with a reference, so that the
+ * snapshot stays until the mm exits.
  */
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 {

@@ -23,9 +23,10 @@ static bool goes_on(const struct kuw_result *result)
 }
 
 /*
- * Walk from the @claimed registers, or from those that the kernel saved if they are NULL. The result
- * is true if the registers are. Leave out the @skip innermost frames, in pieces of KUNWIND_MAX_FRAMES: in
- * a stack of a million frames, the walk must yield the CPU, and stop if the process is killed.
+ * Walk from the @claimed registers, or from those that the kernel saved if they are NULL. The
+ * result is true if the registers are. Leave out the @skip innermost frames, in pieces of
+ * KUNWIND_MAX_FRAMES: in a stack of a million frames, the walk must yield the CPU, and stop if the
+ * process is killed.
  * Return: 0; -EINTR after a fatal signal.
  */
 static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32 capacity,

@@ -193,7 +193,10 @@ struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid, bo
 	return find_or_add(mm, pid, uid, space, false);
 }
 
-/* The same for a consumer of @mm alone, until kw_space_unhold(). Return: as that; ERR_PTR(-ENOMEM). */
+/*
+ * The same for a consumer of @mm alone, until kw_space_unhold(). Return: a reference;
+ * ERR_PTR(-ENOMEM).
+ */
 struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	struct kw_space *space = kw_space_alloc();
