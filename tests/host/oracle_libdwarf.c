@@ -54,7 +54,9 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct oracle_fde *a = pa, *b = pb;
 
-	return a->start < b->start ? -1 : a->start > b->start;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->off < b->off ? -1 : a->off > b->off;
 }
 
 /* Return: whether the augmentation of the FDE's CIE has an "S". */
@@ -104,6 +106,7 @@ static int list_fdes(struct oracle *o, Dwarf_Error *err)
 			return DW_DLV_ERROR;
 		o->fdes[i].start = low;
 		o->fdes[i].end = low + len;
+		o->fdes[i].off = fde_off;
 		o->fdes[i].fde = o->list[i];
 		o->fdes[i].signal = is_signal(o, cie);
 	}

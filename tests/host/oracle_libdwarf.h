@@ -8,10 +8,11 @@
 
 struct oracle;
 
-/* One FDE: the addresses from @start to below @end. */
+/* One FDE, at @off of the section: the addresses from @start to below @end. */
 struct oracle_fde {
 	uint64_t start;
 	uint64_t end;
+	uint64_t off;
 	void *fde;
 	bool signal;
 };
@@ -32,7 +33,7 @@ void oracle_close(struct oracle *o);
 bool oracle_may_set_cfa_reg(struct oracle *o, const struct oracle_fde *fde,
 			    unsigned int reg);
 
-/* All FDEs, sorted by start. */
+/* All FDEs, sorted by start, and by offset where that is the same. */
 const struct oracle_fde *oracle_fdes(const struct oracle *o, uint64_t *count);
 
 /**

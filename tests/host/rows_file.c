@@ -4,7 +4,8 @@
  * registers, at the first and the last address of every row.
  *
  * Where FDEs overlap, a lookup finds the one with the largest start: what others
- * say there does not count. Between FDEs a table must know nothing, except for the
+ * say there does not count. Of those with one start, it finds the first of the file,
+ * or the last one if the first reaches into the next one. Between FDEs a table must know nothing, except for the
  * padding between two functions.
  */
 #include <elf.h>
@@ -305,18 +306,37 @@ static bool in_segment(const struct work *w, u64 addr)
 	return false;
 }
 
+/*
+ * Return: of the FDEs from @first to before @end, which start at one address, the one that holds;
+ * the next one starts at @next. Empty ones do not count.
+ */
+static const struct oracle_fde *right_of(const struct oracle_fde *first,
+					 const struct oracle_fde *end, u64 next)
+{
+	const struct oracle_fde *last = end - 1;
+
+	while (first < last && first->end == first->start)
+		first++;
+	while (first < last && last->end == last->start)
+		last--;
+	return first->end > next ? last : first;
+}
+
 static void compare_fdes(struct work *w)
 {
 	const struct oracle_fde *fdes;
-	uint64_t count, i, next, covered = 0;
+	uint64_t count, i, end, next, covered = 0;
 
 	fdes = oracle_fdes(w->oracle, &count);
-	for (i = 0; i < count; i++) {
-		const struct oracle_fde *fde = &fdes[i];
+	for (i = 0; i < count; i = end) {
+		const struct oracle_fde *fde;
 
+		for (end = i + 1; end < count && fdes[end].start == fdes[i].start; end++)
+			;
+		next = end < count ? fdes[end].start : U64_MAX;
+		fde = right_of(fdes + i, fdes + end, next);
 		w->fde = fde;
-		w->stats->fdes++;
-		next = i + 1 < count ? fdes[i + 1].start : U64_MAX;
+		w->stats->fdes += end - i;
 		if (fde->start == fde->end)
 			continue;
 		if (!in_segment(w, fde->start)) {
