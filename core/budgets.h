@@ -79,8 +79,9 @@
  * tried twice (by the loop, too). The frame that reaches the limit is still finished.
  */
 #define KUW_MAX_FAULTS		128
-/* A walk starts again if a rule needs a register that its loop has not followed, after as many
- * frames at most that were none for the loop. Each may take 2,900 instructions once more.
+/* A walk starts again if a rule needs a register that its loop has not followed. It does so only if
+ * as many frames at most had a rule that the loop cannot apply: each may take 2,900 instructions
+ * once more.
  */
 #define KUW_MAX_REDONE		384
 /* Frames of one walk that a signal interrupted, without the innermost; seen: 2. The list of

@@ -98,10 +98,11 @@ static struct kw_slot *slot_of(struct kw_space *space, const struct task_struct 
 static struct kw_slot *claim(struct kw_space *space, struct task_struct *task, u64 start,
 			     u64 end)
 {
-	struct kw_slot *slot = slot_of(space, task);
 	struct kw_range *mapped;
+	struct kw_slot *slot;
 
 	lockdep_assert_held(&space->lock);
+	slot = slot_of(space, task);
 	if (!slot) {
 		slot = slot_of(space, NULL);
 		if (slot) {

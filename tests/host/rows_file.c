@@ -5,8 +5,8 @@
  *
  * Where FDEs overlap, a lookup finds the one with the largest start: what others
  * say there does not count. Of those with one start, it finds the first of the file,
- * or the last one if the first reaches into the next one. Between FDEs a table must know nothing, except for the
- * padding between two functions.
+ * or the last one if the first reaches into the next one. Between FDEs a table must
+ * know nothing, except for the padding between two functions.
  */
 #include <elf.h>
 #include <fcntl.h>
