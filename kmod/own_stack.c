@@ -22,11 +22,19 @@ static bool goes_on(const struct kuw_result *result)
 	       result->stop == KUNWIND_STOP_MAX_FRAMES;
 }
 
+/* From the @claimed registers, or from those that the kernel saved. */
+static void walk_from(const struct pt_regs *claimed, struct kuw_state *pieces, u64 *frames,
+		      u32 capacity, struct kuw_result *result)
+{
+	if (claimed)
+		kw_walk_claimed(claimed, pieces, frames, capacity, result);
+	else
+		kw_walk(NULL, pieces, frames, capacity, result);
+}
+
 /*
- * Walk from the @claimed registers, or from those that the kernel saved if they are NULL. The
- * result is true if the registers are. Leave out the @skip innermost frames, in pieces of
- * KUNWIND_MAX_FRAMES: in a stack of a million frames, the walk must yield the CPU, and stop if the
- * process is killed.
+ * Walk without the @skip innermost frames, in pieces of KUNWIND_MAX_FRAMES: in a stack
+ * of a million frames, the walk must yield the CPU, and stop if the process is killed.
  * Return: 0; -EINTR after a fatal signal.
  */
 static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32 capacity,
@@ -38,7 +46,8 @@ static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32
 	kuw_state_start(&pieces, regs,
 			user_64bit_mode((struct pt_regs *)regs) ? KUW_WORD : KUW_I386_WORD);
 	while (skip) {
-		kw_walk(claimed, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES), result);
+		walk_from(claimed, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES),
+			  result);
 		skip -= min(skip, result->count);
 		if (!goes_on(result)) {
 			result->count = 0;
@@ -49,7 +58,7 @@ static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32
 			return -EINTR;
 		cond_resched();
 	}
-	kw_walk(claimed, &pieces, frames, capacity, result);
+	walk_from(claimed, &pieces, frames, capacity, result);
 	return 0;
 }
 
@@ -61,7 +70,8 @@ static int walk(const struct pt_regs *claimed, u32 *skip, u64 *frames, u32 capac
 {
 	u32 behind = *skip;
 
-	kw_walk(claimed, NULL, frames, min_t(u32, behind + capacity, KUNWIND_MAX_FRAMES), result);
+	walk_from(claimed, NULL, frames, min_t(u32, behind + capacity, KUNWIND_MAX_FRAMES),
+		  result);
 	if (behind && result->stop == KUNWIND_STOP_MAX_FRAMES) {
 		*skip = 0;
 		return walk_behind(claimed, behind, frames, capacity, result);

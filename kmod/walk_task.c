@@ -33,7 +33,8 @@ DEFINE_STATIC_CALL_RET0(may_read_user, nmi_uaccess_okay);
 
 /*
  * The arguments of a walk, on the stack of kw_walk(). @pieces is the state of a walk in
- * pieces, or NULL. @other is the task to walk; NULL for current.
+ * pieces, or NULL. @other is the task to walk; NULL for current. @claimed: the registers are
+ * what the program says.
  */
 struct walk {
 	const struct task_struct *other;
@@ -42,6 +43,7 @@ struct walk {
 	u64 *frames;
 	u32 capacity;
 	struct kuw_result *result;
+	bool claimed;
 };
 
 static void set_empty(struct kuw_result *result, u32 stop)
@@ -191,7 +193,7 @@ static u64 walk_user(const struct walk *w)
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	}
 	preempt_enable();
-	if (w->result->count == 1 && kw_registers_are_new(regs) &&
+	if (w->result->count == 1 && !w->claimed && kw_registers_are_new(regs) &&
 	    (w->result->stop == KUNWIND_STOP_NOT_COVERED ||
 	     w->result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
 		w->result->stop = KUNWIND_STOP_COMPLETE;
@@ -218,7 +220,7 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 	    u32 capacity, struct kuw_result *result)
 {
 	const struct pt_regs *saved = task_pt_regs(current);
-	const struct walk w = { NULL, regs ?: saved, pieces, frames, capacity, result };
+	const struct walk w = { NULL, regs ?: saved, pieces, frames, capacity, result, false };
 
 	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
 		set_empty(result, KUNWIND_STOP_NO_USER);
@@ -234,13 +236,25 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 }
 
 /*
+ * The same from registers that the program names: general registers of any values; all others are
+ * those that the kernel saved. The result is true if the registers are. Context: a system call.
+ */
+u64 kw_walk_claimed(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
+		    u32 capacity, struct kuw_result *result)
+{
+	const struct walk w = { NULL, regs, pieces, frames, capacity, result, true };
+
+	return walk_user(&w);
+}
+
+/*
  * The same for @task, on no CPU, to which the caller holds a reference, from its user registers
  * @regs. Current has its mm, or is a kernel thread that uses it. Context: process context.
  */
 u64 kw_walk_other(const struct task_struct *task, const struct pt_regs *regs, u64 *frames,
 		  u32 capacity, struct kuw_result *result)
 {
-	const struct walk w = { task, regs, NULL, frames, capacity, result };
+	const struct walk w = { task, regs, NULL, frames, capacity, result, false };
 
 	if (task->flags & PF_USER_WORKER) {
 		set_empty(result, KUNWIND_STOP_NO_USER);
