@@ -143,8 +143,8 @@ is empty. Each guest is new: changes outside build/guest are lost.
 
 exit status: CMD's; 124 after the timeout; 125 if kunwind's own set-up failed; 130 after Ctrl-C.
 
-run.sh needs root. Without it, run.sh starts itself again through sudo. `test host`, `test hostile-traces`, `test formats`, `test steps` and
-`bench host` need root only to install missing packages.
+run.sh needs root. Without it, run.sh starts itself again through sudo. `test host`, `test hostile-traces`, `test formats` and `bench host`
+need root only to install missing packages.
 
 All files are made below build/. Downloads are kept in build/cache, or in $KUNWIND_CACHE. `sudo rm -rf build` removes everything, except
 packages that were missing here and, after --native, lttng-modules below /lib/modules.
@@ -201,7 +201,7 @@ prepare() {
 	case "$1 ${2-}" in
 	'test host' | 'test hostile-traces') needs=$NEED_HOST ;;
 	'test formats') needs=$NEED_HOST$NEED_FORMATS ;;
-	'test steps') needs=$NEED_HOST$NEED_STEPS ;;
+	'test steps') needs+=$NEED_HOST$NEED_STEPS ;;
 	'bench host') needs=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
 	'test package') needs+=$NEED_FIRMWARE ;;
 	'bench vm') needs+=$NEED_BENCH ;;
@@ -212,7 +212,7 @@ prepare() {
 		"move the repository, or choose another KUNWIND_CACHE, and run the same command again"
 	# To say what is missing needs no root.
 	[[ $NATIVE ]] || is_debian || host_needs "$needs"
-	[[ "$1 ${2-}" == @(test host|test hostile-traces|test formats|test steps|bench host) ]] || become_root "${RUN_ARGUMENTS[@]}"
+	[[ "$1 ${2-}" == @(test host|test hostile-traces|test formats|bench host) ]] || become_root "${RUN_ARGUMENTS[@]}"
 	# The native kernel's needs depend on an answer.
 	[[ $NATIVE ]] && return
 	host_needs "$needs"

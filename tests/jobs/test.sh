@@ -483,9 +483,11 @@ test_rows() {
 	say "    done in $((SECONDS - begun)) s"
 }
 
-# test_steps [MAX]: real programs, the first MAX instructions of each piece, next to a shadow stack.
+# test_steps [MAX]: real programs, the first MAX instructions of each piece, next to a shadow stack. OCaml 5 is in the guest's root.
 test_steps() {
-	local steps=$BUILD_DIR/test-host/tests/steps root=$CACHE_DIR/root-6.12-programs
+	local steps=$BUILD_DIR/test-host/tests/steps
+	VM_PROGRAMS=yes
+	setup
 	host_tools steps tests/steps
 	((STEP_STATUS == 0)) || return 0
 	if [[ ! -x $steps/steps ]]; then
@@ -493,8 +495,7 @@ test_steps() {
 		return 0
 	fi
 	say "stepping through real programs; each says what came of it"
-	[[ -e $root.stamp ]] || { root=; say "    OCaml 5 is in the root that ./run.sh test live makes, which is not here"; }
-	counted steps "$TOP_DIR/tests/steps/run-all" ${1:+--max "$1"} ${root:+--root "$root"} "$steps/steps"
+	counted steps "$TOP_DIR/tests/steps/run-all" ${1:+--max "$1"} --root "$VM_ROOT" "$steps/steps"
 }
 
 # by_build_id TRACE FOLDER: of the guest's files, those that the trace has, where only their build ID says which they are.
