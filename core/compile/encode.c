@@ -3,10 +3,10 @@
 #include "encode.h"
 #include "budgets.h"
 
-/* How many blocks the text has. */
-static u32 nr_blocks(const struct kuw_encode *en)
+/* How many buckets the text has. */
+static u32 nr_buckets(const struct kuw_encode *en)
 {
-	return ((en->place->end - 1) >> KUW_BLOCK_SHIFT) + 1;
+	return ((en->place->end - 1) >> KUW_BUCKET_SHIFT) + 1;
 }
 
 /* Return: where a part of the table is. */
@@ -29,8 +29,7 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->locs_off = take(&bytes, (u64)rank->nr_locs * sizeof(struct kuw_loc));
 	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
 	t->expr_off = take(&bytes, t->expr_len);
-	t->blocks_off = take(&bytes, nr_blocks(en) * (u64)sizeof(u32));
-	t->index_off = take(&bytes, nr_blocks(en) * (u64)KUW_INDEX_WORDS * sizeof(u16));
+	t->index_off = take(&bytes, (nr_buckets(en) + 1) * (u64)sizeof(u32));
 	t->places_off = take(&bytes, 2ULL * t->nr_places + KUW_TABLE_PAD);
 	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));
 	return ALIGN(bytes, 8);
@@ -65,7 +64,7 @@ int kuw_encode_layout(struct kuw_encode *en)
 	head.bytes = bytes;
 	en->bytes = bytes;
 	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
-	memset(table, 0, head.blocks_off);
+	memset(table, 0, head.index_off);
 	*table = head;
 	memcpy((u8 *)table + head.pairs_off, en->rank->pairs->pair, head.nr_pairs * sizeof(u32));
 	memcpy((u8 *)table + head.segments_off, en->scan->elf->segments,
@@ -81,14 +80,14 @@ int kuw_encode_layout(struct kuw_encode *en)
  * Put the entries of a bucket: low bytes, then codes. What is written too much, the next bytes
  * or the padding cover.
  */
-static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
+static void put_bucket(struct kuw_encode *en, u8 *places)
 {
 	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
 	u8 *from = places + 2 * (u64)en->at, *to = from;
 	u32 first = en->entry, end;
 
 	for (end = first; end < en->place->nr_entries; end++) {
-		if (entries[end].off >> KUW_BUCKET_SHIFT != bucket)
+		if (entries[end].off >> KUW_BUCKET_SHIFT != en->bucket)
 			break;
 		put_unaligned_le32((u8)entries[end].off * 0x01010101u, to);
 		to += kuw_code_places(entries[end].code);
@@ -101,30 +100,6 @@ static void put_bucket(struct kuw_encode *en, u32 bucket, u8 *places)
 	}
 }
 
-/* Put the entries of a block. Sparse text has many blocks without any. */
-static void put_block(struct kuw_encode *en, u16 *index, u8 *places)
-{
-	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
-	u32 start = en->at, bucket;
-
-	if (en->entry == en->place->nr_entries ||
-	    entries[en->entry].off >> KUW_BLOCK_SHIFT != en->block) {
-		memset(index, 0, KUW_INDEX_WORDS * sizeof(*index));
-		return;
-	}
-	for (bucket = 0; bucket < KUW_BUCKETS; bucket++) {
-		index[bucket] = en->at - start;
-		put_bucket(en, en->block * KUW_BUCKETS + bucket, places);
-	}
-	index[bucket] = en->at - start;
-}
-
-/* Return: how much is written: words of the index, and entries. */
-static u32 written(const struct kuw_encode *en)
-{
-	return en->block * KUW_INDEX_WORDS + en->entry;
-}
-
 static void clear(void *from, const void *to)
 {
 	memset(from, 0, (u8 *)to - (u8 *)from);
@@ -133,20 +108,20 @@ static void clear(void *from, const void *to)
 int kuw_encode_entries(struct kuw_encode *en)
 {
 	struct kuw_table *table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
-	u32 *blocks = (u32 *)((u8 *)table + table->blocks_off);
-	u16 *index = (u16 *)((u8 *)table + table->index_off);
+	u32 *index = (u32 *)((u8 *)table + table->index_off);
 	u8 *places = (u8 *)table + table->places_off;
-	const u32 enough = written(en) + KUW_BATCH_ROWS;
+	/* Words of the index, and entries. */
+	const u32 enough = en->bucket + en->entry + KUW_BATCH_ROWS;
 
-	for (; en->block < nr_blocks(en); en->block++) {
-		if (written(en) >= enough)
+	for (; en->bucket < nr_buckets(en); en->bucket++) {
+		if (en->bucket + en->entry >= enough)
 			return KUW_AGAIN;
-		blocks[en->block] = en->at;
-		put_block(en, index + en->block * KUW_INDEX_WORDS, places);
+		index[en->bucket] = en->at;
+		put_bucket(en, places);
 	}
+	index[en->bucket] = en->at;
 	/* What is after each part. */
-	clear(blocks + en->block, index);
-	clear(index + en->block * KUW_INDEX_WORDS, places);
+	clear(index + en->bucket + 1, places);
 	clear(places + 2 * (u64)en->at, (u8 *)table + en->bytes);
 	return 0;
 }

@@ -14,7 +14,7 @@ struct kuw_encode {
 	u32 bytes;			/* out: bytes of the table */
 	/* private: what is written */
 	u32 entry;
-	u32 block;
+	u32 bucket;
 	u32 at;
 };
 

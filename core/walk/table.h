@@ -3,12 +3,10 @@
  * The unwind table of one file: immutable, position-independent, one block.
  *
  * Addresses in it are offsets from @base. A row starts at an offset and holds until the
- * next one. An entry is a row, or several. Text is cut into blocks of 16 KiB, and these into
- * buckets of 256 bytes, so that of an entry's offset one byte has to be kept:
+ * next one. An entry is a row, or several. Text is cut into buckets of 256 bytes, so that of an
+ * entry's offset one byte has to be kept:
  *
- *	u32 blocks[]	of each block: how many entries start before it
- *	u16 index[]	of each block: how many of its entries start before each of its buckets,
- *			and before its end
+ *	u32 index[]	how many places come before each bucket, and before the end
  *	per bucket of n entries:
  *		u8 low[n]	low bytes of the entries' offsets, ascending
  *		u8 code[n]	their codes
@@ -37,11 +35,6 @@
 #include "rule.h"
 
 #define KUW_BUCKET_SHIFT	8
-/* The entries of a block have at most three places for each byte of text: 16 bits count them. */
-#define KUW_BLOCK_SHIFT		14
-#define KUW_BUCKETS		(1u << (KUW_BLOCK_SHIFT - KUW_BUCKET_SHIFT))
-/* Words of the index for a block. */
-#define KUW_INDEX_WORDS		(KUW_BUCKETS + 1)
 #define KUW_CODE_PAIR		128
 #define KUW_CODE_LONG		224	/* the byte before it is the number's lowest */
 #define KUW_CODE_LONGEST	255	/* two bytes before it are the number */
@@ -158,8 +151,7 @@ struct kuw_table {
 	u32 nr_fdes;		/* that it was compiled from */
 	u32 nr_bad;		/* records left out: damaged, or not expressible in a table */
 	u32 eh_frame_len;	/* bytes of .eh_frame, up to where the compiler could read it */
-	u32 blocks_off;		/* u32[] */
-	u32 index_off;		/* u16[] */
+	u32 index_off;		/* u32[] */
 	u32 places_off;		/* u8[2 * nr_places], the entries */
 	u32 pairs_off;		/* u32[nr_pairs], see kuw_pair() */
 	u32 saves_off;		/* struct kuw_saves[] */
@@ -200,8 +192,7 @@ static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
 /* The parts of a table in which look-ups search. */
 struct kuw_look {
 	const struct kuw_table *table;
-	const u32 *blocks;
-	const u16 *index;
+	const u32 *index;
 	const u8 *places;
 };
 
@@ -209,7 +200,6 @@ static inline struct kuw_look kuw_table_look(const struct kuw_table *table)
 {
 	return (struct kuw_look){
 		.table = table,
-		.blocks = kuw_table_at(table, table->blocks_off),
 		.index = kuw_table_at(table, table->index_off),
 		.places = kuw_table_at(table, table->places_off),
 	};
@@ -236,13 +226,11 @@ static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *lo
 {
 	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
 	const u32 off = kuw_port_index(offset, look->table->span);
-	const u32 block = off >> KUW_BLOCK_SHIFT, bucket = off >> KUW_BUCKET_SHIFT;
-	/* Each block before has a word more than it has buckets. */
-	const u16 *index = &look->index[bucket + block];
+	const u32 bucket = off >> KUW_BUCKET_SHIFT, start = look->index[bucket];
 
 	return (struct kuw_bucket){
-		.lows = look->places + 2 * (u64)(look->blocks[block] + index[0]),
-		.n = index[1] - index[0],
+		.lows = look->places + 2 * (u64)start,
+		.n = look->index[bucket + 1] - start,
 	};
 }
 

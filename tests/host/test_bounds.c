@@ -156,16 +156,16 @@ static u32 steps(void)
 	return n;
 }
 
-/* Blocks that have one row each, and more steps than are needed. */
+/* Few rows in much text, and more steps than are needed. */
 static void test_steps(void **state)
 {
 	u32 cie = build_cie(&eh, &usual), i;
 
 	for (i = 0; i < 200; i++)
-		put_fde(&usual, cie, i << KUW_BLOCK_SHIFT, 0x20, 16 + 8 * (i % 7));
-	assert_int_equal(compile(200 << KUW_BLOCK_SHIFT, true), 0);
+		put_fde(&usual, cie, i * 0x4000, 0x20, 16 + 8 * (i % 7));
+	assert_int_equal(compile(200 * 0x4000, true), 0);
 	for (i = 0; i < 200; i++)
-		assert_int_equal(cfa_at((i << KUW_BLOCK_SHIFT) + 0x1f),
+		assert_int_equal(cfa_at(i * 0x4000 + 0x1f),
 				 16 + 8 * (i % 7));
 	assert_true(steps() > 3);
 }
