@@ -226,10 +226,10 @@ static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *lo
 {
 	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
 	const u32 off = kuw_port_index(offset, look->table->span);
-	const u32 bucket = off >> KUW_BUCKET_SHIFT, start = look->index[bucket];
+	const u64 bucket = off >> KUW_BUCKET_SHIFT, start = look->index[bucket];
 
 	return (struct kuw_bucket){
-		.lows = look->places + 2 * (u64)start,
+		.lows = look->places + 2 * start,
 		.n = look->index[bucket + 1] - start,
 	};
 }
