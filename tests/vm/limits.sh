@@ -17,19 +17,19 @@ for number in {1..100}; do
 	cp -- "$small" "$SCRATCH/$number.small"
 done
 
-# A budget of 1 MiB, which one user wants to fill.
-ok "kunwind takes a budget of 1 MiB" reload table_budget_mb=1
+# A budget of 2 MiB, which one user wants to fill.
+ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
 exec {device}</dev/kunwind
 ok "a user maps many files" begin_mapping many "${nobody[@]}" python3 -S "$map" "$SCRATCH"/*.so
 echo "# $(figure tables) tables, $(figure table_bytes) bytes, $(figure table_refusals) refused"
 ok "some of them were refused" [ "$(figure table_refusals)" -gt 0 ]
-ok "the user has half of the budget" [ "$(figure table_bytes)" -gt $((400 << 10)) ]
-ok "and no more" [ "$(figure table_bytes)" -lt $((700 << 10)) ]
+ok "the user has half of the budget" [ "$(figure table_bytes)" -gt $((800 << 10)) ]
+ok "and no more" [ "$(figure table_bytes)" -lt $((1400 << 10)) ]
 ok "others' stacks are whole meanwhile" "$BUILT/source/tests/soak/storm" spawn 1
 ok "another user maps many files, too" begin_mapping more "${another[@]}" python3 -S "$map" "$SCRATCH"/*.small
 echo "# $(figure tables) tables, $(figure table_bytes) bytes, $(figure table_refusals) refused"
-ok "he has a quarter" [ "$(figure table_bytes)" -gt $((700 << 10)) ]
-ok "together they leave some of the budget" [ "$(figure table_bytes)" -lt $((900 << 10)) ]
+ok "he has a quarter" [ "$(figure table_bytes)" -gt $((1400 << 10)) ]
+ok "together they leave some of the budget" [ "$(figure table_bytes)" -lt $((1800 << 10)) ]
 
 # Each mapping that is replaced is an event; hooks allocate nothing, however many there are. The two users leave no room for their tables.
 replaced() {

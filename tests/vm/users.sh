@@ -102,14 +102,14 @@ end_mine() {
 # What one user has mapped first, and only another one still maps.
 ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
 exec {device}</dev/kunwind
-ok "a user maps files" map_fit mine 1 40 "${nobody[@]}"
+ok "a user maps files" map_fit mine 1 32 "${nobody[@]}"
 process=$!
 show_tables
-ok "another one maps them, too" map_fit theirs 1 40 "${another[@]}"
+ok "another one maps them, too" map_fit theirs 1 32 "${another[@]}"
 show_tables
 ok "the first one ends" end_mine "$process"
 show_tables
-ok "he can map others, as he pays for no files of the second" map_fit others 41 80 "${nobody[@]}"
+ok "he can map others, as he pays for no files of the second" map_fit others 41 72 "${nobody[@]}"
 show_tables
 end_mapping
 exec {device}<&-
