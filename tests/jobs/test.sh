@@ -486,7 +486,7 @@ test_rows() {
 # test_steps [MAX]: real programs, the first MAX instructions of each piece, next to a shadow stack. OCaml 5 is in the guest's root.
 test_steps() {
 	local steps=$BUILD_DIR/test-host/tests/steps
-	VM_PROGRAMS=yes
+	VM_PROGRAMS=yes MODULE_LOAD=''
 	setup
 	host_tools steps tests/steps
 	((STEP_STATUS == 0)) || return 0
