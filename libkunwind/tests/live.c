@@ -158,7 +158,9 @@ void live_free(struct live_stacks *stacks)
 }
 
 struct answer {
-	uint32_t stop;
+	uint16_t stop;
+	/* Of other threads. */
+	uint16_t running;
 	uint32_t proven;
 	uint64_t frames[LIVE_FRAMES];
 };

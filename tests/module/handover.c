@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A thread gets a memory of its own between two steps of a request for its stack: those
- * that look up its memory, and whether its caller may see it.
+ * A thread starts a program between two steps of a request for its stack.
  *
  * Parameters:
- *	handover	1: requests wait there until that has happened, five seconds at most.
+ *	handover	Before this step, requests wait until that has happened, five seconds at
+ *			most: kw_may_see, whether the caller may see the thread, whose memory is
+ *			looked up; kw_walk_thread, the walk. None: nowhere.
  *			Reads how many have begun to wait since then
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
+#include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -17,18 +19,17 @@
 #include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/string.h>
 #include "kunwind-test.h"
+#include "thread.h"
 
 static DEFINE_MUTEX(lock);
 /* Under lock: */
-static bool probed;
+static struct kprobe *probed;
 static atomic_t waited;
 
-/* kw_may_see(task, mm) */
-static int wait_for_execve(struct kprobe *probe, struct pt_regs *regs)
+static void wait_for_execve(struct task_struct *task, const struct mm_struct *mm)
 {
-	struct task_struct *task = (void *)regs_get_kernel_argument(regs, 0);
-	const void *mm = (void *)regs_get_kernel_argument(regs, 1);
 	int ms;
 
 	atomic_inc(&waited);
@@ -37,37 +38,53 @@ static int wait_for_execve(struct kprobe *probe, struct pt_regs *regs)
 			break;
 		mdelay(1);
 	}
+}
+
+/* kw_may_see(task, mm) */
+static int before_check(struct kprobe *probe, struct pt_regs *regs)
+{
+	wait_for_execve((void *)regs_get_kernel_argument(regs, 0),
+			(void *)regs_get_kernel_argument(regs, 1));
 	return 0;
 }
 
-static struct kprobe probe = {
-	.symbol_name = "kw_may_see",
-	.pre_handler = wait_for_execve,
+/* kw_walk_thread(request) */
+static int before_walk(struct kprobe *probe, struct pt_regs *regs)
+{
+	const struct kw_thread_stack *s = (void *)regs_get_kernel_argument(regs, 0);
+
+	wait_for_execve(s->task, s->mm);
+	return 0;
+}
+
+static struct kprobe probes[] = {
+	{ .symbol_name = "kw_may_see", .pre_handler = before_check },
+	{ .symbol_name = "kw_walk_thread", .pre_handler = before_walk },
 };
 
 void handover_stop(void)
 {
 	if (probed)
-		unregister_kprobe(&probe);
-	probed = false;
+		unregister_kprobe(probed);
+	probed = NULL;
 }
 
 static int handover_set(const char *value, const struct kernel_param *kp)
 {
-	bool on;
-	int ret = kstrtobool(value, &on);
+	int i, ret = sysfs_streq(value, "") ? 0 : -EINVAL;
 
-	if (ret)
-		return ret;
 	mutex_lock(&lock);
 	handover_stop();
-	if (on) {
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		if (!sysfs_streq(value, probes[i].symbol_name))
+			continue;
 		/* unregister_kprobe() leaves what the next registration refuses. */
-		probe.addr = NULL;
-		probe.flags = 0;
+		probes[i].addr = NULL;
+		probes[i].flags = 0;
 		atomic_set(&waited, 0);
-		ret = register_kprobe(&probe);
-		probed = !ret;
+		ret = register_kprobe(&probes[i]);
+		if (!ret)
+			probed = &probes[i];
 	}
 	mutex_unlock(&lock);
 	return ret;

@@ -2,7 +2,7 @@
 /*
  * /dev/kunwind-test: read() gives the caller's stack as a tracer gets it. Unlike an
  * ioctl of /dev/kunwind it consumes nothing, brings no map up to date, and answers
- * in any process.
+ * in any process. pread() at an offset gives the stack of the thread with that number.
  */
 #include <linux/fs.h>
 #include <linux/minmax.h>
@@ -10,16 +10,37 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/sched/task.h>
 #include <linux/uaccess.h>
 #include <kunwind/kunwind.h>
 #include <uapi/linux/kunwind.h>
 #include "kunwind-test.h"
 
 struct answer {
-	u32 stop;
+	u16 stop;
+	/* Whether another thread was on a CPU. */
+	u16 running;
 	u32 proven;
 	u64 frames[];
 };
+
+static int walk_thread(pid_t tid, struct answer *answer, u32 capacity,
+		       struct kunwind_result *result)
+{
+	struct pid *pid = find_get_pid(tid);
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	bool running = false;
+	int ret = -ESRCH;
+
+	put_pid(pid);
+	if (!task)
+		return ret;
+	ret = kunwind_walk_thread(task, answer->frames, capacity, result, &running);
+	put_task_struct(task);
+	answer->running = running;
+	return ret;
+}
 
 /* Return: the size of the answer, as long as there is room for frames in @room. */
 static ssize_t stack_read(struct file *file, char __user *to, size_t room,
@@ -27,26 +48,29 @@ static ssize_t stack_read(struct file *file, char __user *to, size_t room,
 {
 	struct kunwind_result result;
 	struct answer *answer;
-	size_t size;
 	u32 capacity;
+	ssize_t ret = 0;
 
 	if (room < sizeof(*answer))
 		return -EINVAL;
 	capacity = min_t(size_t, (room - sizeof(*answer)) / sizeof(answer->frames[0]),
 			 KUNWIND_MAX_FRAMES);
-	answer = kvmalloc(struct_size(answer, frames, capacity), GFP_KERNEL);
+	answer = kvzalloc(struct_size(answer, frames, capacity), GFP_KERNEL);
 	if (!answer)
 		return -ENOMEM;
-	kunwind_walk(NULL, answer->frames, capacity, &result);
-	answer->stop = result.stop;
-	answer->proven = result.proven;
-	size = struct_size(answer, frames, result.count);
-	if (copy_to_user(to, answer, size)) {
-		kvfree(answer);
-		return -EFAULT;
+	if (*offset)
+		ret = walk_thread(*offset, answer, capacity, &result);
+	else
+		kunwind_walk(NULL, answer->frames, capacity, &result);
+	if (!ret) {
+		answer->stop = result.stop;
+		answer->proven = result.proven;
+		ret = struct_size(answer, frames, result.count);
+		if (copy_to_user(to, answer, ret))
+			ret = -EFAULT;
 	}
 	kvfree(answer);
-	return size;
+	return ret;
 }
 
 static const struct file_operations operations = {
