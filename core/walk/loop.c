@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* See loop.h. */
+#include "loop.h"
+#include "apply.h"
+
+/* Return: whether a table covers @pc. */
+static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
+{
+	const struct kuw_mapping *m = kuw_map_find(map, pc);
+
+	in->len = 0;
+	if (!m || m->kind != KUW_MAPPING_TABLE || m->table->word != KUW_WORD)
+		return false;
+	in->look = kuw_table_look(m->table);
+	in->text = m->bias + m->table->base;
+	/* The mapping may be after the last row, or before the first. */
+	if (pc - in->text >= m->table->span)
+		return false;
+	/* @pc is in the mapping and in the text, so both differences below are positive. */
+	in->lo = (s64)(m->start - in->text) > 0 ? m->start : in->text;
+	in->len = min_t(u64, m->end - in->lo, in->text + m->table->span - in->lo) - 1;
+	return pc - in->lo < in->len;
+}
+
+/* Return: the rule at an address, or KUW_KIND_NONE if the loop cannot apply it. */
+static struct kuw_rule find_rule(struct kuw_loop *w, u64 pc)
+{
+	const struct kuw_rule none = { KUW_KIND_NONE };
+	struct kuw_cover *in = &w->in;
+	struct kuw_rule rule;
+	int called;
+
+	if (pc - in->lo >= in->len && !find_cover(w->map, pc, in))
+		return none;
+	rule = kuw_table_find(in->look.table, pc - in->text);
+	if (!kuw_rule_is_plain(rule) && kuw_rule_kind(rule) != KUW_KIND_END)
+		return none;
+	/* If the code cannot be read now, another walk may read it: keep nothing. */
+	called = kuw_is_called(pc);
+	w->faults += called < 0;
+	return called == 1 ? rule : none;
+}
+
+/* The same as look_up(), for all addresses. */
+static noinline struct kuw_rule look_closer(struct kuw_loop *w, u64 pc,
+					    struct kuw_cache_entry *entry)
+{
+	struct kuw_rule rule = find_rule(w, pc);
+
+	/* What was loaded, and what find_cover() has stored, may have been mispredicted. */
+	kuw_port_barrier();
+	if (kuw_rule_kind(rule) != KUW_KIND_NONE)
+		*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	return rule;
+}
+
+/*
+ * Return: the rule at @pc, which @entry has from now on, or KUW_KIND_NONE if the loop cannot apply
+ * it. Nearly always this calls no function, and so saves no register; and it loads nothing but the
+ * table, whatever a processor mispredicts, so it needs no barrier: one would make such a frame half
+ * again as long.
+ */
+static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry)
+{
+	const struct kuw_cover *in = &w->in;
+	struct kuw_bucket bucket;
+	struct kuw_rule rule;
+	u32 code;
+
+	if (unlikely(pc - in->lo >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
+		return look_closer(w, pc, entry);
+	bucket = kuw_bucket_of(&in->look, pc - in->text);
+	if (unlikely(bucket.n >= KUW_DENSE))
+		return look_closer(w, pc, entry);
+	code = *kuw_search(bucket, pc - in->text, 0, bucket.n).code;
+	if (unlikely(code >= KUW_CODE_PAIR))
+		return look_closer(w, pc, entry);
+	rule = in->look.table->rules[code];
+	if (unlikely(!kuw_rule_is_plain(rule)))
+		return look_closer(w, pc, entry);
+	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	return rule;
+}
+
+u32 kuw_loop_run(struct kuw_loop *w)
+{
+	struct kuw_cache_entry *entry;
+	u64 pc = w->pc, sp = w->sp, bp = w->bp, *out = w->out;
+	u64 cfa, ip, caller_bp;
+	const u64 user_end = KUW_PORT_USER_END;
+	const u32 epoch = w->epoch;
+	u32 ret = KUW_STEPPED;
+	struct kuw_rule rule;
+	s64 saved;
+
+	/* While user memory is open, no function may be called. */
+	kuw_port_open();
+	for (;;) {
+		entry = kuw_cache_at(w->entries, sp);
+		rule = entry->rule;
+		if (unlikely(entry->pc != pc || entry->epoch != epoch)) {
+			kuw_port_close();
+			rule = look_up(w, pc, entry);
+			kuw_port_reopen();
+		}
+		if (unlikely(!kuw_rule_is_plain(rule))) {
+			if (kuw_rule_kind(rule) == KUW_KIND_END)
+				ret = KUNWIND_STOP_COMPLETE;
+			break;
+		}
+		cfa = (kuw_rule_by_rbp(rule) ? bp : sp) +
+		      kuw_rule_cfa(rule, KUW_WORD);
+		saved = kuw_rule_rbp(rule, KUW_WORD);
+		caller_bp = bp;
+		/* kuw_step() finds out why: another stack, or the start of this one. */
+		if (unlikely(kuw_check_cfa(cfa, sp, KUW_WORD)) ||
+		    unlikely(kuw_port_read_open(cfa - KUW_WORD, user_end, &ip)) ||
+		    (saved && unlikely(kuw_port_read_open(cfa + saved, user_end, &caller_bp))) ||
+		    unlikely(kuw_check_ra(ip, user_end) != KUW_STEPPED))
+			break;
+		if (unlikely(out == w->last)) {
+			ret = KUNWIND_STOP_CAPACITY;
+			break;
+		}
+		*out++ = ip;
+		sp = cfa;
+		bp = caller_bp;
+		/* A return address can be the first byte of the next function
+		 * after a call that does not return.
+		 */
+		pc = ip - 1;
+	}
+	kuw_port_close();
+	w->sp = sp;
+	w->bp = bp;
+	w->pc = pc;
+	w->out = out;
+	return ret;
+}
