@@ -42,16 +42,17 @@ static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known, u32
 /*
  * In code with frame pointers, {rbp, return address} is at rbp (psABI 3.2.2). Believe it if
  * the return address is in known code; or, as between the frames of a JIT compiler, if the
- * next frame pointer is above this one.
+ * next frame pointer is above this one. No frame is behind the process's first word: the arguments
+ * and the environment are there, pointers to what is above them.
  */
 static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 {
-	u64 bp = w->regs.r[KUW_RBP], next, ra;
+	u64 bp = w->regs.r[KUW_RBP], first = kuw_port_stack_start(), next, ra;
 	u32 word = w->regs.word;
 
 	if (!(w->regs.known & 1u << KUW_RBP) ||
 	    kuw_check_cfa(bp + 2 * word, w->regs.r[KUW_RSP], word) ||
-	    bp < w->regs.r[KUW_RSP])
+	    bp < w->regs.r[KUW_RSP] || (first && bp >= first))
 		return why;
 	if (!kuw_try_word(w, bp, &next) || !kuw_try_word(w, bp + word, &ra))
 		return why;

@@ -1193,6 +1193,15 @@ static void test_near_first_word(void **state)
 	program_push(s, 0, called, called, 7, called, outer, 0, 1);
 	program_check(s, COMPLETE, TEXT_IP(8), called, outer);
 	assert_int_equal(s->result.proven, 2);
+	/* klibc's start code has the environment in rbp: pointers to strings above them. */
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 10, SYNTH_SP(20), SYNTH_SP(22));
+	program_check(s, COMPLETE, TEXT_IP(8), called, outer);
+	s->regs.r[6] = SYNTH_SP(6);
+	program_push(s, 6, SYNTH_SP(20), SYNTH_SP(22));
+	program_check(s, COMPLETE, TEXT_IP(8), called, outer);
+	program_push(s, 6, 0, 1);
+	s->regs.r[6] = 0;
 	/* Behind a jump is no caller, unless the code cannot be read. */
 	s->stack[4] = called;
 	program_check(s, COMPLETE, TEXT_IP(8), called);
