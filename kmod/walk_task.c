@@ -98,10 +98,6 @@ static void cut(const struct kw_range *ranges, int count, const u64 *frames,
 static void walk_by(const struct kw_snapshot *snap, struct kuw_rule_cache *cache,
 		    const struct walk *w)
 {
-	if (!static_call(may_read_user)()) {
-		stop_early(w, KUNWIND_STOP_CONTEXT);
-		return;
-	}
 	if (unlikely(w->pieces))
 		kuw_walk_more(w->pieces, &snap->map, w->frames, w->capacity,
 			      w->result);
@@ -161,8 +157,11 @@ static void walk_alone(struct kw_space *space, const struct walk *w)
 	}
 	pagefault_disable();
 	place->other = w->other;
-	walk_space(space, &place->cache, w);
-	if (!w->other && kw_space_is_due(space))
+	if (static_call(may_read_user)())
+		walk_space(space, &place->cache, w);
+	else
+		stop_early(w, KUNWIND_STOP_CONTEXT);
+	if (kw_space_is_due(space) && !w->other)
 		kw_work_retry(space, w->regs);
 	pagefault_enable();
 	kw_walks_leave(place);
