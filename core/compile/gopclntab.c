@@ -129,7 +129,8 @@ void kuw_gopclntab_begin(struct kuw_gopclntab *g)
 		return;
 	nr = kuw_u64(&c);
 	kuw_u64(&c);		/* files */
-	g->text = kuw_u64(&c);
+	/* The start of the text; 0 since Go 1.26. */
+	g->text = kuw_u64(&c) ?: g->scan->elf->go_text;
 	names = kuw_u64(&c);
 	kuw_u64(&c);		/* cutab */
 	kuw_u64(&c);		/* filetab */
@@ -171,8 +172,8 @@ static bool read_func(const struct kuw_gopclntab *g, u32 i, struct func *f)
 }
 
 /*
- * Newer linkers leave the start of the text to the runtime. Without C code, the file's entry point
- * is a function with a name. Otherwise nothing says it, and the functions stay unknown.
+ * If no section says where the text starts: without C code, the file's entry point is a function
+ * with a name. Otherwise the functions stay unknown.
  */
 int kuw_gopclntab_entry(struct kuw_gopclntab *g)
 {

@@ -3,7 +3,7 @@
  * The ELF reader (gABI chapters 4 and 5, LSB Core 10.6). Program headers say what is
  * mapped, and are believed only as far as the file has bytes. Section headers say where
  * .eh_frame ends, and where it is if .eh_frame_hdr does not say so. They also say where
- * .gopclntab is, as nothing else does. They may be missing.
+ * .gopclntab and .go.module are, as nothing else does. They may be missing.
  */
 #include "elf.h"
 #include "arch/arch.h"
@@ -21,6 +21,9 @@
 /* The fixed part of .eh_frame_hdr with one pointer, of 8 bytes at most. */
 #define EH_HDR_LEN	12
 
+/* The bytes of struct moduledata up to the address of the text, which is number 22 (from 0). */
+#define GO_DATA_LEN	(23 * KUW_WORD)
+
 /* One read of a file, and what one part of the file says of the others. */
 struct reader {
 	struct kuw_elf *elf;
@@ -35,6 +38,7 @@ struct reader {
 	struct kuw_range notes[KUW_MAX_NOTE_SEGMENTS];
 	u32 nr_notes;
 	struct kuw_range eh_frame_hdr;
+	struct kuw_range go_data;
 };
 
 /* ElfN_Addr, ElfN_Off, and ElfN_Xword where ELFCLASS32 has a word. */
@@ -245,20 +249,32 @@ static int read_eh_frame_hdr(struct reader *r)
 	return 0;
 }
 
-/* Where a name is among the section names: in several places if other names end with it. */
+/* Sections that unwinding needs. */
+enum section {
+	EH_FRAME,
+	GOPCLNTAB,
+	GO_DATA,
+	NR_SECTIONS,
+};
+
+static const struct {
+	const char *name;
+	u8 bytes;	/* with the zero */
+	u8 section;
+} names[] = {
+#define NAME(name, section)	{ name, sizeof(name), section }
+	NAME(".eh_frame", EH_FRAME),
+	NAME(".gopclntab", GOPCLNTAB),
+	/* The same in position-independent programs. */
+	NAME(".data.rel.ro.gopclntab", GOPCLNTAB),
+	NAME(".go.module", GO_DATA),
+};
+
+/* Where a section's name is among all names: in several places if other names end with it. */
 struct places {
 	u32 at[KUW_ELF_NAMES];
 	u32 nr;
 };
-
-/* Note the place @at if @name, of @len bytes with its zero, is next. */
-static void note_name(struct places *places, u32 at, struct kuw_cur c, const char *name, u32 len)
-{
-	const u8 *bytes = kuw_bytes(&c, len);
-
-	if (bytes && !memcmp(bytes, name, len) && places->nr < KUW_ELF_NAMES)
-		places->at[places->nr++] = at;
-}
 
 static bool is_named(const struct places *places, u32 name)
 {
@@ -270,12 +286,27 @@ static bool is_named(const struct places *places, u32 name)
 	return false;
 }
 
-/* Find the names of the sections that unwinding needs. */
-static int read_names(struct reader *r, struct places *eh_frame, struct places *gopclntab)
+/* Note the places of all names that are at the start of @c, which is at @at. */
+static void note_names(struct places *places, u32 at, struct kuw_cur c)
 {
-	static const char eh[] = ".eh_frame", go[] = ".gopclntab";
-	/* The same in position-independent programs. */
-	static const char relro[] = ".data.rel.ro.gopclntab";
+	struct places *p;
+	struct kuw_cur name;
+	const u8 *bytes;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		p = &places[names[i].section];
+		name = c;
+		bytes = kuw_bytes(&name, names[i].bytes);
+		if (bytes && !memcmp(bytes, names[i].name, names[i].bytes) &&
+		    p->nr < KUW_ELF_NAMES)
+			p->at[p->nr++] = at;
+	}
+}
+
+/* Find the names of the sections that unwinding needs. */
+static int read_names(struct reader *r, struct places *places)
+{
 	struct kuw_cur c;
 	u64 off, len;
 	int ret;
@@ -291,17 +322,14 @@ static int read_names(struct reader *r, struct places *eh_frame, struct places *
 	if (!len || !in_file(r, off, len))
 		return 0;
 	ret = piece(r, off, min_t(u64, len, KUW_MAX_NAMES), &c);
-	for (i = 0; !ret && kuw_left(&c); i++, kuw_u8(&c)) {
-		note_name(eh_frame, i, c, eh, sizeof(eh));
-		note_name(gopclntab, i, c, relro, sizeof(relro));
-		note_name(gopclntab, i, c, go, sizeof(go));
-	}
+	for (i = 0; !ret && kuw_left(&c); i++, kuw_u8(&c))
+		note_names(places, i, c);
 	return ret;
 }
 
 static int read_sections(struct reader *r)
 {
-	struct places eh_frame = { .nr = 0 }, gopclntab = { .nr = 0 };
+	struct places places[NR_SECTIONS] = { 0 };
 	struct kuw_elf *elf = r->elf;
 	bool known = elf->eh_frame.len, is_eh_frame;
 	struct kuw_range range;
@@ -310,8 +338,8 @@ static int read_sections(struct reader *r)
 	u32 i, name;
 	int ret;
 
-	ret = r->shnum ? read_names(r, &eh_frame, &gopclntab) : 0;
-	if (ret || !r->shnum || !(known || eh_frame.nr || gopclntab.nr))
+	ret = r->shnum ? read_names(r, places) : 0;
+	if (ret || !r->shnum || !(known || places[EH_FRAME].nr || places[GOPCLNTAB].nr))
 		return ret;
 	ret = piece(r, r->shoff, r->shnum * r->shdr_len, &c);
 	for (i = 0; !ret && i < r->shnum; i++) {
@@ -329,15 +357,39 @@ static int read_sections(struct reader *r)
 		 * If .eh_frame_hdr says where .eh_frame is, the section at that address says how
 		 * long it is. Otherwise the section that is named ".eh_frame" says both.
 		 */
-		is_eh_frame = known ? vaddr == elf->eh_frame.vaddr : is_named(&eh_frame, name);
+		is_eh_frame = known ? vaddr == elf->eh_frame.vaddr :
+				      is_named(&places[EH_FRAME], name);
 		if (is_eh_frame && !elf->eh_frame_exact) {
 			elf->eh_frame = range;
 			elf->eh_frame_exact = true;
-		} else if (is_named(&gopclntab, name) && size <= KUW_MAX_GOPCLNTAB) {
+		} else if (is_named(&places[GOPCLNTAB], name) && size <= KUW_MAX_GOPCLNTAB) {
 			elf->gopclntab = range;
+		} else if (is_named(&places[GO_DATA], name)) {
+			r->go_data = range;
 		}
 	}
 	return ret;
+}
+
+/*
+ * Go's struct moduledata (runtime/symtab.go), in a section of its own since Go 1.26: the address of
+ * .gopclntab, 21 words that unwinding does not need, and the address of the text. Some linkers
+ * leave these words of position-independent files to relocations.
+ */
+static int read_go_data(struct reader *r)
+{
+	struct kuw_elf *elf = r->elf;
+	struct kuw_cur c;
+	int ret;
+
+	if (!elf->gopclntab.len || r->go_data.len < GO_DATA_LEN)
+		return 0;
+	ret = piece(r, r->go_data.off, GO_DATA_LEN, &c);
+	if (ret || kuw_u64(&c) != elf->gopclntab.vaddr)
+		return ret;
+	kuw_bytes(&c, GO_DATA_LEN - 2 * KUW_WORD);
+	elf->go_text = kuw_u64(&c);
+	return 0;
 }
 
 int kuw_elf_read(struct kuw_elf *elf, struct kuw_elf_file *file)
@@ -347,7 +399,7 @@ int kuw_elf_read(struct kuw_elf *elf, struct kuw_elf_file *file)
 
 	memset(elf, 0, sizeof(*elf));
 	ret = read_head(&r) ?: read_phdrs(&r) ?: read_notes(&r) ?: read_eh_frame_hdr(&r) ?:
-	      read_sections(&r);
+	      read_sections(&r) ?: read_go_data(&r);
 	if (ret)
 		return ret;
 	return elf->eh_frame.len || elf->gopclntab.len ? 0 : -ENODATA;

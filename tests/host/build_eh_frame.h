@@ -95,6 +95,7 @@ void build_encoded(struct buf *b, u32 enc, u32 word, u64 value, u64 vaddr);
  * @hdr_entries: .eh_frame_hdr has a search table, which core/ does not read
  * @gopclntab: Go's function table, or NULL
  * @relro: that is named as in a position-independent program
+ * @go_data: what Go's data of the program's code say is the address of the text; 0: no such data
  * @text_len: bytes of text, whole pages, at most BUILD_EH - BUILD_TEXT; 0: one page
  */
 struct elf_spec {
@@ -106,8 +107,12 @@ struct elf_spec {
 	bool hdr_entries;
 	const struct buf *gopclntab;
 	bool relro;
+	u64 go_data;
 	u32 text_len;
 };
+
+/* The index of that address in struct moduledata, among words. */
+#define GO_DATA_TEXT	22
 
 /* Where a file's parts are, for the test that is to damage one. */
 struct elf_layout {
@@ -117,7 +122,8 @@ struct elf_layout {
 	u32 eh_frame_hdr;
 	u32 note;
 	u32 gopclntab;
-	u32 shdrs;	/* null, text, eh_frame, strings, gopclntab */
+	u32 go_data;
+	u32 shdrs;	/* null, text, eh_frame, strings, gopclntab, Go's data */
 	u32 nr_shdrs;
 	u32 strings;
 };

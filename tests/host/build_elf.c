@@ -8,7 +8,7 @@
 #define NOTE_LEN	36
 
 static const char strings[] =
-	"\0.text\0.eh_frame\0.eh_frame_hdr\0.note.gnu.build-id\0.shstrtab\0.data.rel.ro.gopclntab\0.gopclntab";
+	"\0.text\0.eh_frame\0.eh_frame_hdr\0.note.gnu.build-id\0.shstrtab\0.data.rel.ro.gopclntab\0.gopclntab\0.go.module";
 
 static u32 name_of(const char *section)
 {
@@ -196,6 +196,12 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 		buf_put(b, spec->gopclntab->bytes, spec->gopclntab->len);
 		buf_align(b, 8, 0);
 	}
+	if (spec->go_data) {
+		l->go_data = b->len;
+		for (i = 0; i < GO_DATA_TEXT; i++)
+			buf_uint(b, i ? 0 : l->gopclntab + delta, 8);
+		buf_uint(b, spec->go_data, 8);
+	}
 	phdrs[1].p_filesz = b->len - data;
 	phdrs[1].p_memsz = phdrs[1].p_filesz;
 
@@ -216,6 +222,11 @@ void build_elf(struct buf *b, const struct elf_spec *spec,
 			put_section(b, word, spec->relro ? ".data.rel.ro.gopclntab" : ".gopclntab",
 				    SHT_PROGBITS, SHF_ALLOC, l->gopclntab + delta, l->gopclntab,
 				    spec->gopclntab->len);
+			l->nr_shdrs++;
+		}
+		if (spec->go_data) {
+			put_section(b, word, ".go.module", SHT_PROGBITS, SHF_ALLOC,
+				    l->go_data + delta, l->go_data, 8 * GO_DATA_TEXT + 8);
 			l->nr_shdrs++;
 		}
 		ehdr.e_shoff = l->shdrs;

@@ -249,6 +249,41 @@ static void test_variants(void **state)
 	assert_int_equal(table.table->nr_fdes, 1);
 }
 
+/* Since Go 1.26, another section says where the text is. */
+static void test_text_elsewhere(void **state)
+{
+	Elf64_Shdr *section;
+
+	build(MAGIC_120);
+	/* The header says it. */
+	assert_int_equal(load_as((struct elf_spec){ .go_data = 1 }), 0);
+	check_all();
+	/* The header does not say it, nor does the entry point. */
+	set(TEXT, 0, 8);
+	set(HEADER + get_unaligned_le32(pcln.bytes + func_of(8) + 4), '-', 1);
+	assert_int_equal(load_as((struct elf_spec){ .go_data = GO_TEXT }), 0);
+	check_all();
+	/* It is about another function table, or is too short, or in no segment. */
+	file.bytes[layout.go_data] ^= 1;
+	host_table_free(&table);
+	assert_int_equal(host_load_bytes(&table, file.bytes, file.len), 0);
+	assert_int_equal(table.table->nr_fdes, 1);
+	file.bytes[layout.go_data] ^= 1;
+	section = (Elf64_Shdr *)(file.bytes + layout.shdrs) + layout.nr_shdrs - 1;
+	section->sh_size--;
+	host_table_free(&table);
+	assert_int_equal(host_load_bytes(&table, file.bytes, file.len), 0);
+	assert_int_equal(table.table->nr_fdes, 1);
+	section->sh_size++;
+	section->sh_addr = 0x1000;
+	host_table_free(&table);
+	assert_int_equal(host_load_bytes(&table, file.bytes, file.len), 0);
+	assert_int_equal(table.table->nr_fdes, 1);
+	/* The relocations say it. */
+	assert_int_equal(load_as((struct elf_spec){ .go_data = 0 }), 0);
+	assert_int_equal(table.table->nr_fdes, 1);
+}
+
 /* Files that Go's linker has not made are as if they had no such section. */
 static void test_not_go(void **state)
 {
@@ -399,6 +434,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_good, drop),
 		cmocka_unit_test_teardown(test_variants, drop),
+		cmocka_unit_test_teardown(test_text_elsewhere, drop),
 		cmocka_unit_test_teardown(test_not_go, drop),
 		cmocka_unit_test_teardown(test_short, drop),
 		cmocka_unit_test_teardown(test_damaged, drop),
