@@ -93,6 +93,10 @@
  * and pushes at most a few words. Seen: 16 below (ld.so for i386), and 32 (musl).
  */
 #define KUW_START_BYTES		64
+/* From the first word on, start code pops some, and that callee's return address is in their place.
+ * How many words it can be; seen: the first (argc). The kernel's vector is longer (AT_*).
+ */
+#define KUW_START_WORDS		32
 /* Instructions from a system call that makes a thread to the branch that only the child
  * takes; seen: 7 (clone() for i386).
  */

@@ -204,7 +204,7 @@ static bool begins_stack(struct kuw_state *w)
 		if (!kuw_try_word(w, at, &word) || may_be_caller(w, word))
 			return false;
 		at += w->regs.word;
-	} while (at < first + KUW_START_BYTES);
+	} while (at < first + KUW_START_WORDS * w->regs.word);
 	return true;
 }
 

@@ -686,8 +686,17 @@ static void test_first_word(void **state)
 	assert_int_equal(s->result.proven, 2);
 	program_push(s, first - 1, 0, P_RA(P_RSP));
 	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
-	/* What is not mapped, as far as is known, may be code nevertheless. */
+	/* Start code has popped its arguments, and has called. */
 	program_push(s, first - 1, 0, 1);
+	for (at = first; at < first + KUW_START_WORDS + 8; at++) {
+		s->stack[at] = P_RA(P_RSP);
+		if (at < first + KUW_START_WORDS)
+			program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+		else
+			program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
+		s->stack[at] = 1;
+	}
+	/* What is not mapped, as far as is known, may be code nevertheless. */
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
 	s->map->incomplete = true;
 	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
