@@ -40,7 +40,7 @@
 /* Bytes below rsp that signals leave alone (psABI x86-64 3.2.2). */
 #define KUW_RED_ZONE		128
 
-/* Functions start at multiples of this. */
+/* Most functions start at multiples of this: not those of gcc -Os, or of assembly. */
 #define KUW_FDE_ALIGN		16
 /*
  * Fewer bytes before such a function are taken for padding. musl's restorer of signals, which

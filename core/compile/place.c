@@ -22,8 +22,8 @@ static int begin(struct kuw_place *p)
 	return 0;
 }
 
-/* Put a row, of @len bytes: as an entry, or into the last one. */
-static void put(struct kuw_place *p, u32 off, u32 rule, u32 len)
+/* Put a row, of @len bytes: as an entry, or, unless it shall be @apart, into the last one. */
+static void put(struct kuw_place *p, u32 off, u32 rule, u32 len, bool apart)
 {
 	struct kuw_entry *entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
 	struct kuw_entry *last = &entries[p->nr_entries - 1];
@@ -31,7 +31,7 @@ static void put(struct kuw_place *p, u32 off, u32 rule, u32 len)
 	u32 code = rules[rule].code, both;
 
 	p->nr_rows++;
-	if (len <= KUW_PAIR_NEAR && !((off ^ last->off) >> KUW_BUCKET_SHIFT) &&
+	if (!apart && len <= KUW_PAIR_NEAR && !((off ^ last->off) >> KUW_BUCKET_SHIFT) &&
 	    (last->code | code) <= U8_MAX) {
 		both = kuw_pairs_find(p->pairs, kuw_pair(last->code, code, off - last->off));
 		if (both) {
@@ -74,18 +74,21 @@ static void put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *
 	const u32 *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
 	u32 off = fde->key, end = off + *head, stop = min_t(u32, end, fde[1].key), rule, len;
+	/* What is right behind a function's end need not be behind a call: kuw_is_called(). */
+	bool apart = off % KUW_FDE_ALIGN;
 
 	if (p->end < off && p->last_rule &&
 	    may_be_code(p, off - p->end, off, kuw_found_rule(row))) {
-		put(p, p->end, 0, off - p->end);
+		put(p, p->end, 0, off - p->end, false);
 		p->last_rule = 0;
 	}
 	for (; off < stop; row++) {
 		rule = kuw_found_rule(row);
 		len = row_len(&row, end - off);
 		/* If the previous FDE ended with the first rule of this one, its row goes on. */
-		if (rule != p->last_rule)
-			put(p, off, rule, len);
+		if (apart || rule != p->last_rule)
+			put(p, off, rule, len, apart);
+		apart = false;
 		p->last_rule = rule;
 		off += len;
 	}

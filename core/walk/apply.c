@@ -41,11 +41,11 @@ bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how)
 	return true;
 }
 
-int kuw_is_called(u64 pc)
+int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc)
 {
 	u64 ip = pc + 1, before;
 
-	if (ip & (KUW_FDE_ALIGN - 1))
+	if (ip % KUW_FDE_ALIGN && !kuw_table_starts(table, ip - text))
 		return 1;
 	if (!kuw_read_user(ip - sizeof(before), sizeof(before), &before))
 		return -EFAULT;

@@ -91,10 +91,16 @@ static inline bool kuw_has_table(const struct kuw_state *w, const struct kuw_map
 	return m->kind == KUW_MAPPING_TABLE && m->table->word == w->regs.word;
 }
 
+/* Return: the address of such a mapping's table's offset 0. */
+static inline u64 kuw_text_of(const struct kuw_mapping *m)
+{
+	return m->bias + m->table->base;
+}
+
 /* Return: the rule of an address of such a mapping; rule 0 before and after the table's text. */
 static inline struct kuw_rule kuw_rule_at(const struct kuw_mapping *m, u64 pc)
 {
-	return kuw_table_find(m->table, pc - m->bias - m->table->base);
+	return kuw_table_find(m->table, pc - kuw_text_of(m));
 }
 
 /* How a rule finds the caller's stack pointer. */
@@ -118,12 +124,13 @@ enum kuw_way {
 bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how);
 
 /*
- * Whether a call can have left the return address @pc + 1. makecontext() and the like put the
- * address of a function's first byte on a new stack. No call returns there. But a table counts
- * padding to the function before it, so the rule at @pc would be that of another function.
+ * Whether a call can have left the return address @pc + 1, in the text of @table, which starts at
+ * @text. makecontext() and the like put the address of a function's first byte on a new stack. No
+ * call returns there. But the rule at @pc would be that of the function before it, whose padding a
+ * table counts to it.
  * Return: 1 if a call can have left it, 0 if not, -EFAULT if the code cannot be read.
  */
-int kuw_is_called(u64 pc);
+int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc);
 
 /*
  * Apply a rule of @table, and follow all registers. None changes before all values are computed

@@ -36,7 +36,7 @@ static struct kuw_rule find_rule(struct kuw_loop *w, u64 pc)
 	if (!kuw_rule_is_plain(rule) && kuw_rule_kind(rule) != KUW_KIND_END)
 		return none;
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
-	called = kuw_is_called(pc);
+	called = kuw_is_called(in->look.table, in->text, pc);
 	w->faults += called < 0;
 	return called == 1 ? rule : none;
 }
@@ -65,6 +65,7 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	const struct kuw_cover *in = &w->in;
 	struct kuw_bucket bucket;
 	struct kuw_rule rule;
+	struct kuw_hit hit;
 	u32 code;
 
 	if (unlikely(pc - in->lo >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
@@ -72,8 +73,9 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	bucket = kuw_bucket_of(&in->look, pc - in->text);
 	if (unlikely(bucket.n >= KUW_DENSE))
 		return look_closer(w, pc, entry);
-	code = *kuw_search(bucket, pc - in->text, 0, bucket.n).code;
-	if (unlikely(code >= KUW_CODE_PAIR))
+	hit = kuw_search(bucket, pc - in->text, 0, bucket.n);
+	code = *hit.code;
+	if (unlikely(code >= KUW_CODE_PAIR) || unlikely(hit.last))
 		return look_closer(w, pc, entry);
 	rule = in->look.table->rules[code];
 	if (unlikely(!kuw_rule_is_plain(rule)))

@@ -319,7 +319,8 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 
 	    (!w->inner && kuw_begins_fiber(w, w->regs.r[KUW_RA])))
 		return KUNWIND_STOP_COMPLETE;
 	known_code = kuw_has_table(w, m);
-	if (!w->inner && known_code && !kuw_is_called(w->regs.r[KUW_RA] - 1))
+	if (!w->inner && known_code &&
+	    !kuw_is_called(m->table, kuw_text_of(m), w->regs.r[KUW_RA] - 1))
 		return step_uncalled(w);
 	ret = w->inner && known_code ? step_clone(w, m, why) : why;
 	if (ret == why)

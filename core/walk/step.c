@@ -64,7 +64,8 @@ u32 kuw_step(struct kuw_state *w)
 		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
 	rule = kuw_rule_at(m, pc);
 	/* The FDE of a signal frame starts a byte before its code, which nothing has called. */
-	called = w->inner || is_signal(m->table, rule) ? 1 : kuw_is_called(pc);
+	called = w->inner || is_signal(m->table, rule) ? 1 :
+		 kuw_is_called(m->table, kuw_text_of(m), pc);
 	w->faults += called < 0;
 	if (!called || kuw_rule_kind(rule) == KUW_KIND_NONE)
 		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);

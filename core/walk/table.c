@@ -41,6 +41,17 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 	return table->rules[code];
 }
 
+bool kuw_table_starts(const struct kuw_table *table, u64 off)
+{
+	const struct kuw_look look = kuw_table_look(table);
+	struct kuw_hit hit;
+
+	if (off >= table->span)
+		return false;
+	hit = search(kuw_bucket_of(&look, off), off);
+	return hit.low && *hit.low == (u8)off;
+}
+
 static void expand_saves(const struct kuw_saves *saves, s32 word,
 			 struct kuw_rules *rules)
 {

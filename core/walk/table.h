@@ -24,6 +24,9 @@
  * distances in many places, as in prologues and epilogues. All rows of a pair start in one
  * bucket, and its last row holds until the next entry.
  *
+ * A function that starts at no multiple of KUW_FDE_ALIGN starts an entry, even if the rule is the
+ * same before.
+ *
  * Look-ups read 8 bytes at a time, so there are as many after the last entry. A mispredicted one
  * goes no farther, and as a table has room for KUW_LEAST_RULES, it loads nothing else.
  */
@@ -176,17 +179,17 @@ static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
 			    index * (u32)sizeof(struct kuw_loc));
 }
 
-/*
- * Return: bit 7 of each byte that is greater than @byte. That is the carry of its sum with
- * 255 - @byte. The sums are halved, so that they cannot carry into the next byte.
- */
-static __always_inline u64 kuw_bytes_above(u64 bytes, u8 byte)
-{
-	const u64 ones = 0x0101010101010101ULL;
-	u64 rest = (u8)~byte * ones;
+#define KUW_ONES		0x0101010101010101ULL
 
-	return ((bytes & rest) + (((bytes ^ rest) >> 1) & 0x7f * ones)) &
-	       0x80 * ones;
+/*
+ * Return: bit 7 of each byte that is greater than a number, of which @rest has 255 less it in each
+ * byte. That is the carry of their sum. The sums are halved, so that they cannot carry into the
+ * next byte.
+ */
+static __always_inline u64 kuw_bytes_above(u64 bytes, u64 rest)
+{
+	return ((bytes & rest) + (((bytes ^ rest) >> 1) & 0x7f * KUW_ONES)) &
+	       0x80 * KUW_ONES;
 }
 
 /* The parts of a table in which look-ups search. */
@@ -210,6 +213,8 @@ struct kuw_hit {
 	const u8 *code;		/* where the code ends that holds */
 	/* The low byte of its entry's offset, or NULL if that starts in an earlier bucket. */
 	const u8 *low;
+	/* Whether the bucket's next entry starts at the next offset; maybe if there is none. */
+	bool last;
 };
 
 /* The low bytes of a bucket's entries, after which as many codes come. */
@@ -240,10 +245,11 @@ static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *lo
  */
 static __always_inline struct kuw_hit kuw_search(struct kuw_bucket b, u32 off, u32 count, u32 end)
 {
+	const u64 rest = (u8)~off * KUW_ONES;
 	u64 above;
 
 	for (;;) {
-		above = kuw_bytes_above(get_unaligned_le64(b.lows + count), off);
+		above = kuw_bytes_above(get_unaligned_le64(b.lows + count), rest);
 		/* A stop bit after the last low byte, so that the count ends there. */
 		if (end - count < 8)
 			above |= 0x80ULL << 8 * (end - count);
@@ -257,6 +263,7 @@ static __always_inline struct kuw_hit kuw_search(struct kuw_bucket b, u32 off, u
 	return (struct kuw_hit){
 		.code = b.lows + (count ? b.n + count : 0) - 1,
 		.low = count ? b.lows + count - 1 : NULL,
+		.last = !(u8)(b.lows[count] + rest),
 	};
 }
 
@@ -265,6 +272,9 @@ static __always_inline struct kuw_hit kuw_search(struct kuw_bucket b, u32 off, u
  * covers that.
  */
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off);
+
+/* Return: whether an entry starts at an offset from the base. */
+bool kuw_table_starts(const struct kuw_table *table, u64 off);
 
 /* Say in full what a rule of a table says. */
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,

@@ -1383,6 +1383,43 @@ static void test_no_call(void **state)
 	}
 }
 
+/* The same right behind a function, where the next one starts at no multiple of 16. */
+static void test_no_call_between(void **state)
+{
+	const struct prog last[] = {
+		/* The rule of the next one; another one; and what makes a pair of both. */
+		PROG(DW_CFA_nop),
+		PROG(DW_CFA_def_cfa_offset, 16),
+		PROG(DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 30, DW_CFA_def_cfa_offset, 8),
+	};
+	const struct cie_spec spec = { 0 };
+	const u64 end = TEXT_IP(TEXT_LEN + 0x80);
+	struct buf b = { 0 };
+	u32 i, start, cie, frame;
+
+	for (i = 0; i < ARRAY_SIZE(last); i++) {
+		for (start = 49; start < 64; start++) {
+			memset(&b, 0, sizeof(b));
+			cie = build_cie(&b, &spec);
+			build_fde(&b, &spec, cie, BUILD_TEXT, start, last[i]);
+			build_fde(&b, &spec, cie, BUILD_TEXT + start, TEXT_LEN - start,
+				  PROG(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16));
+			begin_text_by(&b);
+			frame = i == 1;
+			s->regs.ip = TEXT_IP(start);
+			s->regs.r[6] = 0;
+			program_push(s, 0, TEXT_IP(start), 0, end);
+			s->stack[1 + frame] = end;
+			memset((u8 *)&s->stack[TEXT_AT] + start - 8, 0x90, 8);
+			program_check(s, UNPROVEN, TEXT_IP(start), TEXT_IP(start));
+			assert_int_equal(s->result.proven, 2);
+			/* A call that does not return. */
+			memcpy((u8 *)&s->stack[TEXT_AT] + start - 5, "\xe8\0\0\0\0", 5);
+			program_check(s, UNPROVEN, TEXT_IP(start), TEXT_IP(start), end);
+		}
+	}
+}
+
 static int read_nops(u64 addr, u64 *word)
 {
 	*word = 0x9090909090909090;
@@ -1702,6 +1739,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_registers),
 	TEST(test_ahead_stacks),
 	TEST(test_no_call),
+	TEST(test_no_call_between),
 	TEST(test_no_call_of_expression),
 	TEST(test_unverified),
 	TEST(test_unverified_end),
