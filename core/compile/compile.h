@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The compiler makes a table from .eh_frame. It finds every FDE and runs its CFA program
- * once (DWARF 5 6.4, LSB Core 10.6). It sorts FDEs by address, ranks rules by frequency, and
- * finds pairs of rows that occur often. It puts all rows in order, and encodes them as table.h
- * says. Each phase has a struct, which says what goes in and what comes out.
+ * The compiler makes a table from .eh_frame, and from .gopclntab. It finds every FDE and runs its
+ * CFA program once (DWARF 5 6.4, LSB Core 10.6). It sorts FDEs by address, ranks rules by
+ * frequency, and finds pairs of rows that occur often. It puts all rows in order, and encodes them
+ * as table.h says. Each phase has a struct, which says what goes in and what comes out.
  *
  * The compiler allocates nothing. It works in areas that its caller provides, and asks
  * for a larger one when it needs it:
@@ -34,7 +34,7 @@
 struct kuw_compile {
 	struct kuw_areas areas;
 	u32 phase;
-	/* In the order in which they are used. */
+	/* @scan has what the function table of Go needs, too. */
 	struct kuw_intern intern;
 	struct kuw_gopclntab gopclntab;
 	struct kuw_scan scan;

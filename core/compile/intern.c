@@ -107,14 +107,14 @@ static int find_or_add(struct kuw_intern *in, enum kind kind, const void *key, u
 }
 
 /* By default a register is unchanged, and the return address is right below the CFA. */
-int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len)
+int kuw_intern_init(struct kuw_intern *in, u32 bytes)
 {
 	const struct kuw_ruleset none = { .uses = 0 };
 	u32 bits = MOVES_MIN_BITS, i, number;
 	struct kuw_loc reg[KUW_NR_REGS];
 	u64 moves;
 
-	while (bits < MOVES_MAX_BITS && (u64)BYTES_PER_MOVE << bits < eh_frame_len)
+	while (bits < MOVES_MAX_BITS && (u64)BYTES_PER_MOVE << bits < bytes)
 		bits++;
 	moves = sizeof(struct kuw_move) << bits;
 	in->move_shift = 64 - bits;

@@ -52,11 +52,11 @@ struct kuw_intern {
 };
 
 /*
- * Make the first set and the first rule, and the caches, by the size of the file's .eh_frame.
- * Set 0 says that each register is unchanged, and that the return address is right below the
- * CFA. Return: 0, -ENOSPC.
+ * Make the first set and the first rule, and the caches, for a file with so many @bytes of unwind
+ * information. Set 0 says that each register is unchanged, and that the return address is right
+ * below the CFA. Return: 0, -ENOSPC.
  */
-int kuw_intern_init(struct kuw_intern *in, u32 eh_frame_len);
+int kuw_intern_init(struct kuw_intern *in, u32 bytes);
 
 /* The same as the two functions below, for a step that @move does not have. */
 int kuw_intern_new_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 from, u32 *rule,

@@ -14,7 +14,7 @@ struct kuw_item {
 /* Bytes of a key. */
 #define KUW_SORT_BYTES	4
 
-/* All are private, and 0 before and after a sort. */
+/* All are private. @pass and @pos are 0 before and after a sort. */
 struct kuw_sort {
 	u32 pass;
 	u32 pos;

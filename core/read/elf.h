@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The reader finds what unwinding needs of an ELF file: where .eh_frame is, where the
- * executable segments are, and the build ID. It has its caller read pieces of the file, one
+ * The reader finds what unwinding needs of an ELF file: where .eh_frame and .gopclntab are, where
+ * the executable segments are, and the build ID. It has its caller read pieces of the file, one
  * at a time (gABI, LSB Core 10.6).
  */
 #ifndef KUW_ELF_H

@@ -50,7 +50,7 @@ struct kuw_cie {
 	u8 enc;			/* DW_EH_PE of the addresses in its FDEs */
 	bool augmented;		/* its FDEs have augmentation data ("z") */
 	bool signal;		/* its FDEs are signal frames ("S") */
-	u32 len;		/* bytes of its record, even if it is damaged */
+	u32 len;		/* bytes of its record; 0 if its head is damaged */
 };
 
 struct kuw_fde {
@@ -74,7 +74,7 @@ u64 kuw_read_encoded(struct kuw_cur *c, u8 enc, const struct kuw_section *sectio
 int kuw_read_record(const struct kuw_section *section, u32 pos,
 		    struct kuw_record *record);
 
-/* Return: 0, -EINVAL if it is damaged, -EOPNOTSUPP if it is for another machine. */
+/* Return: 0; -EINVAL if it is damaged; -EOPNOTSUPP if it is for another machine, or is unknown. */
 int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		  struct kuw_cie *cie);
 

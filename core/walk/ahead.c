@@ -6,7 +6,7 @@
  * the return address, whichever way led there. So any way to a ret gives that distance. The
  * walk does what the instructions on the way do (run.h), and ignores all else. It takes no
  * branch at first. Where a way ends without a ret, it continues with the last branch that it
- * has not taken. It comes to each branch once.
+ * has not taken. It comes to each branch once, and knows them by the low bits of their address.
  *
  * Where a call does not return, the way leads on into another function. Therefore a way
  * counts only if the word that its ret finds is an address that follows a call.

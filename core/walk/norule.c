@@ -251,7 +251,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 	if (!kuw_rule_is_plain(rule))
 		return why;
 	ret = kuw_apply(w, m->table, rule);
-	w->guessed = true;
+	w->guessed |= ret == KUW_STEPPED;
 	return ret;
 }
 
