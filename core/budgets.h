@@ -115,14 +115,12 @@
  * default, and each entry costs 40 bytes.
  */
 #define KUW_MAX_MAPPINGS	65536
-/* How much the compiler does before it returns to its caller, which may have to reschedule
- * or to stop: records and their bytes, FDEs to sort, rows to put in order or to encode. It
- * finishes the FDE or block that it has started, and ranks all rules at once. For a usual file,
- * that takes well below a millisecond; ranking 64,000 rules takes 4 ms.
+/* How much the compiler does before its caller may reschedule or stop it: bytes of records, items
+ * to sort, rows to put in order, entries to encode. An FDE or a function counts as so many more. It
+ * finishes the FDE that it has started, and ranks rules without a pause. For a usual file, that
+ * takes well below a millisecond; ranking 64,000 rules takes 4 ms.
  */
-#define KUW_BATCH_FDES		256
-#define KUW_BATCH_BYTES		(1u << 16)
-#define KUW_BATCH_ITEMS		(1u << 16)
-#define KUW_BATCH_ROWS		(1u << 16)
+#define KUW_BATCH		(1u << 16)
+#define KUW_FDE_WORK		256
 
 #endif /* KUW_BUDGETS_H */

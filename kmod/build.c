@@ -211,11 +211,15 @@ void kw_build_copy(void *to, const void *from, u64 bytes)
 	}
 }
 
-static int grow(struct build *b)
+static struct build *build_of(struct kuw_areas *areas)
 {
-	struct kuw_compile *c = &b->compile;
-	struct kuw_area *area = &c->areas.area[c->areas.grow];
-	u64 bytes = c->areas.grow_bytes;
+	return container_of(areas, struct build, compile.areas);
+}
+
+static int grow(struct kuw_areas *areas, u32 id, u64 bytes)
+{
+	struct kuw_area *area = &areas->area[id];
+	struct build *b = build_of(areas);
 	void *mem;
 
 	mem = area_alloc(b, bytes);
@@ -230,22 +234,20 @@ static int grow(struct build *b)
 	return 0;
 }
 
+static int pause(struct kuw_areas *areas)
+{
+	cond_resched();
+	return interrupted(build_of(areas)->src);
+}
+
 static int compile(struct build *b)
 {
 	struct kuw_compile *c = &b->compile;
-	int ret;
 
 	kuw_compile_init(c, &b->elf, b->eh_frame, b->gopclntab);
-	while ((ret = kuw_compile_step(c)) > 0) {
-		int error = interrupted(b->src);
-
-		if (!error && ret == KUW_GROW)
-			error = grow(b);
-		if (error)
-			return error;
-		cond_resched();
-	}
-	return ret;
+	c->areas.grow = grow;
+	c->areas.pause = pause;
+	return kuw_compile(c);
 }
 
 static int run(struct build *b)

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The compiler's memory. It allocates nothing: it works in areas that its caller provides,
- * and asks for a larger one when it needs it. Each area has one use.
+ * What the compiler needs of its caller: memory, and a say in how long it works. It allocates
+ * nothing: it works in areas that its caller provides, and has it grow them. Each area has one use.
  */
 #ifndef KUW_AREA_H
 #define KUW_AREA_H
 
 #include "kunwind_port.h"
-
-/* A phase returns these, 0 when it is done, or a negative errno: -ENOSPC if an area must grow. */
-#define KUW_AGAIN	1
-#define KUW_GROW	2
+#include "budgets.h"
 
 /* Each is aligned to 8 bytes. */
 enum kuw_area_id {
@@ -35,21 +32,35 @@ struct kuw_area {
 	u64 bytes;
 };
 
-/* The caller allocates and frees the areas. */
+/* The caller sets the functions, and frees the areas. */
 struct kuw_areas {
 	struct kuw_area area[KUW_NR_AREAS];
-	u32 grow;		/* after KUW_GROW: which area must grow */
-	u64 grow_bytes;		/* after KUW_GROW: to how many bytes */
+	/* Make an area larger, of @bytes. What it has stays. Return: 0, -ENOMEM. */
+	int (*grow)(struct kuw_areas *a, u32 id, u64 bytes);
+	/* Here the caller can reschedule. Return: 0; -EINTR, -ETIME to end the compilation. */
+	int (*pause)(struct kuw_areas *a);
+	/* private: */
 	u64 least[KUW_NR_AREAS]; /* what an ordinary file needs: large areas need not be copied */
+	u32 work;		/* since the last pause */
 };
 
-/* Ask for an area of @bytes, in @grow. Return: false. */
-bool kuw_area_grow(struct kuw_areas *a, u32 id, u64 bytes);
+/* Make an area larger, of @bytes at least. Return: 0, -ENOMEM. */
+int kuw_area_grow(struct kuw_areas *a, u32 id, u64 bytes);
 
-/* Return: whether an area has room for @bytes; else kuw_areas.grow asks for it. */
-static inline bool kuw_area_room(struct kuw_areas *a, u32 id, u64 bytes)
+/* Make sure that an area has room for @bytes. It may move. Return: 0, -ENOMEM. */
+static inline int kuw_area_room(struct kuw_areas *a, u32 id, u64 bytes)
 {
-	return bytes <= a->area[id].bytes || kuw_area_grow(a, id, bytes);
+	return bytes <= a->area[id].bytes ? 0 : kuw_area_grow(a, id, bytes);
+}
+
+/* So much @work was done: pause, if that is enough. Return: 0, -EINTR, -ETIME. */
+static inline int kuw_pause_after(struct kuw_areas *a, u32 work)
+{
+	a->work += work;
+	if (a->work < KUW_BATCH)
+		return 0;
+	a->work = 0;
+	return a->pause(a);
 }
 
 static inline void *kuw_area(const struct kuw_areas *a, u32 id)

@@ -207,17 +207,17 @@ static void set_expr(struct machine *m, u64 reg, u8 how)
 
 static void remember(struct machine *m)
 {
-	struct kuw_cfi *states = kuw_area(m->run->intern->areas, KUW_AREA_STATES);
+	struct kuw_areas *areas = m->run->intern->areas;
+	struct kuw_cfi *states;
+	int err = -EOPNOTSUPP;
 
-	if (m->nr_states == KUW_MAX_STATES) {
-		fail(m, -EOPNOTSUPP);
+	if (m->nr_states < KUW_MAX_STATES)
+		err = kuw_area_room(areas, KUW_AREA_STATES, (m->nr_states + 1) * sizeof(*states));
+	if (err) {
+		fail(m, err);
 		return;
 	}
-	if (!kuw_area_room(m->run->intern->areas, KUW_AREA_STATES,
-			   (m->nr_states + 1) * sizeof(*states))) {
-		fail(m, -ENOSPC);
-		return;
-	}
+	states = kuw_area(areas, KUW_AREA_STATES);
 	states[m->nr_states++] = m->cfi;
 }
 

@@ -5,53 +5,10 @@
 /* Its rows take as much room as those of an .eh_frame of this part of .gopclntab's bytes. */
 #define GO_PART	8
 
-/* The steps of the phases, in their order. */
-enum {
-	INTERN,
-	/* Go's functions come after FDEs, which are right where both start at one address. */
-	SCAN,
-	GO_ENTRY,
-	GO_FUNCS,
-	SORT,
-	RANK,
-	PLACE,
-	LAYOUT,
-	ENCODE,
-	DONE,
-};
-
 /* Bytes of an .eh_frame with as many rows. */
 static u32 rows_of(const struct kuw_compile *c)
 {
 	return c->scan.eh_frame.len + c->gopclntab.len / GO_PART;
-}
-
-/* Return: 0 when the step is done, KUW_AGAIN, -ENOSPC, or an error of kuw_compile_step(). */
-static int run(struct kuw_compile *c)
-{
-	switch (c->phase) {
-	case INTERN:
-		return kuw_intern_init(&c->intern, rows_of(c));
-	case SCAN:
-		return kuw_scan_records(&c->scan);
-	case GO_ENTRY:
-		return kuw_gopclntab_entry(&c->gopclntab);
-	case GO_FUNCS:
-		return kuw_gopclntab_funcs(&c->gopclntab);
-	case SORT:
-		if (!c->scan.nr_fdes)
-			return -ENODATA;
-		return kuw_sort_step(&c->sort, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
-	case RANK:
-		return kuw_rank(&c->rank);
-	case PLACE:
-		return kuw_place(&c->place);
-	case LAYOUT:
-		return kuw_encode_layout(&c->encode);
-	case ENCODE:
-		return kuw_encode_entries(&c->encode);
-	}
-	return 0;
 }
 
 /* All that goes from one phase to another is set here. */
@@ -97,15 +54,19 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_elf *elf, const u8
 	}
 	c->areas.least[KUW_AREA_FOUND] = rows_of(c);
 	c->areas.least[KUW_AREA_FDES] = rows_of(c) / 3;
-	kuw_scan_begin(s);
-	kuw_gopclntab_begin(&c->gopclntab);
 }
 
-int kuw_compile_step(struct kuw_compile *c)
+static int sort(struct kuw_compile *c)
 {
-	int ret = run(c);
+	if (!c->scan.nr_fdes)
+		return -ENODATA;
+	return kuw_sort(&c->sort, &c->areas, kuw_area(&c->areas, KUW_AREA_FDES), c->scan.nr_fdes);
+}
 
-	if (!ret && c->phase < DONE && ++c->phase < DONE)
-		ret = KUW_AGAIN;
-	return ret == -ENOSPC ? KUW_GROW : ret;
+/* Go's functions come after FDEs, which are right where both start at one address. */
+int kuw_compile(struct kuw_compile *c)
+{
+	return kuw_intern_init(&c->intern, rows_of(c)) ?: kuw_scan(&c->scan) ?:
+	       kuw_gopclntab(&c->gopclntab) ?: sort(c) ?: kuw_rank(&c->rank) ?:
+	       kuw_place(&c->place) ?: kuw_encode(&c->encode);
 }

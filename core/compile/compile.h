@@ -5,16 +5,10 @@
  * frequency, and finds pairs of rows that occur often. It puts all rows in order, and encodes them
  * as table.h says. Each phase has a struct, which says what goes in and what comes out.
  *
- * The compiler allocates nothing. It works in areas that its caller provides, and asks
- * for a larger one when it needs it:
- *
  *	kuw_compile_init(&c, &elf, eh_frame, gopclntab);
- *	while ((ret = kuw_compile_step(&c)) > 0)
- *		if (ret == KUW_GROW)
- *			grow c.areas.area[c.areas.grow] to >= c.areas.grow_bytes,
- *			contents kept
- *		else
- *			a good place to reschedule, or to give up
+ *	c.areas.grow = ...;
+ *	c.areas.pause = ...;
+ *	ret = kuw_compile(&c);
  *	if (!ret)
  *		c.areas.area[KUW_AREA_TABLE].mem is the table, of c.encode.bytes
  *
@@ -33,7 +27,6 @@
 
 struct kuw_compile {
 	struct kuw_areas areas;
-	u32 phase;
 	/* @scan has what the function table of Go needs, too. */
 	struct kuw_intern intern;
 	struct kuw_gopclntab gopclntab;
@@ -49,9 +42,10 @@ struct kuw_compile {
 void kuw_compile_init(struct kuw_compile *c, const struct kuw_elf *elf, const u8 *eh_frame,
 		      const u8 *gopclntab);
 
-/* Return: KUW_AGAIN, KUW_GROW, or 0; -ENODATA if there is no usable FDE; -E2BIG if a
- * limit of budgets.h is exceeded.
+/*
+ * Return: 0; -ENODATA if there is no usable FDE; -E2BIG if a limit of budgets.h is exceeded; an
+ * error of the caller's functions in @c->areas.
  */
-int kuw_compile_step(struct kuw_compile *c);
+int kuw_compile(struct kuw_compile *c);
 
 #endif /* KUW_COMPILE_H */

@@ -35,7 +35,8 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	return ALIGN(bytes, 8);
 }
 
-int kuw_encode_layout(struct kuw_encode *en)
+/* Lay out the table, and write all but its entries. Return: 0, -ENOMEM, -E2BIG. */
+static int write_head(struct kuw_encode *en)
 {
 	struct kuw_table head = {
 		.base = en->scan->base,
@@ -52,15 +53,15 @@ int kuw_encode_layout(struct kuw_encode *en)
 		.word = en->scan->eh_frame.word,
 	}, *table;
 	u64 bytes = lay_out(en, &head);
+	int ret;
 
 	/* Offsets in the table have 32 bits. */
 	if (bytes > S32_MAX)
 		return -E2BIG;
-	if (!kuw_area_room(en->scan->areas, KUW_AREA_TABLE, bytes)) {
-		/* Not a byte more: this area is the result, which stays. */
-		en->scan->areas->grow_bytes = bytes;
-		return -ENOSPC;
-	}
+	/* Not a byte more: this area is the result, which stays. */
+	ret = en->scan->areas->grow(en->scan->areas, KUW_AREA_TABLE, bytes);
+	if (ret)
+		return ret;
 	head.bytes = bytes;
 	en->bytes = bytes;
 	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
@@ -105,19 +106,25 @@ static void clear(void *from, const void *to)
 	memset(from, 0, (u8 *)to - (u8 *)from);
 }
 
-int kuw_encode_entries(struct kuw_encode *en)
+int kuw_encode(struct kuw_encode *en)
 {
-	struct kuw_table *table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
-	u32 *index = (u32 *)((u8 *)table + table->index_off);
-	u8 *places = (u8 *)table + table->places_off;
-	/* Words of the index, and entries. */
-	const u32 enough = en->bucket + en->entry + KUW_BATCH_ROWS;
+	struct kuw_table *table;
+	u8 *places;
+	u32 *index, before;
+	int ret = write_head(en);
 
+	if (ret)
+		return ret;
+	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
+	index = (u32 *)((u8 *)table + table->index_off);
+	places = (u8 *)table + table->places_off;
 	for (; en->bucket < nr_buckets(en); en->bucket++) {
-		if (en->bucket + en->entry >= enough)
-			return KUW_AGAIN;
+		before = en->entry;
 		index[en->bucket] = en->at;
 		put_bucket(en, places);
+		ret = kuw_pause_after(en->scan->areas, 1 + en->entry - before);
+		if (ret)
+			return ret;
 	}
 	index[en->bucket] = en->at;
 	/* What is after each part. */

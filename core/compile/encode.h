@@ -18,10 +18,7 @@ struct kuw_encode {
 	u32 at;
 };
 
-/* Lay out the table, and write all but its entries. Return: 0, -ENOSPC, -E2BIG. */
-int kuw_encode_layout(struct kuw_encode *en);
-
-/* Write a batch of entries. Return: 0, KUW_AGAIN. */
-int kuw_encode_entries(struct kuw_encode *en);
+/* Return: 0, -E2BIG, or an error of the caller's functions. */
+int kuw_encode(struct kuw_encode *en);
 
 #endif /* KUW_ENCODE_H */

@@ -55,18 +55,20 @@ static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 /*
  * A row with @rule starts at @off: write the row before, which is now complete. For the
  * first row of an FDE, that is a row of rule 0, whose word the FDE's length replaces later.
- * Return: 0, -ENOSPC, -E2BIG.
+ * Return: 0, -ENOMEM, -E2BIG.
  */
 static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 {
 	u32 len = off - f->last_off, *word;
+	int ret;
 
 	if (f->last_rule == rule)
 		return 0;
 	if (f->nr + KUW_FOUND_ROOM > KUW_MAX_ROWS)
 		return -E2BIG;
-	if (!kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + KUW_FOUND_ROOM) * sizeof(u32)))
-		return -ENOSPC;
+	ret = kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + KUW_FOUND_ROOM) * sizeof(u32));
+	if (ret)
+		return ret;
 	word = (u32 *)kuw_area(f->areas, KUW_AREA_FOUND) + f->nr++;
 	if (len >= KUW_FOUND_LAST) {
 		word[1] = len;

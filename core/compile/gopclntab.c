@@ -114,7 +114,8 @@ static enum special special_of(const struct kuw_gopclntab *g, const struct func 
 	return special;
 }
 
-void kuw_gopclntab_begin(struct kuw_gopclntab *g)
+/* Read the header. Without one of a known version, there are no functions. */
+static void read_header(struct kuw_gopclntab *g)
 {
 	u64 nr, names, pctab, funcs;
 	struct kuw_cur c;
@@ -172,29 +173,32 @@ static bool read_func(const struct kuw_gopclntab *g, u32 i, struct func *f)
 }
 
 /*
- * If no section says where the text starts: without C code, the file's entry point is a function
- * with a name. Otherwise the functions stay unknown.
+ * Find the function where the process starts. If no section says where the text starts: without C
+ * code, the file's entry point is that function. Otherwise the functions stay unknown.
+ * Return: 0, -EINTR, -ETIME.
  */
-int kuw_gopclntab_entry(struct kuw_gopclntab *g)
+static int find_entry(struct kuw_gopclntab *g)
 {
-	u32 budget = KUW_BATCH_FDES;
+	const struct kuw_elf *elf = g->scan->elf;
 	struct func f;
+	int ret;
+	u32 i;
 
-	for (; g->pos < g->nr_funcs; g->pos++) {
-		if (!budget--)
-			return KUW_AGAIN;
-		if (!read_func(g, g->pos, &f) || !is_named(g, f.name, ENTRY, sizeof(ENTRY)))
+	for (i = 0; i < g->nr_funcs; i++) {
+		ret = kuw_pause_after(g->scan->areas, KUW_FDE_WORK);
+		if (ret)
+			return ret;
+		if (!read_func(g, i, &f) || !is_named(g, f.name, ENTRY, sizeof(ENTRY)))
 			continue;
 		if (!g->text)
-			g->text = g->scan->elf->entry - f.start;
-		g->starts = g->text + f.start == g->scan->elf->entry;
+			g->text = elf->entry - f.start;
+		g->starts = g->text + f.start == elf->entry;
 		break;
 	}
-	g->pos = 0;
 	return 0;
 }
 
-/* Add a row at @off, of a frame of @size bytes. Return: 0, -ENOSPC, -E2BIG. */
+/* Add a row at @off, of a frame of @size bytes. Return: 0, -ENOMEM, -E2BIG. */
 static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, bool saved)
 {
 	const struct kuw_loc cfa = { .how = KUW_REG, .reg = KUW_RSP, .off = size + KUW_WORD };
@@ -216,7 +220,7 @@ static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, 
 
 /*
  * Add the rows of a function that starts at offset @off of the table, from its list at @c.
- * Return: 0, -EINVAL, -ENOSPC, -E2BIG.
+ * Return: 0, -EINVAL, -ENOMEM, -E2BIG.
  */
 static int add_rows(struct kuw_gopclntab *g, struct kuw_cur c, enum special special,
 		    u32 off, u32 len)
@@ -255,7 +259,7 @@ static int add_rows(struct kuw_gopclntab *g, struct kuw_cur c, enum special spec
 	return !err && !pos ? -EINVAL : err;
 }
 
-/* Add a function, or nothing. Return: 0, -EINVAL, -ENOSPC, -E2BIG. */
+/* Add a function, or nothing. Return: 0, -EINVAL, -ENOMEM, -E2BIG. */
 static int add_func(struct kuw_gopclntab *g, u32 i)
 {
 	struct kuw_scan *s = g->scan;
@@ -283,24 +287,27 @@ static int add_func(struct kuw_gopclntab *g, u32 i)
 	return kuw_scan_end_fde(s, off, len, ret);
 }
 
-int kuw_gopclntab_funcs(struct kuw_gopclntab *g)
+int kuw_gopclntab(struct kuw_gopclntab *g)
 {
-	u32 budget = KUW_BATCH_FDES, enough = g->steps + KUW_BATCH_ROWS;
+	u32 i, before;
 	int ret;
 
-	for (; g->text && g->pos < g->nr_funcs; g->pos++) {
+	read_header(g);
+	ret = find_entry(g);
+	for (i = 0; !ret && g->text && i < g->nr_funcs; i++) {
 		/* Functions may share a list. Still, they say less than there are bytes. */
 		if (g->steps >= g->len) {
-			g->scan->nr_bad += g->nr_funcs - g->pos;
+			g->scan->nr_bad += g->nr_funcs - i;
 			break;
 		}
-		if (!budget-- || g->steps >= enough)
-			return KUW_AGAIN;
-		ret = add_func(g, g->pos);
-		if (ret == -EINVAL)
+		before = g->steps;
+		ret = add_func(g, i);
+		if (ret == -EINVAL) {
 			g->scan->nr_bad++;
-		else if (ret)
-			return ret;
+			ret = 0;
+		}
+		if (!ret)
+			ret = kuw_pause_after(g->scan->areas, KUW_FDE_WORK + g->steps - before);
 	}
-	return 0;
+	return ret;
 }

@@ -19,18 +19,14 @@ struct kuw_gopclntab {
 	u32 funcs;
 	u32 nr_funcs;
 	u32 skip;
-	u32 pos;
 	u32 steps;
 	bool starts;
 };
 
-/* Read the header. Without one of a known version, there are no functions. */
-void kuw_gopclntab_begin(struct kuw_gopclntab *g);
-
-/* Look for the function where the process starts, in a batch. Return: 0, KUW_AGAIN. */
-int kuw_gopclntab_entry(struct kuw_gopclntab *g);
-
-/* Add a batch of functions. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG. */
-int kuw_gopclntab_funcs(struct kuw_gopclntab *g);
+/*
+ * Add Go's functions: none if the section's version is unknown. Return: 0, -E2BIG, an error of the
+ * caller's functions.
+ */
+int kuw_gopclntab(struct kuw_gopclntab *g);
 
 #endif /* KUW_GOPCLNTAB_H */

@@ -71,33 +71,35 @@ static void rehash(struct kuw_intern *in)
 		*find(in, RULES, item(in, RULES, i)) = i + 1;
 }
 
-/* Return: whether the hash has room for one more of each. */
-static bool hash_room(struct kuw_intern *in)
+/* Make room in the hash for one more of each. Return: 0, -ENOMEM. */
+static int hash_room(struct kuw_intern *in)
 {
 	u32 n = max_t(u32, in->nr_regs, in->nr_rules) + 1;
+	int ret;
 
 	if (n < 1u << in->hash_bits >> 1)
-		return true;
-	if (!kuw_area_room(in->areas, KUW_AREA_HASH,
-			   max_t(u64, 4096, 4ULL * sizeof(u32) << in->hash_bits)))
-		return false;
-	rehash(in);
-	return true;
+		return 0;
+	ret = kuw_area_room(in->areas, KUW_AREA_HASH,
+			    max_t(u64, 4096, 4ULL * sizeof(u32) << in->hash_bits));
+	if (!ret)
+		rehash(in);
+	return ret;
 }
 
-/* Find or add a set or a rule. Return: 0 and its number, -ENOSPC, -E2BIG. */
+/* Find or add a set or a rule. Return: 0 and its number, -ENOMEM, -E2BIG. */
 static int find_or_add(struct kuw_intern *in, enum kind kind, const void *key, u32 *number)
 {
 	u32 *nr = kind == SETS ? &in->nr_regs : &in->nr_rules, *slot;
+	int ret;
 
-	if (!hash_room(in))
-		return -ENOSPC;
+	ret = hash_room(in) ?:
+	      kuw_area_room(in->areas, kinds[kind].area, (*nr + 1ULL) * kinds[kind].bytes);
+	if (ret)
+		return ret;
 	slot = find(in, kind, key);
 	if (!slot || (!*slot && *nr == KUW_MAX_RULES))
 		return -E2BIG;
 	if (!*slot) {
-		if (!kuw_area_room(in->areas, kinds[kind].area, (*nr + 1ULL) * kinds[kind].bytes))
-			return -ENOSPC;
 		memset(item(in, kind, *nr), 0, kinds[kind].bytes);
 		memcpy(item(in, kind, *nr), key, 8 * kinds[kind].words);
 		*slot = ++*nr;
@@ -113,6 +115,7 @@ int kuw_intern_init(struct kuw_intern *in, u32 bytes)
 	u32 bits = MOVES_MIN_BITS, i, number;
 	struct kuw_loc reg[KUW_NR_REGS];
 	u64 moves;
+	int ret;
 
 	while (bits < MOVES_MAX_BITS && (u64)BYTES_PER_MOVE << bits < bytes)
 		bits++;
@@ -123,9 +126,10 @@ int kuw_intern_init(struct kuw_intern *in, u32 bytes)
 	reg[KUW_RA].how = KUW_AT_CFA;
 	reg[KUW_RA].off = -(s32)in->word;
 	/* Rule 0 is for addresses that no FDE covers. No CFA's rule is 0, so no row has it. */
-	if (!kuw_area_room(in->areas, KUW_AREA_MOVES, 2 * moves) ||
-	    find_or_add(in, SETS, reg, &number) || find_or_add(in, RULES, &none, &number))
-		return -ENOSPC;
+	ret = kuw_area_room(in->areas, KUW_AREA_MOVES, 2 * moves) ?:
+	      find_or_add(in, SETS, reg, &number) ?: find_or_add(in, RULES, &none, &number);
+	if (ret)
+		return ret;
 	/* Likewise, and in set 0, register 0 has rule 0 already: zeros say nothing. */
 	in->moves = kuw_area(in->areas, KUW_AREA_MOVES);
 	memset(in->moves, 0, 2 * moves);
@@ -169,6 +173,7 @@ int kuw_intern_expr(struct kuw_intern *in, const u8 *bytes, u32 len, s32 *off)
 {
 	u8 *pool = kuw_area(in->areas, KUW_AREA_EXPRS);
 	u32 at, here, tries = KUW_MAX_EXPR_SEARCH;
+	int ret;
 
 	for (at = 0; at < in->exprs_len && tries; at += 2 + here, tries--) {
 		here = get_unaligned_le16(pool + at);
@@ -180,8 +185,10 @@ int kuw_intern_expr(struct kuw_intern *in, const u8 *bytes, u32 len, s32 *off)
 	at = in->exprs_len;
 	if (at + 2 + len > KUW_MAX_EXPR_POOL)
 		return -E2BIG;
-	if (!kuw_area_room(in->areas, KUW_AREA_EXPRS, at + 2 + len))
-		return -ENOSPC;
+	ret = kuw_area_room(in->areas, KUW_AREA_EXPRS, at + 2 + len);
+	if (ret)
+		return ret;
+	pool = kuw_area(in->areas, KUW_AREA_EXPRS);
 	put_unaligned_le16(len, pool + at);
 	memcpy(pool + at + 2, bytes, len);
 	in->exprs_len += 2 + len;

@@ -54,7 +54,7 @@ struct kuw_intern {
 /*
  * Make the first set and the first rule, and the caches, for a file with so many @bytes of unwind
  * information. Set 0 says that each register is unchanged, and that the return address is right
- * below the CFA. Return: 0, -ENOSPC.
+ * below the CFA. Return: 0, -ENOMEM.
  */
 int kuw_intern_init(struct kuw_intern *in, u32 bytes);
 
@@ -83,7 +83,7 @@ static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, bool
 
 /*
  * Find or add the rule of a CFA and a set, in a signal frame or not. Return: 0, -EINVAL if
- * there is no CFA, -ENOSPC, -E2BIG.
+ * there is no CFA, -ENOMEM, -E2BIG.
  */
 static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs,
 				  bool signal, u32 *rule)
@@ -99,7 +99,7 @@ static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32
 
 /*
  * Replace the rule of a register in set *@regs by @loc, which names the register. Return: 0,
- * -ENOSPC, -E2BIG.
+ * -ENOMEM, -E2BIG.
  */
 static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc)
 {
@@ -119,7 +119,7 @@ static inline struct kuw_loc kuw_intern_get(const struct kuw_intern *in, u32 reg
 	return sets[regs].reg[reg];
 }
 
-/* Find or add an expression; @off is its place in the pool. Return: 0, -ENOSPC, -E2BIG. */
+/* Find or add an expression; @off is its place in the pool. Return: 0, -ENOMEM, -E2BIG. */
 int kuw_intern_expr(struct kuw_intern *in, const u8 *bytes, u32 len, s32 *off);
 
 #endif /* KUW_INTERN_H */

@@ -16,17 +16,18 @@
 int kuw_pairs_init(struct kuw_pairs *p)
 {
 	u32 slots = 256, most = min_t(u32, p->scan->found.nr_rows, KUW_SAMPLE_ROWS);
+	int ret;
 
 	/* Half of them stay empty. */
 	while (slots < most / 2)
 		slots *= 2;
 	p->mask = slots - 1;
-	if (!kuw_area_room(p->scan->areas, KUW_AREA_SEQUENCES,
-			   kuw_pairs_most(p) * sizeof(struct kuw_sequence)) ||
-	    !kuw_area_room(p->scan->areas, KUW_AREA_SLOTS, slots * sizeof(u16)))
-		return -ENOSPC;
-	memset(kuw_area(p->scan->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
-	return 0;
+	ret = kuw_area_room(p->scan->areas, KUW_AREA_SEQUENCES,
+			    kuw_pairs_most(p) * sizeof(struct kuw_sequence)) ?:
+	      kuw_area_room(p->scan->areas, KUW_AREA_SLOTS, slots * sizeof(u16));
+	if (!ret)
+		memset(kuw_area(p->scan->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
+	return ret;
 }
 
 /* Count a sequence. Return: its number from KUW_MAX_RULES + 1 on; 0 if there is no room. */
@@ -108,17 +109,18 @@ static void choose(struct kuw_pairs *p, struct kuw_sequence *s)
 	p->slots[at] = p->nr;
 }
 
-void kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item *items)
+int kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item *items)
 {
 	struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES);
 	u32 i, n = 0;
+	int ret;
 
 	for (i = 0; i < p->nr_sequences; i++)
 		if (sequences[i].uses >= LEAST_USES)
 			items[n++] = (struct kuw_item){ ~sequences[i].uses, i };
 	/* Of as many uses, the first counted stays first. */
-	while (kuw_sort_step(sort, items, n))
-		;
-	for (i = 0; i < n && p->nr < KUW_MAX_PAIRS; i++)
+	ret = kuw_sort(sort, p->scan->areas, items, n);
+	for (i = 0; !ret && i < n && p->nr < KUW_MAX_PAIRS; i++)
 		choose(p, &sequences[items[i].value]);
+	return ret;
 }

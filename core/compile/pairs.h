@@ -37,7 +37,7 @@ struct kuw_pairs {
 	u8 slots[KUW_PAIR_SLOTS];
 };
 
-/* Make room. Return: 0, -ENOSPC. */
+/* Make room. Return: 0, -ENOMEM. */
 int kuw_pairs_init(struct kuw_pairs *p);
 
 /* Return: how many sequences are counted at most. */
@@ -49,8 +49,11 @@ static inline u32 kuw_pairs_most(const struct kuw_pairs *p)
 /* Count the rules, and the sequences of rows that are close together, in a sample. */
 void kuw_pairs_count(struct kuw_pairs *p);
 
-/* Choose pairs, when rules have codes. @sort and @items are for sorting sequences. */
-void kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item *items);
+/*
+ * Choose pairs, when rules have codes. @sort and @items are for sorting sequences. Return: 0,
+ * -EINTR, -ETIME.
+ */
+int kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item *items);
 
 /* The place in @slots where a search for a pair starts. */
 static inline u32 kuw_pair_slot(u32 pair)

@@ -3,16 +3,18 @@
 #include "place.h"
 #include "budgets.h"
 
-/* Make room, and put the first entry. Return: 0, -ENOSPC. */
+/* Make room, and put the first entry. Return: 0, -ENOMEM. */
 static int begin(struct kuw_place *p)
 {
 	struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	/* The first entry, each row, and a gap before each FDE. */
 	u64 most = 1ULL + p->scan->found.nr_rows + p->scan->nr_fdes;
 	struct kuw_entry *entries;
+	int ret;
 
-	if (!kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES, most * sizeof(struct kuw_entry)))
-		return -ENOSPC;
+	ret = kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES, most * sizeof(struct kuw_entry));
+	if (ret)
+		return ret;
 	entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
 	entries[0] = (struct kuw_entry){ 0, 0 };
 	p->nr_entries = 1;
@@ -113,25 +115,22 @@ static const u32 *right_of(const struct kuw_item *fdes, u32 i, const u32 *found)
 
 int kuw_place(struct kuw_place *p)
 {
-	struct kuw_item *fde, first, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
+	struct kuw_item first, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
-	const u32 enough = p->nr_rows + KUW_BATCH_ROWS;
-	u32 budget = KUW_BATCH_FDES;
+	u32 i, rows;
+	int ret = begin(p);
 
-	if (!p->nr_entries && begin(p))
-		return -ENOSPC;
-	for (; p->pos < p->scan->nr_fdes; p->pos++) {
-		if (!budget-- || p->nr_rows >= enough)
-			return KUW_AGAIN;
-		fde = &fdes[p->pos];
-		if (fde[0].key != fde[1].key) {
-			put_fde(p, fde, right_of(fdes, p->pos, found));
-			continue;
+	for (i = 0; !ret && i < p->scan->nr_fdes; i++) {
+		rows = p->nr_rows;
+		if (fdes[i].key != fdes[i + 1].key) {
+			put_fde(p, &fdes[i], right_of(fdes, i, found));
+		} else {
+			/* Of some that start at one address, the first becomes the last. */
+			first = fdes[i];
+			fdes[i] = fdes[i + 1];
+			fdes[i + 1] = first;
 		}
-		/* Of some that start at one address, the first becomes the last. */
-		first = fde[0];
-		fde[0] = fde[1];
-		fde[1] = first;
+		ret = kuw_pause_after(p->scan->areas, KUW_FDE_WORK + p->nr_rows - rows);
 	}
-	return 0;
+	return ret;
 }

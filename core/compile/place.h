@@ -25,11 +25,10 @@ struct kuw_place {
 	u32 nr_places;			/* out: how many places the entries take */
 	u32 end;			/* out: where the last row ends */
 	/* private: */
-	u32 pos;
 	u32 last_rule;
 };
 
-/* Put the rows of a batch of FDEs. Return: 0, KUW_AGAIN, -ENOSPC. */
+/* Return: 0, or an error of the caller's functions. */
 int kuw_place(struct kuw_place *p);
 
 #endif /* KUW_PLACE_H */

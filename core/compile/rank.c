@@ -74,18 +74,18 @@ static u32 code_of(u32 rank)
 }
 
 /* Number the rules by use. Rule 0, "no FDE", keeps its number. */
-static void rank_rules(struct kuw_rank *r, struct kuw_item *items)
+static int rank_rules(struct kuw_rank *r, struct kuw_item *items)
 {
 	struct kuw_ruleset *rules = kuw_area(r->scan->areas, KUW_AREA_RULES);
 	u32 i, n = r->scan->intern->nr_rules - 1;
+	int ret;
 
 	for (i = 0; i < n; i++)
 		items[i] = (struct kuw_item){ ~rules[i + 1].uses, i + 1 };
-	/* At most KUW_MAX_RULES. */
-	while (kuw_sort_step(r->sort, items, n))
-		;
-	for (i = 0; i < n; i++)
+	ret = kuw_sort(r->sort, r->scan->areas, items, n);
+	for (i = 0; !ret && i < n; i++)
 		rules[items[i].value].code = code_of(i + 1);
+	return ret;
 }
 
 static struct kuw_ruleset *ranked(const struct kuw_rank *r, u32 rank)
@@ -159,17 +159,21 @@ int kuw_rank(struct kuw_rank *r)
 {
 	struct kuw_item *order;
 	u64 items;
+	int ret;
 
-	if (kuw_pairs_init(r->pairs))
-		return -ENOSPC;
+	ret = kuw_pairs_init(r->pairs);
+	if (ret)
+		return ret;
 	/* Sequences are sorted after the rules, whose order stays. Both need twice the room. */
 	items = 2ULL * (r->scan->intern->nr_rules + kuw_pairs_most(r->pairs));
-	if (!kuw_area_room(r->scan->areas, KUW_AREA_ORDER, items * sizeof(*order)))
-		return -ENOSPC;
+	ret = kuw_area_room(r->scan->areas, KUW_AREA_ORDER, items * sizeof(*order));
+	if (ret)
+		return ret;
 	order = kuw_area(r->scan->areas, KUW_AREA_ORDER);
 	kuw_pairs_count(r->pairs);
-	rank_rules(r, order);
+	ret = rank_rules(r, order);
+	if (ret)
+		return ret;
 	make_rules(r);
-	kuw_pairs_choose(r->pairs, r->sort, order + r->scan->intern->nr_rules);
-	return 0;
+	return kuw_pairs_choose(r->pairs, r->sort, order + r->scan->intern->nr_rules);
 }

@@ -15,7 +15,8 @@ struct kuw_rank {
 
 /*
  * Number the rules, and choose the pairs. Sets in each rule its code and what the table has of it,
- * in each set its saves, and in KUW_AREA_ORDER the order of the rules. Return: 0, -ENOSPC.
+ * in each set its saves, and in KUW_AREA_ORDER the order of the rules. Return: 0, or an error
+ * of the caller's functions.
  */
 int kuw_rank(struct kuw_rank *r);
 

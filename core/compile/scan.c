@@ -18,15 +18,12 @@ static void read_cie(struct kuw_scan *s, struct kuw_cie_slot *slot, u32 pos)
 
 	slot->pos = pos;
 	slot->err = kuw_parse_cie(&s->eh_frame, pos, &slot->cie);
-	s->batch_bytes += slot->cie.len;
+	s->areas->work += slot->cie.len;
 	s->cie_bytes += slot->cie.len;
 	if (s->cie_bytes > KUW_MAX_CIE_BYTES)
 		slot->err = -E2BIG;
 	if (!slot->err)
 		slot->err = kuw_cfi_cie(&run, &slot->cie, &slot->initial);
-	/* Try again when the caller has grown the area. */
-	if (slot->err == -ENOSPC)
-		slot->pos = KUW_IS_CIE;
 }
 
 /* Return: the slot with the CIE at @pos, which may be a damaged one. */
@@ -66,7 +63,7 @@ static const struct kuw_segment *segment_of(struct kuw_scan *s, u64 vaddr)
 /*
  * Read the FDE at @pos. Return: 0; 1 if the record is a CIE; -EINVAL if it is damaged;
  * -EOPNOTSUPP; -ENODATA at a terminator; -EBADMSG if the length is damaged, so that the next
- * record cannot be found; -ENOSPC; -E2BIG.
+ * record cannot be found; -ENOMEM; -E2BIG.
  */
 static int get_fde(struct kuw_scan *s, u32 pos, struct kuw_fde *fde,
 		   struct kuw_cie_slot **slot, u32 *next)
@@ -80,13 +77,13 @@ static int get_fde(struct kuw_scan *s, u32 pos, struct kuw_fde *fde,
 		return record.next ? -EINVAL : -EBADMSG;
 	if (!ret)
 		return -ENODATA;
-	s->batch_bytes += kuw_left(&record.body);
+	s->areas->work += kuw_left(&record.body);
 	if (record.cie == KUW_IS_CIE)
 		return 1;
 	*slot = get_cie(s, record.cie);
 	ret = (*slot)->err;
 	if (ret)
-		return ret == -ENOSPC || ret == -E2BIG ? ret : -EINVAL;
+		return ret == -ENOMEM || ret == -E2BIG ? ret : -EINVAL;
 	return kuw_parse_fde(&s->eh_frame, &record, &(*slot)->cie, fde);
 }
 
@@ -104,13 +101,11 @@ int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off)
 		return 1;
 	if (s->nr_fdes == KUW_MAX_FDES)
 		return -E2BIG;
-	/* Twice as many: sorting needs the second half. */
-	if (!kuw_area_room(s->areas, KUW_AREA_FDES,
-			   (s->nr_fdes + 1) * 2ULL * sizeof(struct kuw_item)))
-		return -ENOSPC;
 	*off = start - s->base;
 	kuw_found_begin(&s->found, *off);
-	return 0;
+	/* Twice as many: sorting needs the second half. */
+	return kuw_area_room(s->areas, KUW_AREA_FDES,
+			     (s->nr_fdes + 1) * 2ULL * sizeof(struct kuw_item));
 }
 
 int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
@@ -124,7 +119,7 @@ int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
 	return err;
 }
 
-/* Scan one record; a damaged one counts as such. Return: 0, -ENODATA, -EBADMSG, -ENOSPC, -E2BIG. */
+/* Scan one record; a damaged one counts as such. Return: 0, -ENODATA, -EBADMSG, -ENOMEM, -E2BIG. */
 static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 {
 	const struct kuw_cfi_run run = run_of(s);
@@ -146,25 +141,19 @@ static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 	return ret == 1 ? 0 : ret;
 }
 
-void kuw_scan_begin(struct kuw_scan *s)
+int kuw_scan(struct kuw_scan *s)
 {
-	u32 i;
+	u32 next, i;
+	int ret;
 
 	s->found.areas = s->areas;
 	s->segment = s->elf->segments;
 	for (i = 0; i < KUW_CIE_SLOTS; i++)
 		s->slots[i].pos = KUW_IS_CIE;
-}
-
-int kuw_scan_records(struct kuw_scan *s)
-{
-	u32 budget = KUW_BATCH_FDES, next;
-	int ret;
-
-	s->batch_bytes = 0;
 	for (; s->pos < s->eh_frame.len; s->pos = next) {
-		if (!budget-- || s->batch_bytes >= KUW_BATCH_BYTES)
-			return KUW_AGAIN;
+		ret = kuw_pause_after(s->areas, KUW_FDE_WORK);
+		if (ret)
+			return ret;
 		ret = scan_one(s, s->pos, &next);
 		/* crtend.o ends with a terminator; objects may follow it. */
 		if (ret == -ENODATA && s->elf->eh_frame_exact)

@@ -37,21 +37,17 @@ struct kuw_scan {
 	u32 pos;
 	/* private: */
 	const struct kuw_segment *segment;
-	u32 batch_bytes;
 	u32 cie_bytes;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
 };
 
-/* Start. All fields of @s that are not in: are 0. */
-void kuw_scan_begin(struct kuw_scan *s);
-
-/* Scan a batch. Return: 0, KUW_AGAIN, -ENOSPC, -E2BIG. */
-int kuw_scan_records(struct kuw_scan *s);
+/* All other fields of @s are 0. Return: 0, -E2BIG, or an error of the caller's functions. */
+int kuw_scan(struct kuw_scan *s);
 
 /*
  * For every source of rows, as its functions count as FDEs. Cut a function to its segment, make
  * room for it, and start with its rows. Return: 0 and its offset; 1 if it covers no code of the
- * file; -EINVAL, -ENOSPC, -E2BIG.
+ * file; -EINVAL, -ENOMEM, -E2BIG.
  */
 int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off);
 

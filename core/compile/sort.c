@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Radix sort, least significant byte first: linear, stable, and as fast for a hostile order
- * as for any other. A file may have millions of FDEs, so they are sorted in batches.
+ * as for any other. A file may have millions of FDEs.
  */
 #include "sort.h"
-#include "area.h"
-#include "budgets.h"
 
-static void count(struct kuw_sort *s, const struct kuw_item *items, u32 end)
+static int count(struct kuw_sort *s, struct kuw_areas *a, const struct kuw_item *items, u32 n)
 {
+	int ret = 0;
 	u32 i, byte;
 
-	for (i = s->pos; i < end; i++)
+	memset(s->place, 0, sizeof(s->place));
+	for (i = 0; !ret && i < n; i++) {
 		for (byte = 0; byte < KUW_SORT_BYTES; byte++)
 			s->place[byte][(u8)(items[i].key >> 8 * byte)]++;
+		ret = kuw_pause_after(a, 1);
+	}
+	return ret;
 }
 
 /* Turn the counts into the place of the first item of each value. */
@@ -29,34 +32,29 @@ static void sum(struct kuw_sort *s)
 		}
 }
 
-static void move(struct kuw_sort *s, u32 byte, const struct kuw_item *from, struct kuw_item *to,
-		 u32 end)
+/* Sort items by a byte of their keys. */
+static int move(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const struct kuw_item *from,
+		struct kuw_item *to, u32 n)
 {
 	u32 i, *place = s->place[byte];
+	int ret = 0;
 
-	for (i = s->pos; i < end; i++)
+	for (i = 0; !ret && i < n; i++) {
 		to[place[(u8)(from[i].key >> 8 * byte)]++] = from[i];
+		ret = kuw_pause_after(a, 1);
+	}
+	return ret;
 }
 
-/* The first pass counts. The others move items by a byte of their keys, there and back. */
-int kuw_sort_step(struct kuw_sort *s, struct kuw_item *items, u32 n)
+int kuw_sort(struct kuw_sort *s, struct kuw_areas *a, struct kuw_item *items, u32 n)
 {
-	u32 end = s->pos + min_t(u32, n - s->pos, KUW_BATCH_ITEMS);
+	struct kuw_item *room = items + n;
+	int ret = count(s, a, items, n);
+	u32 byte;
 
-	if (!s->pass && !s->pos)
-		memset(s->place, 0, sizeof(s->place));
-	if (!s->pass)
-		count(s, items, end);
-	else if (s->pass & 1)
-		move(s, s->pass - 1, items, items + n, end);
-	else
-		move(s, s->pass - 1, items + n, items, end);
-	s->pos = end;
-	if (end < n)
-		return KUW_AGAIN;
-	if (!s->pass)
-		sum(s);
-	s->pos = 0;
-	s->pass = (s->pass + 1) % (KUW_SORT_BYTES + 1);
-	return s->pass ? KUW_AGAIN : 0;
+	sum(s);
+	/* There and back. */
+	for (byte = 0; !ret && byte < KUW_SORT_BYTES; byte += 2)
+		ret = move(s, a, byte, items, room, n) ?: move(s, a, byte + 1, room, items, n);
+	return ret;
 }

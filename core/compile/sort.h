@@ -3,7 +3,7 @@
 #ifndef KUW_SORT_H
 #define KUW_SORT_H
 
-#include "kunwind_port.h"
+#include "area.h"
 
 /* What radix sort moves. */
 struct kuw_item {
@@ -14,17 +14,15 @@ struct kuw_item {
 /* Bytes of a key. */
 #define KUW_SORT_BYTES	4
 
-/* All are private. @pass and @pos are 0 before and after a sort. */
+/* For each byte of a key, where the next item with each value goes. Private. */
 struct kuw_sort {
-	u32 pass;
-	u32 pos;
 	u32 place[KUW_SORT_BYTES][U8_MAX + 1];
 };
 
 /*
- * Sort a batch of @n items by key; there is room for as many after them. Return: KUW_AGAIN; 0
- * when all are sorted. Equal keys keep their order.
+ * Sort @n items by key; there is room for as many after them. Equal keys keep their order.
+ * Return: 0, -EINTR, -ETIME.
  */
-int kuw_sort_step(struct kuw_sort *s, struct kuw_item *items, u32 n);
+int kuw_sort(struct kuw_sort *s, struct kuw_areas *a, struct kuw_item *items, u32 n);
 
 #endif /* KUW_SORT_H */

@@ -36,7 +36,7 @@ struct kuw_elf {
 	u32 word;			/* bytes of an address: 8, or 4 in a file for i386 */
 	struct kuw_range eh_frame;
 	struct kuw_range gopclntab;	/* with which Go unwinds */
-	u64 go_text;			/* the address of Go's code; 0 if .go.module does not say it */
+	u64 go_text;			/* the address of Go's code; 0: .go.module says none */
 	u64 entry;			/* the address of the first instruction */
 	struct kuw_segment segments[KUW_MAX_SEGMENTS];
 	u32 nr_segments;

@@ -69,12 +69,20 @@ int host_read_elf(struct host_table *t, const struct host_source *source)
 	return 0;
 }
 
-static int grow(struct kuw_area *area, u64 bytes)
+/* A compilation. A pointer to its areas, which come first, is one to this. */
+struct run {
+	struct kuw_compile compile;
+	unsigned int grown;
+};
+
+static int grow(struct kuw_areas *areas, u32 id, u64 bytes)
 {
+	struct kuw_area *area = &areas->area[id];
 	void *mem;
 
 	if (bytes <= area->bytes)
 		__builtin_trap();
+	((struct run *)areas)->grown++;
 	mem = realloc(area->mem, bytes);
 	if (!mem)
 		return -ENOMEM;
@@ -83,23 +91,26 @@ static int grow(struct kuw_area *area, u64 bytes)
 	return 0;
 }
 
+static int do_not_pause(struct kuw_areas *areas)
+{
+	(void)areas;
+	return 0;
+}
+
 int host_compile(struct host_table *t)
 {
-	struct kuw_compile *c = calloc(1, sizeof(*c));
+	struct run *run = calloc(1, sizeof(*run));
+	struct kuw_compile *c = &run->compile;
 	int ret, i;
 
-	if (!c)
+	if (!run)
 		return -ENOMEM;
 	t->stage = "compile";
 	kuw_compile_init(c, &t->elf, t->eh_frame, t->gopclntab);
-	while ((ret = kuw_compile_step(c)) > 0) {
-		if (ret != KUW_GROW)
-			continue;
-		t->grown++;
-		ret = grow(&c->areas.area[c->areas.grow], c->areas.grow_bytes);
-		if (ret)
-			break;
-	}
+	c->areas.grow = grow;
+	c->areas.pause = do_not_pause;
+	ret = kuw_compile(c);
+	t->grown = run->grown;
 	if (!ret) {
 		t->bytes = c->encode.bytes;
 		t->table = malloc(t->bytes);
@@ -111,7 +122,7 @@ int host_compile(struct host_table *t)
 	}
 	for (i = 0; i < KUW_NR_AREAS; i++)
 		free(c->areas.area[i].mem);
-	free(c);
+	free(run);
 	return ret;
 }
 

@@ -126,38 +126,67 @@ static void test_far(void **state)
 	assert_int_equal(cfa_at(U32_MAX), -1);
 }
 
-/* Compile once more, by hand: the same comes out. Return: steps, except for growth. */
-static u32 steps(void)
+/* A compilation by hand. Which pause ends it, and how many there were. */
+struct by_hand {
+	struct kuw_compile compile;
+	u32 last;
+	u32 pauses;
+};
+
+static int grow(struct kuw_areas *areas, u32 id, u64 bytes)
 {
-	struct kuw_compile *c = malloc(sizeof(*c));
-	u32 n = 0, i;
-	int ret;
+	areas->area[id].mem = realloc(areas->area[id].mem, bytes);
+	assert_non_null(areas->area[id].mem);
+	areas->area[id].bytes = bytes;
+	return 0;
+}
 
-	assert_non_null(c);
+static int pause_by_hand(struct kuw_areas *areas)
+{
+	struct by_hand *b = (struct by_hand *)areas;
+
+	return ++b->pauses == b->last ? -EINTR : 0;
+}
+
+/* Compile once more, up to a pause: the same comes out. Return: the pauses. */
+static u32 pauses_up_to(u32 last)
+{
+	struct by_hand *b = calloc(1, sizeof(*b));
+	struct kuw_compile *c = &b->compile;
+	u32 i, n;
+
+	assert_non_null(b);
+	b->last = last;
 	kuw_compile_init(c, &table.elf, table.eh_frame, NULL);
-	while ((ret = kuw_compile_step(c)) > 0) {
-		struct kuw_area *area = &c->areas.area[c->areas.grow];
-
-		if (ret != KUW_GROW) {
-			n++;
-			continue;
-		}
-		area->mem = realloc(area->mem, c->areas.grow_bytes);
-		assert_non_null(area->mem);
-		area->bytes = c->areas.grow_bytes;
+	c->areas.grow = grow;
+	c->areas.pause = pause_by_hand;
+	if (last) {
+		assert_int_equal(kuw_compile(c), -EINTR);
+		assert_int_equal(b->pauses, last);
+	} else {
+		assert_int_equal(kuw_compile(c), 0);
+		assert_int_equal(c->encode.bytes, table.bytes);
+		assert_memory_equal(c->areas.area[KUW_AREA_TABLE].mem, table.table, table.bytes);
 	}
-	assert_int_equal(ret, 0);
-	assert_int_equal(kuw_compile_step(c), 0);
-	assert_int_equal(c->encode.bytes, table.bytes);
-	assert_memory_equal(c->areas.area[KUW_AREA_TABLE].mem, table.table, table.bytes);
 	for (i = 0; i < KUW_NR_AREAS; i++)
 		free(c->areas.area[i].mem);
-	free(c);
+	n = b->pauses;
+	free(b);
 	return n;
 }
 
-/* Few rows in much text, and more steps than are needed. */
-static void test_steps(void **state)
+/* The same to its end. Any pause can end it. */
+static u32 pauses(void)
+{
+	u32 n = pauses_up_to(0), i;
+
+	for (i = 1; i <= n; i++)
+		pauses_up_to(i);
+	return n;
+}
+
+/* Few rows in much text. */
+static void test_pauses(void **state)
 {
 	u32 cie = build_cie(&eh, &usual), i;
 
@@ -167,7 +196,7 @@ static void test_steps(void **state)
 	for (i = 0; i < 200; i++)
 		assert_int_equal(cfa_at(i * 0x4000 + 0x1f),
 				 16 + 8 * (i % 7));
-	assert_true(steps() > 3);
+	assert_int_equal(pauses(), (200 * 2 * KUW_FDE_WORK + 200 * 0x40) / KUW_BATCH);
 }
 
 /* A program of @len bytes that says nothing but the CFA, at its end. */
@@ -222,10 +251,10 @@ static int build_in_turn(const struct cie_spec *spec, u32 n)
 	return compile(n * 0x20, true);
 }
 
-/* A step ends after so many bytes of records, however few FDEs that are. */
+/* A pause follows so many bytes of records, however few FDEs that are. */
 static void test_long_records(void **state)
 {
-	const u32 n = 40, len = KUW_BATCH_BYTES / 2;
+	const u32 n = 40, len = KUW_BATCH / 2;
 	struct buf p = { 0 }, aug = { 0 };
 	struct cie_spec spec = { 0 };
 	u32 cie, i;
@@ -233,14 +262,14 @@ static void test_long_records(void **state)
 	/* Programs of CIEs, and their augmentations. */
 	spec.instrs = long_program(&p, len, 8);
 	assert_int_equal(build_in_turn(&spec, n), 0);
-	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+	assert_true(pauses() >= n * len / KUW_BATCH);
 	buf_put(&aug, "zR", 2);
 	while (aug.len < len)
 		buf_uint(&aug, '?', 1);
 	buf_uint(&aug, 0, 1);
 	spec = (struct cie_spec){ .aug = (char *)aug.bytes };
 	assert_int_equal(build_in_turn(&spec, n), 0);
-	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+	assert_true(pauses() >= n * len / KUW_BATCH);
 	buf_free(&aug);
 	/* And programs of FDEs. */
 	drop(NULL);
@@ -250,7 +279,7 @@ static void test_long_records(void **state)
 			  (struct prog){ p.bytes, p.len });
 	buf_free(&p);
 	assert_int_equal(compile(0x1000, true), 0);
-	assert_true(steps() > n * len / KUW_BATCH_BYTES);
+	assert_true(pauses() >= n * len / KUW_BATCH);
 }
 
 /* CIEs that are parsed again for each FDE: a file can have many such FDEs. */
@@ -265,8 +294,8 @@ static void test_cies_again(void **state)
 	buf_free(&p);
 }
 
-/* Steps for @n FDEs with @len bytes of text each, of which @progs have a row each @apart. */
-static u32 steps_of_rows(u32 n, u32 len, u32 apart, u32 progs)
+/* Pauses for @n FDEs with @len bytes of text each, of which @progs have a row each @apart. */
+static u32 pauses_of_rows(u32 n, u32 len, u32 apart, u32 progs)
 {
 	u32 cie, i;
 	struct buf p = { 0 };
@@ -281,24 +310,24 @@ static u32 steps_of_rows(u32 n, u32 len, u32 apart, u32 progs)
 			  (struct prog){ p.bytes, i < progs ? p.len : 3 });
 	buf_free(&p);
 	assert_int_equal(compile(n * len, true), 0);
-	return steps();
+	return pauses();
 }
 
 /*
  * The same where rows are put in order and encoded: many of a few FDEs, alone and in pairs.
- * Each program is a step of its own, and so are the rows of two FDEs. Entries of as many are
- * encoded in a step; of rows that are all in pairs, there are few.
+ * A pause follows each program, and the rows of two FDEs. One follows the entries of as many; of
+ * rows that are all in pairs, there are few.
  */
 static void test_many_rows(void **state)
 {
-	const u32 n = 12, rows = KUW_BATCH_ROWS / 2;
-	u32 few = steps_of_rows(n, rows * 17, 17, 1);
+	const u32 n = 12, rows = KUW_BATCH / 2;
+	u32 few = pauses_of_rows(n, rows * 17, 17, 1);
 
-	assert_true(steps_of_rows(n, rows * 17, 17, n) >=
+	assert_true(pauses_of_rows(n, rows * 17, 17, n) >=
 		    few + n - 1 + n / 2 - 2 + n / 2 - 2);
 	assert_int_equal(table.table->nr_rows, n * rows);
-	few = steps_of_rows(n, rows, 1, 1);
-	assert_true(steps_of_rows(n, rows, 1, n) >= few + n - 1 + n / 2 - 2);
+	few = pauses_of_rows(n, rows, 1, 1);
+	assert_true(pauses_of_rows(n, rows, 1, n) >= few + n - 1 + n / 2 - 2);
 	assert_int_equal(table.table->nr_rows, n * rows);
 }
 
@@ -340,7 +369,7 @@ static u32 scattered(u32 i, u32 n)
 
 static void test_many_fdes(void **state)
 {
-	const u32 n = 3 * KUW_BATCH_ITEMS + 2;
+	const u32 n = 3 * KUW_BATCH + 2;
 
 	check_order(n, ascending);
 	check_order(n, first_last);
@@ -351,20 +380,25 @@ static void test_many_fdes(void **state)
 /* And where they are sorted: counted, and moved by each byte of their keys. */
 static void test_sort(void **state)
 {
-	const u32 n = 3 * KUW_BATCH_ITEMS + 2;
+	const u32 n = 3 * KUW_BATCH + 2;
 	struct kuw_item *items = calloc(2 * n, sizeof(*items));
-	struct kuw_sort sort = { 0 };
-	u32 i, all = 1;
+	struct by_hand b = { .compile.areas.pause = pause_by_hand };
+	u32 i;
 
 	assert_non_null(items);
 	/* Two of each key. */
 	for (i = 0; i < n; i++)
 		items[i] = (struct kuw_item){ scattered(i, n) / 2 * 0x10001, scattered(i, n) };
-	while (kuw_sort_step(&sort, items, n))
-		all++;
-	assert_int_equal(all, 5 * 4);
+	assert_int_equal(kuw_sort(&b.compile.sort, &b.compile.areas, items, n), 0);
+	assert_int_equal(b.pauses, 5 * n / KUW_BATCH);
 	for (i = 1; i < n; i++)
 		assert_true(items[i - 1].key <= items[i].key);
+	/* Each pause can end it. */
+	for (b.last = 1; b.last <= 15; b.last++) {
+		b.pauses = 0;
+		b.compile.areas.work = 0;
+		assert_int_equal(kuw_sort(&b.compile.sort, &b.compile.areas, items, n), -EINTR);
+	}
 	free(items);
 }
 
@@ -584,7 +618,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_same_begin),
 	TEST(test_segments),
 	TEST(test_far),
-	TEST(test_steps),
+	TEST(test_pauses),
 	TEST(test_long_record),
 	TEST(test_long_records),
 	TEST(test_cies_again),

@@ -566,40 +566,48 @@ static void test_flips(void **state)
 		}
 }
 
-/* The caller of the compiler may stop at any request for memory. */
+/* Memory for so many requests. */
+struct poor {
+	struct kuw_compile compile;
+	u32 allowed;
+};
+
+static int grow(struct kuw_areas *areas, u32 id, u64 bytes)
+{
+	struct poor *p = (struct poor *)areas;
+
+	if (!p->allowed--)
+		return -ENOMEM;
+	areas->area[id].mem = realloc(areas->area[id].mem, bytes);
+	areas->area[id].bytes = bytes;
+	return 0;
+}
+
+/* Any request for memory can fail. */
 static void test_no_memory(void **state)
 {
-	struct kuw_compile *c;
-	u32 allowed, grown, i;
+	struct poor *p;
+	u32 allowed, i;
 	int ret;
 
 	build_one(&eh, BUILD_TEXT, 0x100, PROG(DW_CFA_remember_state,
 		  DW_CFA_advance_loc | 1, DW_CFA_def_cfa_expression, 1,
 		  DW_OP_lit1));
 	compile();
-	for (allowed = 0; ; allowed++) {
-		c = calloc(1, sizeof(*c));
-		assert_non_null(c);
-		kuw_compile_init(c, &table.elf, table.eh_frame, NULL);
-		grown = 0;
-		while ((ret = kuw_compile_step(c)) > 0) {
-			struct kuw_area *area = &c->areas.area[c->areas.grow];
-
-			if (ret != KUW_GROW)
-				continue;
-			if (grown++ == allowed)
-				break;
-			area->mem = realloc(area->mem, c->areas.grow_bytes);
-			area->bytes = c->areas.grow_bytes;
-		}
+	for (allowed = 0, ret = -ENOMEM; ret; allowed++) {
+		p = calloc(1, sizeof(*p));
+		assert_non_null(p);
+		p->allowed = allowed;
+		kuw_compile_init(&p->compile, &table.elf, table.eh_frame, NULL);
+		p->compile.areas.grow = grow;
+		ret = kuw_compile(&p->compile);
+		assert_true(!ret || ret == -ENOMEM);
 		for (i = 0; i < KUW_NR_AREAS; i++)
-			free(c->areas.area[i].mem);
-		free(c);
-		if (!ret)
-			break;
+			free(p->compile.areas.area[i].mem);
+		free(p);
 	}
-	assert_int_equal(allowed, table.grown);
-	assert_true(allowed >= KUW_NR_AREAS - 1);
+	assert_int_equal(allowed - 1, table.grown);
+	assert_true(table.grown >= KUW_NR_AREAS - 1);
 }
 
 /*
