@@ -42,15 +42,29 @@ static bool is_known(const struct kw_snapshot *old, u32 i,
 }
 
 /*
- * Announce what is in @snap and not in @known, which may have no snapshot.
+ * Announce mapping @j of @now, unless it was replaced since: with the space's lock held, a hook's
+ * kunwind_unmap cannot come before.
+ */
+static void announce(struct kw_space *space, const struct kw_basis *now, u32 j)
+{
+	struct kunwind_mapping m;
+
+	kw_space_describe(space, now->snap, j, &m);
+	raw_spin_lock(&space->lock);
+	if (!kw_space_changed(space, now->version, m.start, m.end))
+		trace_kunwind_map(&m);
+	raw_spin_unlock(&space->lock);
+}
+
+/*
+ * Announce what is in @now and not in @known, which may have no snapshot.
  * Context: process context, sleeps.
  */
 void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
-		      const struct kw_snapshot *snap)
+		      const struct kw_basis *now)
 {
-	const struct kw_snapshot *old = known->snap;
+	const struct kw_snapshot *old = known->snap, *snap = now->snap;
 	u32 count = old ? old->map.count : 0, i = 0, j;
-	struct kunwind_mapping m;
 
 	if (!trace_kunwind_map_enabled())
 		return;
@@ -61,8 +75,7 @@ void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 		if (i < count && is_known(old, i, snap, j) &&
 		    !is_forgotten(space, known, &snap->map.mappings[j]))
 			continue;
-		kw_space_describe(space, snap, j, &m);
-		trace_kunwind_map(&m);
+		announce(space, now, j);
 		cond_resched();
 	}
 }

@@ -8,7 +8,7 @@ struct kw_snapshot;
 struct kw_space;
 
 void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
-		      const struct kw_snapshot *snap);
+		      const struct kw_basis *now);
 void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,
 			const struct kw_snapshot *snap);
 

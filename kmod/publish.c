@@ -71,7 +71,7 @@ static void take_back(struct kw_space *space, struct kw_snapshot *snap, s64 vers
 	struct kw_basis now = get_published(space);
 
 	if (now.snap)
-		kw_announce_maps(space, &said, now.snap);
+		kw_announce_maps(space, &said, &now);
 	kw_announce_unmaps(space, snap, now.snap);
 	kw_snapshot_put(now.snap);
 }
@@ -102,7 +102,7 @@ static int announce_and_publish(struct kw_space *space, const struct kw_bases *b
 	if (READ_ONCE(space->events) != version || is_outdone(bases, &old)) {
 		ret = -EAGAIN;
 	} else if (old.version < version || is_better(snap, old.snap)) {
-		kw_announce_maps(space, &old, snap);
+		kw_announce_maps(space, &old, &bases->own);
 		ret = replace(space, old.snap, snap, version);
 		if (ret)
 			take_back(space, snap, version);
