@@ -132,6 +132,8 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 	/* No event can come while mmap_lock is held. */
 	l->version = READ_ONCE(l->space->events);
 	for_each_vma(vmi, vma) {
+		/* There can be a million, of any kind. */
+		cond_resched();
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		if (l->count == l->capacity) {
