@@ -3,7 +3,6 @@
  * Mappings of code: /proc/self/maps, next to what was told of it before. All of it is
  * async-signal-safe: it makes system calls, and nothing else.
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,8 +15,6 @@
 #include "metadata.h"
 
 #define BUILD_ID_BYTES	64
-#define MAX_HEADERS	32
-#define NOTE_BYTES	1024
 
 /* /proc/self is the process's first thread. If that has ended, it tells nothing, or cannot be opened. */
 static int open_maps(void)
@@ -82,10 +79,10 @@ static uint32_t find_build_id(const unsigned char *notes, size_t size,
 }
 
 /* Of the file whose first byte is at @header. Return: the build ID's bytes, or 0. */
-static uint32_t build_id_of(uint64_t header, unsigned char id[BUILD_ID_BYTES])
+static uint32_t build_id_of(struct kunwind_code *code, uint64_t header,
+			    unsigned char id[BUILD_ID_BYTES])
 {
-	unsigned char notes[NOTE_BYTES];
-	Elf64_Phdr phdrs[MAX_HEADERS];
+	Elf64_Phdr *phdrs = code->phdrs;
 	uint64_t bias = header;
 	uint32_t found = 0;
 	Elf64_Ehdr ehdr;
@@ -94,19 +91,19 @@ static uint32_t build_id_of(uint64_t header, unsigned char id[BUILD_ID_BYTES])
 	if (!read_memory(header, &ehdr, sizeof(ehdr)) ||
 	    memcmp(ehdr.e_ident, ELFMAG, SELFMAG) || ehdr.e_phentsize != sizeof(phdrs[0]))
 		return 0;
-	if (ehdr.e_phnum > MAX_HEADERS)
-		ehdr.e_phnum = MAX_HEADERS;
+	if (ehdr.e_phnum > CODE_HEADERS)
+		ehdr.e_phnum = CODE_HEADERS;
 	if (!read_memory(header + ehdr.e_phoff, phdrs, ehdr.e_phnum * sizeof(phdrs[0])))
 		return 0;
 	for (i = 0; i < ehdr.e_phnum; i++)
 		if (phdrs[i].p_type == PT_LOAD && !phdrs[i].p_offset)
 			bias = header - phdrs[i].p_vaddr;
 	for (i = 0; i < ehdr.e_phnum && !found; i++) {
-		size_t size = phdrs[i].p_filesz < NOTE_BYTES ? phdrs[i].p_filesz : NOTE_BYTES;
+		size_t size = phdrs[i].p_filesz < CODE_NOTES ? phdrs[i].p_filesz : CODE_NOTES;
 
 		if (phdrs[i].p_type == PT_NOTE &&
-		    read_memory(bias + phdrs[i].p_vaddr, notes, size))
-			found = find_build_id(notes, size, id);
+		    read_memory(bias + phdrs[i].p_vaddr, code->notes, size))
+			found = find_build_id(code->notes, size, id);
 	}
 	return found;
 }
@@ -187,7 +184,7 @@ static void tell(struct kunwind_code *code, const struct line *line, uint64_t he
 	const struct kunwind_mapping *mapping = &line->mapping;
 	struct kunwind_stream *stream = &code->stream;
 	unsigned char id[BUILD_ID_BYTES];
-	uint32_t id_bytes = header ? build_id_of(header, id) : 0;
+	uint32_t id_bytes = header ? build_id_of(code, header, id) : 0;
 	uint64_t space = code->pid;
 	size_t path_bytes = strnlen(line->path, STREAM_EVENT / 2);
 

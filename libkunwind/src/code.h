@@ -3,6 +3,7 @@
 #ifndef LIBKUNWIND_CODE_H
 #define LIBKUNWIND_CODE_H
 
+#include <elf.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,6 +14,10 @@
 
 /* A line of /proc/PID/maps, whose path has 4 characters for each odd one. */
 #define CODE_LINE	(20u << 10)
+
+/* Program headers, and bytes of a note, where the build ID is looked for. */
+#define CODE_HEADERS	32
+#define CODE_NOTES	1024
 
 /* A mapping that is told. @path: a hash of its name. */
 struct kunwind_mapping {
@@ -34,6 +39,10 @@ struct kunwind_mapping {
  * @lists: by address
  * @used: bytes in @text
  * @text: what was read of @maps and not taken apart yet
+ * @phdrs: of the file that is told
+ * @notes: a segment of that file
+ *
+ * All that is large is here: the handler may run on a small alternate stack.
  */
 struct kunwind_code {
 	struct kunwind_stream stream;
@@ -44,6 +53,8 @@ struct kunwind_code {
 	struct kunwind_mapping lists[2][CODE_MAPPINGS];
 	uint32_t used;
 	char text[2 * CODE_LINE];
+	Elf64_Phdr phdrs[CODE_HEADERS];
+	unsigned char notes[CODE_NOTES];
 };
 
 /* Return: 0 or a negative errno. @code is zeros, with a stream that is open. */

@@ -24,6 +24,7 @@ static int make_timer(clockid_t clock, struct sigevent *event, timer_t *timer);
 #undef timer_create
 #include <sample.c>
 
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -291,6 +292,51 @@ static int another_connection(void)
 	       kunwind_profile_stop() == -EALREADY;
 }
 
+/* What the handler needs, as the manual says, next to what the kernel puts there. */
+#define HANDLER_STACK	2048
+#define UNTOUCHED	0xa5
+
+#ifdef __SANITIZE_ADDRESS__
+#define IS_SANITIZED	1
+#else
+#define IS_SANITIZED	0
+#endif
+
+static unsigned char *kernels_part;
+
+static void on_user_signal(int signal)
+{
+	(void)signal;
+	kernels_part = (unsigned char *)__builtin_frame_address(0) + sizeof(void *);
+}
+
+/* Samples with code to tell of, on an alternate stack. */
+static int small_stack(void)
+{
+	struct sigaction action = { .sa_handler = on_user_signal, .sa_flags = SA_ONSTACK };
+	size_t size = getauxval(AT_MINSIGSTKSZ) + 16384;
+	stack_t stack = { .ss_sp = malloc(size), .ss_size = size };
+	int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), i, ret;
+	unsigned char *low = stack.ss_sp;
+
+	if (!low || sigaltstack(&stack, NULL) || sigaction(SIGUSR1, &action, NULL) ||
+	    raise(SIGUSR1))
+		return 0;
+	memset(low, UNTOUCHED, size);
+	if (start_one("small"))
+		return 0;
+	for (i = 0; i < 20; i++) {
+		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, program, 0);
+		mappings++;
+		use_cpu(20);
+	}
+	ret = kunwind_profile_stop();
+	while (low < kernels_part && *low == UNTOUCHED)
+		low++;
+	tap_diag("stop: %d; the handler used %td bytes", ret, kernels_part - low);
+	return ret == 0 && low < kernels_part && kernels_part - low <= HANDLER_STACK;
+}
+
 static void test(int (*what)(void), const char *name)
 {
 	pid_t child;
@@ -324,6 +370,10 @@ int main(void)
 	test(all_files_closed, "all files were closed, and others opened");
 	test(limit_at_start, "files may not be large at the start");
 	test(limit_meanwhile, "files may not be large any more");
+	if (IS_SANITIZED)
+		tap_skip("a small alternate stack", "the sanitizer's frames are larger");
+	else
+		test(small_stack, "a small alternate stack");
 	test(another_connection, "a connection has the number of the recorder's socket");
 	close(handle.fd);
 	if (system("rm -rf -- \"$PWD\""))
