@@ -10,12 +10,26 @@
 #include "file.h"
 #include "internal.h"
 
+int kunwind_file_move(int fd)
+{
+	int moved, err;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	err = errno;
+	close(fd);
+	errno = err;
+	return moved;
+}
+
 int kunwind_file_take(struct kunwind_file *file, int fd)
 {
 	struct stat st;
 	int ret;
 
 	*file = (struct kunwind_file) { 0 };
+	fd = kunwind_file_move(fd);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st)) {

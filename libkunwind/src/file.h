@@ -16,6 +16,12 @@ struct kunwind_file {
 	ino_t ino;
 };
 
+/*
+ * A daemon may have closed files 0, 1 and 2, and still print to them. Return: @fd, or a duplicate
+ * that is none of these, in its place; -1, with errno, if there is none or if @fd is -1.
+ */
+int kunwind_file_move(int fd);
+
 /* Take over @fd, or the error in errno if it is -1. Return: 0 or a negative errno. */
 int kunwind_file_take(struct kunwind_file *file, int fd);
 void kunwind_file_close(struct kunwind_file *file);

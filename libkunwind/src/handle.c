@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "internal.h"
 #include "libkunwind.h"
 
@@ -28,7 +29,7 @@ static int check_version(int fd)
 
 static int open_device(void)
 {
-	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC);
+	int fd = kunwind_file_move(open(DEVICE, O_RDONLY | O_CLOEXEC));
 
 	if (fd >= 0)
 		return fd;

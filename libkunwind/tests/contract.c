@@ -91,6 +91,25 @@ static void test_version(void)
 	played.version_answer = 0;
 }
 
+/* Of a daemon that has closed them: what it prints must not go to the device. */
+static void test_standard_files(void)
+{
+	struct kunwind_handle *handle;
+	int status = 0, failed;
+	pid_t child = fork();
+
+	if (!child) {
+		close_range(0, 2, 0);
+		failed = kunwind_open(&handle) != 0;
+		for (int fd = 0; fd < 3; fd++)
+			failed |= fcntl(fd, F_GETFD) >= 0;
+		_exit(failed);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		tap_bail("fork: %s", strerror(errno));
+	tap_ok(!status, "open: the device is not file 0, 1 or 2");
+}
+
 static void test_new(void)
 {
 	static const uint32_t bad[] = { 0, KUNWIND_MAX_CAPACITY + 1, UINT32_MAX };
@@ -368,6 +387,7 @@ int main(void)
 		return tap_done();
 	}
 	test_version();
+	test_standard_files();
 	test_backtrace();
 	test_deep();
 	test_one_call();

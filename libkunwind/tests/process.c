@@ -241,6 +241,19 @@ static int all_files_closed(void)
 	return left == 60;
 }
 
+/* A daemon has closed them, and a line to stderr would be in the trace. */
+static int standard_files_closed(void)
+{
+	int fd, taken = 0;
+
+	close_range(0, 2, 0);
+	if (start_one("daemon"))
+		return 0;
+	for (fd = 0; fd < 3; fd++)
+		taken += fcntl(fd, F_GETFD) >= 0;
+	return !taken && kunwind_profile_stop() == 0;
+}
+
 static void set_limit(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -368,6 +381,7 @@ int main(void)
 	test(child_gives_back, "a child gives back what it has inherited");
 	test(cancelled_thread, "a thread that is cancelled in the start");
 	test(all_files_closed, "all files were closed, and others opened");
+	test(standard_files_closed, "files 0 to 2 were closed, and stay so");
 	test(limit_at_start, "files may not be large at the start");
 	test(limit_meanwhile, "files may not be large any more");
 	if (IS_SANITIZED)
