@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * A library to preload into kunwind where the module is not loaded: it plays
- * /dev/kunwind. Each thread has one frame, at the address FRAME. What a process maps at a
- * path with "slow" in it is from a server that takes SLOW_MS to answer. LTTng's daemon runs,
- * and does nothing. With KEEP_FOLDERS, no folder can be removed: a recording leaves its own.
+ * /dev/kunwind. Each thread has one frame, at the address FRAME. With OPEN_ERROR, the device
+ * cannot be opened. What a process maps at a path with "slow" in it is from a server
+ * that takes SLOW_MS to answer. LTTng's daemon runs, and does nothing. With
+ * KEEP_FOLDERS, no folder can be removed: a recording leaves its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 
 static unsigned long frame;
 static unsigned int slow_us;
+static int open_error;
 
 int access(const char *path, int mode)
 {
@@ -43,8 +45,13 @@ int open(const char *path, int flags, ...)
 	va_start(rest, flags);
 	mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, int) : 0;
 	va_end(rest);
-	if (!strcmp(path, "/dev/kunwind"))
+	if (!strcmp(path, "/dev/kunwind")) {
+		if (open_error) {
+			errno = open_error;
+			return -1;
+		}
 		path = "/dev/null";
+	}
 	return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
@@ -114,6 +121,7 @@ static void __attribute__((constructor)) begin(void)
 
 	frame = strtoul(getenv("FRAME") ?: "0", NULL, 0);
 	slow_us = 1000 * atoi(getenv("SLOW_MS") ?: "0");
+	open_error = atoi(getenv("OPEN_ERROR") ?: "0");
 	sigaction(SIGSYS, &action, NULL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);

@@ -318,6 +318,27 @@ static int show_own(struct kunwind_handle *handle, struct kunwind_bt *bt, bool a
 	return status;
 }
 
+static void say_not_opened(int err)
+{
+	static const char next[] = "kunwind status looks at all that stacks need";
+
+	switch (err) {
+	case EACCES:
+		kc_error("its mode must be 0666: ls -l /dev/kunwind",
+			 "/dev/kunwind: %s", strerror(err));
+		break;
+	case EOPNOTSUPP:
+		kc_error(next, "/dev/kunwind: this kernel lacks a function that the module must "
+			 "hook, or its sysctl kernel.ftrace_enabled is 0");
+		break;
+	case EPROTO:
+		kc_error(next, "/dev/kunwind: the module has another version than this command");
+		break;
+	default:
+		kc_error(next, "/dev/kunwind: %s", strerror(err));
+	}
+}
+
 int kc_stack(int argc, char **argv)
 {
 	struct options options = { .interval = 2 };
@@ -330,8 +351,7 @@ int kc_stack(int argc, char **argv)
 		return KC_FAILED;
 	ret = kunwind_open(&handle);
 	if (ret < 0) {
-		kc_error("its mode must be 0666: ls -l /dev/kunwind",
-			 "/dev/kunwind: %s", strerror(-ret));
+		say_not_opened(-ret);
 		return KC_FAILED;
 	}
 	bt = kunwind_backtrace_new(CAPACITY);
