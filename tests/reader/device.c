@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * A library to preload into kunwind where the module is not loaded: it plays
- * /dev/kunwind. Each thread has one frame, at the address FRAME. With OPEN_ERROR, the device
- * cannot be opened. What a process maps at a path with "slow" in it is from a server
- * that takes SLOW_MS to answer. LTTng's daemon runs, and does nothing. With
- * KEEP_FOLDERS, no folder can be removed: a recording leaves its own.
+ * /dev/kunwind. Each thread has one frame, at the address FRAME; those of the process REFUSED
+ * may not be traced. With OPEN_ERROR, the device cannot be opened. What a process maps at a
+ * path with "slow" in it is from a server that takes SLOW_MS to answer. LTTng's daemon runs,
+ * and does nothing. With KEEP_FOLDERS, no folder can be removed: a recording leaves its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 
 static unsigned long frame;
 static unsigned int slow_us;
+static pid_t refused;
 static int open_error;
 
 int access(const char *path, int mode)
@@ -84,6 +85,8 @@ static long answer(unsigned long request, void *arg)
 	}
 	if (request != KUNWIND_IOC_THREAD)
 		return -ENOTTY;
+	if (thread->pid == refused)
+		return -EACCES;
 	thread->count = 1;
 	thread->proven = 1;
 	thread->stop = KUNWIND_STOP_COMPLETE;
@@ -121,6 +124,7 @@ static void __attribute__((constructor)) begin(void)
 
 	frame = strtoul(getenv("FRAME") ?: "0", NULL, 0);
 	slow_us = 1000 * atoi(getenv("SLOW_MS") ?: "0");
+	refused = atoi(getenv("REFUSED") ?: "0");
 	open_error = atoi(getenv("OPEN_ERROR") ?: "0");
 	sigaction(SIGSYS, &action, NULL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -211,7 +211,8 @@ static void show_many(struct round *r)
 	if (r->refused)
 		kc_error("sudo kunwind stack shows all processes",
 			 "%zu processes are not shown: you may not trace them", r->refused);
-	if (name && found && !r->threads.shown)
+	/* With --all, only those that may be traced are asked for. */
+	if (name && (r->refused || !r->threads.shown))
 		r->failed = true;
 }
 
