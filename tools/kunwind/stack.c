@@ -57,6 +57,11 @@ static pid_t number_of(const char *text)
 	return *text >= '0' && *text <= '9' && !*end && number <= INT_MAX ? number : 0;
 }
 
+static bool asks_for_others(const struct options *o)
+{
+	return o->all || o->name || o->nr_ids;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -94,6 +99,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			if (!number_of(o->ids[i]))
 				argp_error(state, "'%s' is no PID or TID", o->ids[i]);
 		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->kernel && !asks_for_others(o))
+			argp_error(state, "--kernel needs a PID, a TID, -n or -a");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -233,12 +242,17 @@ static int run_round(struct round *r)
 	r->threads.modules = kr_modules_new(NULL, false, -1, r->threads.notes);
 	r->threads.shown = 0;
 	r->refused = 0;
-	r->failed = r->threads.failed = false;
+	r->failed = r->threads.failed = r->threads.kernel_refused = false;
 	r->threads.processes = r->options->json ? json_array() : NULL;
 	if (r->options->all || r->options->name)
 		show_many(r);
 	for (i = 0; i < r->options->nr_ids; i++)
 		show_id(r, number_of(r->options->ids[i]));
+	if (r->threads.kernel_refused) {
+		r->failed = true;
+		kc_error("run it as root: sudo kunwind stack -k",
+			 "the kernel's part of stacks is missing: only root sees it");
+	}
 	status = r->failed || r->threads.failed ? KC_FAILED : 0;
 	if (r->threads.processes)
 		status = kc_print_json(r->threads.processes) ?: status;
@@ -361,7 +375,7 @@ int kc_stack(int argc, char **argv)
 		kunwind_close(handle);
 		return KC_FAILED;
 	}
-	if (options.all || options.name || options.nr_ids)
+	if (asks_for_others(&options))
 		status = show_others(&options, handle, bt);
 	else
 		status = show_own(handle, bt, options.json);

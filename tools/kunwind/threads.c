@@ -20,7 +20,7 @@
 #define TRIES		10
 
 /* The kernel's part of a stack. @json: an array where lines are added; NULL: they are printed. */
-static void show_kernel(pid_t pid, pid_t tid, json_t *json)
+static void show_kernel(struct kc_threads *t, pid_t pid, pid_t tid, json_t *json)
 {
 	char path[96], line[256];
 	FILE *file;
@@ -36,6 +36,9 @@ static void show_kernel(pid_t pid, pid_t tid, json_t *json)
 		else
 			printf("    [kernel]  %s\n", text);
 	}
+	/* The file of another user's process cannot be opened, and one's own not be read. */
+	if ((!file || ferror(file)) && (errno == EACCES || errno == EPERM))
+		t->kernel_refused = true;
 	if (file)
 		fclose(file);
 }
@@ -56,7 +59,7 @@ static void show_thread(struct kc_threads *t, pid_t pid, pid_t tid, struct kc_ma
 		json_object_set_new(json, "running", json_boolean(on_cpu));
 		if (t->kernel) {
 			kernel = json_array();
-			show_kernel(pid, tid, kernel);
+			show_kernel(t, pid, tid, kernel);
 			json_object_set_new(json, "kernel", kernel);
 		}
 		json_object_set_new(json, "frames", kc_frames_json(t->bt, maps));
@@ -70,7 +73,7 @@ static void show_thread(struct kc_threads *t, pid_t pid, pid_t tid, struct kc_ma
 	kc_put(name);
 	puts(on_cpu ? ", running" : "");
 	if (t->kernel)
-		show_kernel(pid, tid, NULL);
+		show_kernel(t, pid, tid, NULL);
 	kc_frames_print(t->bt, maps);
 	if (stop != KUNWIND_STOP_COMPLETE)
 		printf("    not complete: %s: %s\n", kunwind_stop_name(stop),

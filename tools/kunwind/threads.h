@@ -23,6 +23,7 @@ struct kunwind_handle;
  * @processes: an array of JSON that processes are added to; NULL: they are printed
  * @shown: threads whose stack was shown
  * @failed: a thread is there, and its stack is missing
+ * @kernel_refused: this user may not see the kernel's part of a stack
  */
 struct kc_threads {
 	struct kunwind_handle *handle;
@@ -33,6 +34,7 @@ struct kc_threads {
 	struct json_t *processes;
 	size_t shown;
 	bool failed;
+	bool kernel_refused;
 };
 
 /* Show the thread @only, or all if it is 0. Return: 0; a negative errno if there are none. */
