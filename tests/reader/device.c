@@ -3,14 +3,16 @@
  * A library to preload into kunwind where the module is not loaded: it plays
  * /dev/kunwind. Each thread has one frame, at the address FRAME; those of the process REFUSED
  * may not be traced. With OPEN_ERROR, the device cannot be opened. What a process maps at a
- * path with "slow" in it is from a server that takes SLOW_MS to answer. LTTng's daemon runs,
- * and does nothing. With KEEP_FOLDERS, no folder can be removed: a recording leaves its own.
+ * path with "slow" in it is from a server that takes SLOW_MS to answer. With SIGNAL_AT_WAIT,
+ * that signal comes just before a wait. LTTng's daemon runs, and does nothing. With
+ * KEEP_FOLDERS, no folder can be removed: a recording leaves its own.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/kunwind.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +27,7 @@
 static unsigned long frame;
 static unsigned int slow_us;
 static pid_t refused;
-static int open_error;
+static int open_error, signal_at_wait;
 
 int access(const char *path, int mode)
 {
@@ -69,6 +71,13 @@ int rmdir(const char *path)
 		return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
 	errno = ENOTEMPTY;
 	return -1;
+}
+
+int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+{
+	if (signal_at_wait)
+		raise(signal_at_wait);
+	return (int)syscall(SYS_ppoll, files, count, timeout, mask, _NSIG / 8);
 }
 
 static long answer(unsigned long request, void *arg)
@@ -126,6 +135,7 @@ static void __attribute__((constructor)) begin(void)
 	slow_us = 1000 * atoi(getenv("SLOW_MS") ?: "0");
 	refused = atoi(getenv("REFUSED") ?: "0");
 	open_error = atoi(getenv("OPEN_ERROR") ?: "0");
+	signal_at_wait = atoi(getenv("SIGNAL_AT_WAIT") ?: "0");
 	sigaction(SIGSYS, &action, NULL);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <libkunwind.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,6 +273,21 @@ static void end_soon(int number)
 
 static const struct sigaction ending = { .sa_handler = end_soon };
 
+/* The signals are blocked from the test on, or one that came before the wait would not end it. */
+static void wait_for_next_round(unsigned int seconds)
+{
+	const struct timespec interval = { .tv_sec = seconds };
+	sigset_t ends, before;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	if (!is_ended)
+		ppoll(NULL, 0, &interval, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static int show_others(const struct options *options, struct kunwind_handle *handle,
 		       struct kunwind_bt *bt)
 {
@@ -288,7 +304,7 @@ static int show_others(const struct options *options, struct kunwind_handle *han
 	}
 	status = run_round(&r);
 	while (options->watch && !is_ended && !fflush(stdout)) {
-		sleep(options->interval);
+		wait_for_next_round(options->interval);
 		if (is_ended)
 			break;
 		/* Home, and clear: only on a terminal. */
