@@ -22,7 +22,10 @@
 #define EFI	"/sys/firmware/efi/"
 #define SHIM	"-605dab50-e046-4300-abb6-3dd810dd8b23"
 
-/* What the checks look at: the machine, and what several of them ask. */
+/*
+ * What the checks look at: the machine, and what several of them ask. @root: "" for this one.
+ * The user of this command is none of another machine's.
+ */
 struct machine {
 	const char *root;
 	char *kernel;
@@ -270,6 +273,10 @@ static void check_lttng(struct machine *m)
 	else if (!daemon_runs(m))
 		add(m, "LTTng", g_strdup("its session daemon does not run"),
 		    g_strdup("sudo systemctl start lttng-sessiond    # of lttng-tools"));
+	else if (*m->root)
+		add(m, "LTTng",
+		    g_strdup("its session daemon runs; root and the group tracing may trace"),
+		    NULL);
 	else if (!kc_may_trace())
 		add(m, "LTTng", g_strdup("you are neither root nor in the group tracing"),
 		    g_strdup("sudo usermod -aG tracing $USER    # and log in again"));
@@ -286,7 +293,7 @@ static void check_perf(struct machine *m)
 			  "users may trace the system";
 
 	add(m, "perf", g_strdup_printf("%s (kernel.perf_event_paranoid is %d)", who, paranoid),
-	    paranoid > 2 && geteuid() ?
+	    paranoid > 2 && (*m->root || geteuid()) ?
 	    g_strdup("sudo sysctl kernel.perf_event_paranoid=2") : NULL);
 }
 
