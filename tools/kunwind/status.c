@@ -149,7 +149,8 @@ static void add_numbers(json_t *to, const char *below)
 	while (dir && (entry = readdir(dir))) {
 		g_autofree char *file = g_strconcat(below, entry->d_name, NULL);
 
-		if (entry->d_type == DT_REG && read_number(file, &value))
+		/* Folders have no number. Some file systems do not tell here what is one. */
+		if (read_number(file, &value))
 			json_object_set_new(to, entry->d_name,
 					    json_integer((json_int_t)value));
 	}
