@@ -74,8 +74,8 @@ void kunwind_backtrace_free(struct kunwind_bt *bt);
  * lock. A stack that ends early is a result, not an error: see kunwind_backtrace_stop().
  *
  * Return: the number of frames; -EXDEV in a child of fork(2) or in another
- * process than the one that opened @handle; -ENOMEM; -EINVAL if an argument is
- * NULL. After an error @bt is empty.
+ * process than the one that opened @handle; -EBADF or -ENOTTY if the program has closed the
+ * descriptor of @handle; -ENOMEM; -EINVAL if an argument is NULL. After an error @bt is empty.
  */
 int kunwind_backtrace(struct kunwind_handle *handle,
 		      struct kunwind_bt *bt);
@@ -96,8 +96,9 @@ int kunwind_backtrace(struct kunwind_handle *handle,
  * Return: the number of frames; -ESRCH if there is no such thread, if it is the kernel's, if
  * it exits, or if @pidfd is given and /proc is another PID namespace's; -EACCES if this process
  * may not trace it; -EAGAIN if it kept moving between CPUs, or is in execve(); -EBADF if @pidfd
- * is not one; -ENOTTY if the module is older than this function; -ENOMEM; -EINVAL. After an
- * error @bt is empty.
+ * is not one; -ENOTTY if the module is older than this function; -EBADF or -ENOTTY if the
+ * program has closed the descriptor of @handle; -ENOMEM; -EINVAL. If @pidfd is given, it reads
+ * /proc: -ENOENT if that is not mounted, -EMFILE and -ENFILE. After an error @bt is empty.
  */
 int kunwind_backtrace_thread(struct kunwind_handle *handle, int pidfd, pid_t tid,
 			     struct kunwind_bt *bt);
@@ -188,9 +189,9 @@ const char *kunwind_stop_text(uint32_t stop);
  *
  * Whatever thread uses the CPU is sampled. `kunwind report` shows the trace. The profile uses
  * SIGPROF, and @handle may be closed. It ends by kunwind_profile_stop(), at exit(), and by
- * execve(). A child of fork(2) is not sampled. Each CPU
- * has a buffer, which a sample writes if the first one in it is older than a second. A process
- * that is killed loses what is in the buffers.
+ * execve(). A child of fork(2) is not sampled. Samples wait in buffers: four for each CPU, but
+ * 64 at most. A sample writes its buffer if that is full, or if the first sample in it is older
+ * than a second. A process that is killed loses what is in the buffers.
  *
  * Return: 0; -EBUSY if this process is being sampled, or if it uses SIGPROF itself; -EEXIST
  * if @path exists; -ENOTTY if the module is older than this function; -EXDEV in another
