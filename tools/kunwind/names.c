@@ -64,28 +64,48 @@ static enum lttng_event_type type_of(const struct kc_names *names, const char *n
 	return LTTNG_EVENT_ALL;
 }
 
-/* "sched:sched_switch", "kmem:kmalloc" and "syscalls:sys_enter_openat". */
+/* perf has them in groups of their own. */
+static enum lttng_event_type find_call(const struct kc_names *names, const char *own, char **name)
+{
+	if (g_str_has_prefix(own, "sys_enter_") || g_str_has_prefix(own, "sys_exit_"))
+		own = strchr(own + strlen("sys_"), '_') + 1;
+	if (!is_in(names->calls, names->nr_calls, own))
+		return LTTNG_EVENT_ALL;
+	*name = g_strdup(own);
+	return LTTNG_EVENT_SYSCALL;
+}
+
+/*
+ * "sched:sched_switch" has the group in its own name, as LTTng has, and "kmem:kmalloc" has not. A
+ * pattern must have it, too: it would match events of other groups.
+ */
+static enum lttng_event_type find_of_group(const struct kc_names *names, const char *group,
+					   const char *own, char **name)
+{
+	if (is_in(names->tracepoints, names->nr_tracepoints, own) &&
+	    (!strchr(own, '*') || g_str_has_prefix(own, group)))
+		*name = g_strdup(own);
+	else
+		*name = g_strdup_printf("%s_%s", group, own);
+	if (is_in(names->tracepoints, names->nr_tracepoints, *name))
+		return LTTNG_EVENT_TRACEPOINT;
+	g_clear_pointer(name, g_free);
+	return LTTNG_EVENT_ALL;
+}
+
+/* "sched:sched_switch", "kmem:*" and "syscalls:sys_enter_openat". */
 static enum lttng_event_type find_with_group(const struct kc_names *names,
 					     const char *asked, char **name)
 {
-	const char *colon = strchr(asked, ':'), *own;
-	enum lttng_event_type type;
+	const char *colon = strchr(asked, ':');
+	g_autofree char *group = NULL;
 
-	if (!colon)
+	if (!colon || colon == asked)
 		return LTTNG_EVENT_ALL;
-	own = colon + 1;
-	if (g_str_has_prefix(own, "sys_enter_") || g_str_has_prefix(own, "sys_exit_"))
-		own = strchr(own + strlen("sys_"), '_') + 1;
-	*name = g_strdup(own);
-	type = type_of(names, *name);
-	if (type != LTTNG_EVENT_ALL)
-		return type;
-	g_free(*name);
-	*name = g_strdup_printf("%.*s_%s", (int)(colon - asked), asked, own);
-	type = type_of(names, *name);
-	if (type == LTTNG_EVENT_ALL)
-		g_clear_pointer(name, g_free);
-	return type;
+	group = g_strndup(asked, (gsize)(colon - asked));
+	if (!strcmp(group, "syscalls") || !strcmp(group, "raw_syscalls"))
+		return find_call(names, colon + 1, name);
+	return find_of_group(names, group, colon + 1, name);
 }
 
 /* How many characters to insert, remove or replace (Levenshtein). */
