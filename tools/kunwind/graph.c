@@ -14,6 +14,7 @@
 #include "command.h"
 #include "graph.h"
 #include "lanes.h"
+#include "notes.h"
 #include "plugins.h"
 #include "progress.h"
 #include "reader.h"
@@ -331,6 +332,17 @@ static int show(const struct parts *parts, const struct kc_graph *what,
 	return status;
 }
 
+/* Other forms have a filter that says it. */
+static void say_lost(const struct kc_progress *progress)
+{
+	struct kr_notes *notes = kr_notes_new();
+
+	kr_note_many(notes, KR_LOST, progress->lost);
+	kr_note_many(notes, KR_LOST_PACKETS, progress->lost_packets);
+	kr_notes_say(notes, NULL, -1);
+	kr_notes_free(notes);
+}
+
 int kc_graph_show(const struct kc_graph *what, const struct kc_reader *reader)
 {
 	const struct kc_view *view = what->view;
@@ -345,9 +357,10 @@ int kc_graph_show(const struct kc_graph *what, const struct kc_reader *reader)
 	progress.silent = !view || !isatty(STDERR_FILENO) || (!view->path &&
 		(view->paged || isatty(STDOUT_FILENO)) &&
 		(view->form == KC_FULL || view->form == KC_RAW));
-	progress.without_maps = view && view->form == KC_RAW;
+	progress.raw = view && view->form == KC_RAW;
 	progress.begun = what->begun;
 	status = show(&parts, what, reader);
+	say_lost(&progress);
 	bt_graph_put_ref(parts.graph);
 	/* A reader that only tries may have been left none. */
 	if (!status && view && !progress.events) {

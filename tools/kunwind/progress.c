@@ -100,16 +100,50 @@ static bool is_of_maps(const bt_message *message)
 		bt_message_event_borrow_event_const(message))) ?: "", "kunwind_");
 }
 
-/* Return: whether a message is passed on. */
-static bool take(struct kc_progress *progress, const bt_message *message)
+static void count_lost_events(struct kc_progress *progress, const bt_message *message)
 {
-	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
-		return true;
+	uint64_t count = 1;
+
+	(void)bt_message_discarded_events_get_count(message, &count);
+	progress->lost += count;
+}
+
+static void count_lost_packets(struct kc_progress *progress, const bt_message *message)
+{
+	uint64_t count = 1;
+
+	(void)bt_message_discarded_packets_get_count(message, &count);
+	progress->lost_packets += count;
+}
+
+static bool take_event(struct kc_progress *progress, const bt_message *message)
+{
 	if (is_of_maps(message))
-		return !progress->without_maps;
+		return !progress->raw;
 	progress->events++;
 	*progress->begun = true;
 	return true;
+}
+
+/*
+ * Return: whether a message is passed on. babeltrace2's own sink would print a loss with names
+ * that the owner of the trace chose, to the terminal as they are.
+ */
+static bool take(struct kc_progress *progress, const bt_message *message)
+{
+	bt_message_type type = bt_message_get_type(message);
+
+	if (type == BT_MESSAGE_TYPE_EVENT)
+		return take_event(progress, message);
+	if (!progress->raw)
+		return true;
+	if (type == BT_MESSAGE_TYPE_DISCARDED_EVENTS)
+		count_lost_events(progress, message);
+	else if (type == BT_MESSAGE_TYPE_DISCARDED_PACKETS)
+		count_lost_packets(progress, message);
+	else
+		return true;
+	return false;
 }
 
 static bt_message_iterator_class_next_method_status

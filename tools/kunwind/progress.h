@@ -11,8 +11,10 @@
 /**
  * struct kc_progress - what is read, and what is said of it
  * @silent: nothing is said
- * @without_maps: events that are for the filter alone are not passed on
+ * @raw: neither events that are for the filter alone, nor losses, are passed on
  * @events: how many others were read
+ * @lost: with @raw: how many the tracer had no room for
+ * @lost_packets: likewise
  * @begun: set when one was passed on
  * @first: when the first event of all traces was, in ns
  * @last: when the last was; not after @first if it is not known
@@ -21,8 +23,10 @@
  */
 struct kc_progress {
 	bool silent;
-	bool without_maps;
+	bool raw;
 	uint64_t events;
+	uint64_t lost;
+	uint64_t lost_packets;
 	volatile bool *begun;
 	int64_t first;
 	int64_t last;
