@@ -114,6 +114,12 @@ static bool begin_output(struct output *output, const char **path, bool folder)
 	return true;
 }
 
+/* A part of the trace is better than no file, and worse than what an earlier report has left. */
+static bool is_worse(const struct kr_output *file, int status)
+{
+	return stop && status && file->partial && !file->folder && !access(file->path, F_OK);
+}
+
 /*
  * Give it its name. A reader that died has left nothing. One that could not read to the end, or
  * that a signal has ended, has left what it had read, and that is said.
@@ -123,8 +129,11 @@ static int end_output(struct output *output, int status)
 	struct kr_output *file = &output->output;
 	struct stat st = { 0 };
 
-	if (file->partial && (!status || (!fstat(output->fd, &st) && st.st_size)) &&
-	    ((file->folder && !kr_output_unpack(file, output->fd)) || !kr_output_end(file))) {
+	if (is_worse(file, status)) {
+		kc_error("run the command again to write all of it",
+			 "%s: it is as before, because a signal ended the reading", file->path);
+	} else if (file->partial && (!status || (!fstat(output->fd, &st) && st.st_size)) &&
+		   ((file->folder && !kr_output_unpack(file, output->fd)) || !kr_output_end(file))) {
 		kc_error(NULL, "%s: %s", file->path, strerror(errno));
 		status = KC_FAILED;
 	} else if (stop && file->path && !file->partial) {
