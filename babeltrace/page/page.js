@@ -417,21 +417,20 @@ function addThreads()
 		.filter(n => !process || trace.process(n) === process).map(n => trace.thread(n)));
 }
 
-// Another page of kunwind.
+// Another page of kunwind. What is in the file that the user has chosen may be anything.
 async function readOther(file)
 {
 	const page = new DOMParser().parseFromString(await file.text(), "text/html");
-	const data = page.getElementById("data");
 
-	element("compared").textContent = "";
-	compared = null;
-	if (data) {
-		compared = new Trace(JSON.parse(data.textContent));
+	try {
+		compared = new Trace(JSON.parse(page.getElementById("data").textContent));
+		draw();
 		element("compared").textContent = `compared with ${file.name}: red is more than there, blue is less`;
-	} else {
+	} catch {
+		compared = null;
+		draw();
 		element("compared").textContent = `${file.name} is no page of kunwind report --flame`;
 	}
-	draw();
 }
 
 // A page that was made to compare.
