@@ -163,6 +163,8 @@ static void look_at(struct kc_salvage *how, const char *folder, const char *path
 	if (fd < 0 || fstat(fd, &st)) {
 		warn(how, path, "%s: its events are missing", reason(errno));
 		file->hidden = true;
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
 	file->size = file->usable = (uint64_t)st.st_size;
