@@ -179,10 +179,10 @@ bool kc_view_is_printed(const struct kc_view *view)
 static const struct argp_option takes[] = {
 	{ NULL, 0, NULL, 0, "How the trace is shown:", 10 },
 	{ "summary", SUMMARY, NULL, 0,
-	  "Print one screen: how many events, how long, which failed, and the stacks that cost most (default on a terminal)", 10 },
-	{ "top", TOP, NULL, 0, "Print the functions that cost most", 10 },
+	  "Print one screen: how many events, how long, which failed, and the stacks that cost most (default of trace and report on a terminal)", 10 },
+	{ "top", TOP, NULL, 0, "Print the functions that cost most (default of profile and report --diff)", 10 },
 	{ "full", FULL, NULL, 0,
-	  "Print each system call and event with its stack; on a terminal, in a pager (default elsewhere)", 10 },
+	  "Print each system call and event with its stack; on a terminal, in a pager (default of trace and report elsewhere)", 10 },
 	{ "raw", RAW, NULL, 0, "Print babeltrace2's lines, with addresses", 10 },
 	{ "folded", FOLDED, NULL, 0,
 	  "Print a line for each distinct stack, with its count", 10 },
