@@ -32,9 +32,6 @@ int kc_table(int argc, char **argv);
 void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
 	      void *data);
 
-/* The same for a subcommand that takes --json alone. Return: whether it is given. */
-bool kc_parse_json(int argc, char **argv, const char *doc);
-
 /* End the program, as argp does, unless the argument of an option is one of a list. */
 void kc_choose(struct argp_state *state, const char *option, const char *arg,
 	       const char *const *list);

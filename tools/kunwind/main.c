@@ -78,30 +78,6 @@ void kc_parse(const struct argp *argp, int argc, char **argv, unsigned int flags
 	argp_parse(&all, argc, argv, flags, NULL, data);
 }
 
-static error_t parse_json(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != 'j')
-		return ARGP_ERR_UNKNOWN;
-	*(bool *)state->input = true;
-	return 0;
-}
-
-bool kc_parse_json(int argc, char **argv, const char *doc)
-{
-	static const struct argp_option takes[] = {
-		{ "json", 'j', NULL, 0, "Print JSON", 0 },
-		{ 0 },
-	};
-	const struct argp argp = {
-		.options = takes, .parser = parse_json, .doc = doc,
-	};
-	bool json = false;
-
-	kc_parse(&argp, argc, argv, 0, &json);
-	return json;
-}
-
 void kc_choose(struct argp_state *state, const char *option, const char *arg,
 	       const char *const *list)
 {
