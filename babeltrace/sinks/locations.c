@@ -122,8 +122,3 @@ const struct kr_location *kr_locations_get(const struct kr_locations *locations,
 {
 	return g_ptr_array_index(locations->locations, number);
 }
-
-uint32_t kr_locations_count(const struct kr_locations *locations)
-{
-	return locations->locations->len;
-}

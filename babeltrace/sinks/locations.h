@@ -47,6 +47,5 @@ uint32_t kr_locations_add_missing(struct kr_locations *locations, const char *na
 
 const struct kr_location *kr_locations_get(const struct kr_locations *locations,
 					   uint32_t number);
-uint32_t kr_locations_count(const struct kr_locations *locations);
 
 #endif /* KR_LOCATIONS_H */
