@@ -9,9 +9,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef HAVE_LIBDEBUGINFOD
-#include <elfutils/debuginfod.h>
-#endif
 #include "elf_file.h"
 #include "files.h"
 
@@ -79,28 +76,8 @@ static int open_own_vdso(void)
 	return -1;
 }
 
-static int ask_servers(const uint8_t *id, size_t length, bool debug)
-{
-	int fd = -1;
-#ifdef HAVE_LIBDEBUGINFOD
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	debuginfod_client *client = urls && *urls && length ? debuginfod_begin() : NULL;
-
-	if (!client)
-		return -1;
-	fd = debug ? debuginfod_find_debuginfo(client, id, (int)length, NULL) :
-		     debuginfod_find_executable(client, id, (int)length, NULL);
-	debuginfod_end(client);
-#else
-	(void)id;
-	(void)length;
-	(void)debug;
-#endif
-	return fd < 0 ? -1 : fd;
-}
-
-int kr_elf_file_open(const char *sysroot, const struct kr_module_id *id, const char *place,
-		     bool *unreadable)
+int kr_elf_file_open(const char *sysroot, struct kr_servers *servers,
+		     const struct kr_module_id *id, const char *place, bool *unreadable)
 {
 	int fd;
 
@@ -108,7 +85,7 @@ int kr_elf_file_open(const char *sysroot, const struct kr_module_id *id, const c
 	if (!strcmp(place, VDSO))
 		return open_own_vdso();
 	if (!strcmp(place, SERVERS))
-		return ask_servers(id->build_id, id->build_id_len, false);
+		return kr_servers_ask(servers, id->build_id, id->build_id_len, false);
 	fd = kr_file_open(sysroot, place);
 	*unreadable = fd < 0 && errno != ENOENT && errno != ENOTDIR;
 	return fd;
@@ -166,8 +143,9 @@ static int open_public(const char *sysroot, const char *path)
 	return -1;
 }
 
-int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *name,
-			   const uint8_t *id, size_t length, unsigned int nth, bool *more)
+int kr_elf_file_find_debug(const char *sysroot, struct kr_servers *servers, const char *path,
+			   const char *name, const uint8_t *id, size_t length, unsigned int nth,
+			   bool *more)
 {
 	GPtrArray *places = debug_places(path, name, id, length);
 	/* This machine's debug information is of the same file if its build ID is. */
@@ -180,7 +158,7 @@ int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *na
 	else if (*more)
 		fd = open_public(NULL, g_ptr_array_index(places, 0));
 	else
-		fd = ask_servers(id, length, true);
+		fd = kr_servers_ask(servers, id, length, true);
 	g_ptr_array_unref(places);
 	return fd;
 }

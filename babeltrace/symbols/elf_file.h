@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include "module.h"
+#include "servers.h"
 
 /* Return: where a file can be, the most likely place first. */
 GPtrArray *kr_elf_file_places(const struct kr_module_id *id);
@@ -13,18 +14,20 @@ GPtrArray *kr_elf_file_places(const struct kr_module_id *id);
 /**
  * kr_elf_file_open() - open what is at a place
  * @sysroot: where to look, or NULL
+ * @servers: where else
  * @id: what the trace says of the file
  * @place: of kr_elf_file_places()
  * @unreadable: set to whether there is something that cannot be read
  *
  * Return: a file descriptor, or -1. It may be another file.
  */
-int kr_elf_file_open(const char *sysroot, const struct kr_module_id *id, const char *place,
-		     bool *unreadable);
+int kr_elf_file_open(const char *sysroot, struct kr_servers *servers,
+		     const struct kr_module_id *id, const char *place, bool *unreadable);
 
 /**
  * kr_elf_file_find_debug() - open what may have the debug information of a file
  * @sysroot: where to look, or NULL
+ * @servers: where else
  * @path: of the file
  * @name: what it calls it, or ""
  * @id: its build ID
@@ -34,8 +37,9 @@ int kr_elf_file_open(const char *sysroot, const struct kr_module_id *id, const c
  *
  * Return: a file descriptor, or -1.
  */
-int kr_elf_file_find_debug(const char *sysroot, const char *path, const char *name,
-			   const uint8_t *id, size_t length, unsigned int nth, bool *more);
+int kr_elf_file_find_debug(const char *sysroot, struct kr_servers *servers, const char *path,
+			   const char *name, const uint8_t *id, size_t length, unsigned int nth,
+			   bool *more);
 
 /* Return: what the file takes of its disk. A hole costs its owner nothing, and counts as nothing. */
 uint64_t kr_elf_file_bytes(int fd);

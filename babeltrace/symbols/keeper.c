@@ -13,6 +13,7 @@
 #include "module.h"
 #include "notes.h"
 #include "reader_budgets.h"
+#include "servers.h"
 #include "speed.h"
 #include "wire.h"
 
@@ -38,6 +39,7 @@ struct file {
  * struct kr_keeper - the symbolizer, seen from its parent
  * @sysroot: where files are, or NULL
  * @by_name: a file's name is enough
+ * @servers: of debuginfod
  * @stop: set when no answer is wanted any more
  * @pid: its process; 0: none runs
  * @socket: its socket
@@ -49,6 +51,7 @@ struct file {
 struct kr_keeper {
 	char *sysroot;
 	bool by_name;
+	struct kr_servers servers;
 	const volatile sig_atomic_t *stop;
 	pid_t pid;
 	int socket;
@@ -205,7 +208,8 @@ static bool provide(struct kr_keeper *keeper, struct file *file, const struct as
 	for (i = 0; i < places->len && lives && !file->generation; i++) {
 		const char *place = g_ptr_array_index(places, i);
 
-		fd = kr_elf_file_open(keeper->sysroot, ask->id, place, &unreadable);
+		fd = kr_elf_file_open(keeper->sysroot, &keeper->servers, ask->id, place,
+				      &unreadable);
 		if (fd < 0) {
 			if (unreadable && file->why == KR_NO_FILE)
 				file->why = errno == EMFILE ? KR_NO_DESCRIPTOR : KR_UNREADABLE;
@@ -219,6 +223,8 @@ static bool provide(struct kr_keeper *keeper, struct file *file, const struct as
 		}
 	}
 	file->out = lives && !file->generation;
+	if (file->out && ask->id->build_id_len && keeper->servers.given_up)
+		file->why = KR_NO_ANSWER;
 	g_ptr_array_unref(places);
 	return lives;
 }
@@ -236,8 +242,10 @@ static bool find(struct kr_keeper *keeper, struct file *file, GVariant *body)
 
 	g_variant_get(body, "(^&ay@ayu)", &name, &bytes, &nth);
 	id = g_variant_get_fixed_array(bytes, &length, 1);
-	fd = kr_elf_file_find_debug(keeper->sysroot, file->path, name, id, length, nth,
-				    &more);
+	fd = kr_elf_file_find_debug(keeper->sysroot, &keeper->servers, file->path, name, id,
+				    length, nth, &more);
+	if (fd < 0 && !more && length && keeper->servers.given_up && file->why == KR_NR_NOTES)
+		file->why = KR_NO_ANSWER;
 	g_variant_unref(bytes);
 	return pass(keeper, file, KR_FOUND, g_variant_new("(b)", more), fd);
 }
@@ -328,7 +336,7 @@ struct kr_keeper *kr_keeper_new(const char *sysroot, bool by_name,
 
 	keeper->sysroot = g_strdup(sysroot);
 	keeper->by_name = by_name;
-	keeper->stop = stop ?: &never;
+	keeper->stop = keeper->servers.stop = stop ?: &never;
 	keeper->files = g_hash_table_new_full(NULL, NULL, NULL, free_file);
 	keeper->others = (struct file){ .why = KR_STOPPED, .out = true };
 	return keeper;

@@ -88,6 +88,11 @@ static const struct {
 		"files have no build ID",
 		"the names come from the file with that path and inode, or with that path in the sysroot",
 	},
+	[KR_NO_ANSWER] = {
+		"file was not fetched: the servers of DEBUGINFOD_URLS took too long",
+		"files were not fetched: the servers of DEBUGINFOD_URLS took too long",
+		"names are missing, so the result is incomplete; what servers have sent is kept, and the same command asks for the rest",
+	},
 	[KR_STOPPED] = {
 		"file is left out: reading it took too long or too much memory, or failed badly",
 		"files are left out: reading them took too long or too much memory, or failed badly",

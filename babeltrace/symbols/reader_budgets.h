@@ -27,6 +27,13 @@
 #define KR_FILE_BYTES		(UINT64_C(2) << 30)
 #define KR_TRACE_BYTES		(UINT64_C(8) << 30)
 
+/*
+ * How long debuginfod's servers may take, in seconds: to begin an answer, and for all of a trace.
+ * Some unpack a package first. libdebuginfod would wait for 90 s three times for each file.
+ */
+#define KR_SERVER_S		90
+#define KR_SERVERS_S		1200
+
 /* A file server that does not answer takes no processor time: its time counts an eighth. */
 #define KR_WAIT_SHARE		8
 

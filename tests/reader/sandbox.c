@@ -265,8 +265,9 @@ static void test_death(void)
 
 static bool finds(const char *name)
 {
+	struct kr_servers none = { 0 };
 	bool more;
-	int fd = kr_elf_file_find_debug(NULL, file, name, NULL, 0, 0, &more);
+	int fd = kr_elf_file_find_debug(NULL, &none, file, name, NULL, 0, 0, &more);
 
 	return fd >= 0 && !close(fd);
 }
