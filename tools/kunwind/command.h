@@ -43,6 +43,9 @@ extern const char *const kc_colors[];
 void kc_error(const char *next, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Print a warning, of a file whose path others chose. */
+void kc_warn(const char *path, const char *what);
+
 /* Return: whether the module is loaded; if not, that was said. */
 bool kc_module_is_loaded(void);
 

@@ -4,7 +4,6 @@
 #include <fts.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,17 +12,6 @@
 #include "files.h"
 #include "folders.h"
 #include "reader_budgets.h"
-#include "safe.h"
-
-/* The owner of the trace chose the path: keep escapes from the terminal. */
-static void warn(const char *path, const char *what)
-{
-	GString *line = g_string_new("kunwind: warning: ");
-
-	kr_safe_append(line, path);
-	fprintf(stderr, "%s: %s\n", line->str, what);
-	g_string_free(line, TRUE);
-}
 
 static void visit(FTS *tree, FTSENT *entry, GPtrArray *found)
 {
@@ -32,15 +20,15 @@ static void visit(FTS *tree, FTSENT *entry, GPtrArray *found)
 	if (entry->fts_info == FTS_F && !strcmp(entry->fts_name, "metadata")) {
 		/* babeltrace2 ends itself over it, by an assertion. */
 		if (!entry->fts_statp->st_size)
-			warn(path, "it is empty: its trace is not shown");
+			kc_warn(path, "it is empty: its trace is not shown");
 		else if ((uint64_t)entry->fts_statp->st_size > KR_METADATA_BYTES)
-			warn(path, "it is larger than any metadata: its trace is not shown");
+			kc_warn(path, "it is larger than any metadata: its trace is not shown");
 		else
 			g_ptr_array_add(found, g_path_get_dirname(path));
 	} else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS) {
-		warn(path, "it cannot be read: if it has traces, they are not shown");
+		kc_warn(path, "it cannot be read: if it has traces, they are not shown");
 	} else if (entry->fts_info == FTS_D && entry->fts_level == KR_FOLDER_LEVELS) {
-		warn(path, "it is too deep: if it has traces, they are not shown");
+		kc_warn(path, "it is too deep: if it has traces, they are not shown");
 		fts_set(tree, entry, FTS_SKIP);
 	}
 }
@@ -117,9 +105,9 @@ static bool is_usable(const char *path, mode_t type)
 		return !access(path, R_OK);
 	/* Once, as many traces can be next to it. */
 	if (!g_quark_try_string(path))
-		warn(path, S_ISLNK(st.st_mode) ? "it is a link: it is not used" :
-			   type == S_IFDIR ? "it is no folder: it is not used" :
-			   "it is no regular file: it is not used");
+		kc_warn(path, S_ISLNK(st.st_mode) ? "it is a link: it is not used" :
+			      type == S_IFDIR ? "it is no folder: it is not used" :
+			      "it is no regular file: it is not used");
 	(void)g_quark_from_string(path);
 	return false;
 }

@@ -110,6 +110,15 @@ void kc_error(const char *next, const char *format, ...)
 		fprintf(stderr, "kunwind: %s\n", next);
 }
 
+void kc_warn(const char *path, const char *what)
+{
+	GString *line = g_string_new("kunwind: warning: ");
+
+	kr_safe_append(line, path);
+	fprintf(stderr, "%s: %s\n", line->str, what);
+	g_string_free(line, TRUE);
+}
+
 bool kc_module_is_loaded(void)
 {
 	if (!access(MODULE_FOLDER, F_OK))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* One reader after the other reads traces, until one lives to their end. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +13,6 @@
 #include "reader.h"
 #include "reader_budgets.h"
 #include "reading.h"
-#include "safe.h"
 #include "salvage.h"
 #include "secret_hash.h"
 #include "view.h"
@@ -260,7 +258,6 @@ static char *find_bad(struct readers *readers)
 /* Leave out what the reader died of. Return: whether another one can be tried. */
 static bool recover(struct readers *readers, int number)
 {
-	GString *line;
 	char *bad;
 
 	kc_reader_say_died("the trace", number);
@@ -277,11 +274,9 @@ static bool recover(struct readers *readers, int number)
 		kc_error(NULL, "the trace cannot be shown: its metadata, or all of it, is damaged");
 		return false;
 	}
-	line = g_string_new("kunwind: warning: ");
-	kr_safe_append(line, bad);
-	fprintf(stderr, "%s: %s left out, so the result is incomplete\n", line->str,
-		is_metadata(bad) ? "its trace is" : "it is");
-	g_string_free(line, TRUE);
+	kc_warn(bad, is_metadata(bad) ?
+		     "its trace is left out, so the result is incomplete" :
+		     "it is left out, so the result is incomplete");
 	g_hash_table_add(readers->salvage.hidden, bad);
 	salvage(readers);
 	return true;

@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -20,7 +19,6 @@
 #include "files.h"
 #include "folders.h"
 #include "packets.h"
-#include "safe.h"
 #include "salvage.h"
 
 #define TMPDIR_HINT	"TMPDIR says where there is room"
@@ -41,22 +39,19 @@ struct file {
 	bool hidden;
 };
 
-/* The owner of the trace chose the path: keep escapes from the terminal. */
 static void warn(const struct kc_salvage *how, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static void warn(const struct kc_salvage *how, const char *path, const char *format, ...)
 {
-	GString *line = g_string_new("kunwind: warning: ");
+	g_autofree char *what = NULL;
 	va_list args;
 
-	kr_safe_append(line, path);
-	g_string_append(line, ": ");
+	if (how->silent)
+		return;
 	va_start(args, format);
-	g_string_append_vprintf(line, format, args);
+	what = g_strdup_vprintf(format, args);
 	va_end(args);
-	if (!how->silent)
-		fprintf(stderr, "%s\n", line->str);
-	g_string_free(line, TRUE);
+	kc_warn(path, what);
 }
 
 static const char *reason(int err)
