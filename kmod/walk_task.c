@@ -161,7 +161,8 @@ static void walk_alone(struct kw_space *space, const struct walk *w)
 		walk_space(space, &place->cache, w);
 	else
 		stop_early(w, KUNWIND_STOP_CONTEXT);
-	if (kw_space_is_due(space) && !w->other)
+	/* What a program claims does not say whether it is about to return to user mode. */
+	if (kw_space_is_due(space) && !w->other && !w->claimed)
 		kw_work_retry(space, w->regs);
 	pagefault_enable();
 	kw_walks_leave(place);

@@ -166,7 +166,8 @@ void kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
  * Whether current will soon be back in user mode. In a system call it may sleep for ever, and its
  * slot would block rmmod. The entry of a system call sets ax to -ENOSYS, and its exit sets ax to
  * the result. A page fault, too, may sleep for ever, on a file server or on userfaultfd; but
- * nothing in the registers tells it from an interrupt.
+ * nothing in the registers tells it from an interrupt. A task that stops for a signal or a
+ * debugger has run its work before: the walk when it leaves the CPU comes too late.
  */
 static bool is_returning(const struct pt_regs *regs)
 {
@@ -219,7 +220,7 @@ static DEFINE_PER_CPU(struct irq_work, after_nmi);
  */
 void kw_work_retry(struct kw_space *space, const struct pt_regs *regs)
 {
-	if (!is_returning(regs) || (current->flags & PF_EXITING))
+	if (!is_returning(regs) || !task_is_running(current) || (current->flags & PF_EXITING))
 		return;
 	/* task_work_add() may take a lock of KASAN. */
 	if (in_nmi())

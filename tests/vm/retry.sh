@@ -253,6 +253,26 @@ end mapper
 wait
 ok "nothing is left" nothing_left
 modprobe -r kunwind-test
+
+# stop_sleeper: a process that sleeps, and lacks a table, is stopped. The switch to another one is the first walk since it may try again.
+stop_sleeper() {
+	lttng create stopped --output="$SCRATCH/stopped" &&
+		lttng enable-event --kernel --session=stopped sched_switch &&
+		lttng add-context --kernel --session=stopped --type=callstack-user &&
+		lttng start stopped && sleep 2 && kill -STOP "$sleeper" && sleep 1 && lttng destroy stopped &&
+		[[ $(awk '{ print $3 }' "/proc/$sleeper/stat") == T ]] &&
+		babeltrace2 "$SCRATCH/stopped" | grep "prev_tid = $sleeper, " >"$SCRATCH/said"
+}
+ok "kunwind is told to leave all tables to their processes again" reload attach_work_ms=0
+modprobe kunwind-lttng
+ok "a process sleeps" begin sleeper mapped python3 -S "$SCRATCH/map-files.py" --no-device "$large"
+sleeper=$!
+ok "it is stopped while a tracer is there" stop_sleeper
+ok "it keeps no work" [ "$(<"$figures/pending")" = 0 ]
+ok "nor the modules" modprobe -r kunwind-lttng kunwind
+kill -CONT "$sleeper"
+end sleeper
+wait
 ok "kunwind takes its own parameters again" reload
 modprobe kunwind-lttng
 done_testing
