@@ -4,8 +4,8 @@
  * interrupt another one. A place has a cache of rules, and only one walk at a time may use it.
  *
  * A walk can interrupt another one at its own level: a read of a missing page is an
- * exception, and a tracer may want a stack of that. Both walks would use the same cache,
- * so the inner one is refused.
+ * exception, and a tracer may want a stack of that. So can an NMI in a breakpoint, which the
+ * kernel treats like an NMI. Both walks would use the same cache, so the inner one is refused.
  */
 #include <linux/minmax.h>
 #include <linux/percpu.h>
@@ -17,16 +17,8 @@
 #include "rule_cache.h"
 #include "walk_place.h"
 
-/* All but the last are in the order of interrupt_context_level(). */
-enum level {
-	LEVEL_TASK,
-	LEVEL_SOFTIRQ,
-	LEVEL_HARDIRQ,
-	LEVEL_NMI,
-	/* A real NMI, in an exception or breakpoint that the kernel treats like an NMI. */
-	LEVEL_NESTED_NMI,
-	NR_LEVELS
-};
+/* Those of interrupt_context_level(): task, softirq, hardirq, NMI. */
+#define NR_LEVELS	4
 
 /*
  * kw_walks_open() allocates the caches' memory for the first consumer. Walks use it while
@@ -35,17 +27,10 @@ enum level {
  */
 static DEFINE_PER_CPU_ALIGNED(struct kw_place, places[NR_LEVELS]);
 
-/* Return: this CPU's place of this context level; NULL for an NMI that has none. */
+/* Return: this CPU's place of this context level. */
 static struct kw_place *place_here(void)
 {
-	unsigned int level;
-
-	if (likely(in_task()))
-		return this_cpu_ptr(&places[LEVEL_TASK]);
-	level = interrupt_context_level();
-	if (level == LEVEL_NMI)
-		level += (in_nmi() >> NMI_SHIFT) - 1;
-	return likely(level < NR_LEVELS) ? this_cpu_ptr(&places[level]) : NULL;
+	return this_cpu_ptr(&places[likely(in_task()) ? 0 : interrupt_context_level()]);
 }
 
 /* Context: a walk. Return: the task whose stack it walks. */
@@ -56,14 +41,13 @@ const struct task_struct *kw_walked_task(void)
 
 /*
  * Start a walk. Context: any, with preemption off until kw_walks_leave().
- * Return: the place for the walk; NULL if another walk is using it, or if NMIs are nested
- *	more than two deep, for which there is no place.
+ * Return: the place for the walk; NULL if another walk is using it.
  */
 struct kw_place *kw_walks_enter(void)
 {
 	struct kw_place *place = place_here();
 
-	if (unlikely(!place || place->taken))
+	if (unlikely(place->taken))
 		return NULL;
 	place->taken = true;
 	/* A walk that interrupts this one, at this level, must find it taken. */
