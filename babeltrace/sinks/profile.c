@@ -332,16 +332,23 @@ struct kr_weights kr_profile_weights(const struct kr_profile *profile,
 	return g_array_index(profile->weights, struct kr_weights, sample);
 }
 
-static void append_name(const struct kr_profile *profile, GString *to,
-			uint32_t name, bool with_machine)
+void kr_profile_append_name(const struct kr_profile *profile, GString *to, uint32_t name,
+			    bool with_machine)
 {
 	const char *string = kr_strings_get(profile->strings, name);
 	const char *part = strchr(string, KR_PART);
-	gsize i = to->len;
 
 	if (with_machine && part[1])
 		g_string_append_printf(to, "%s: ", part + 1);
 	g_string_append_len(to, string, part - string);
+}
+
+static void append_name(const struct kr_profile *profile, GString *to,
+			uint32_t name, bool with_machine)
+{
+	gsize i = to->len;
+
+	kr_profile_append_name(profile, to, name, with_machine);
 	/* Semicolons separate frames. */
 	for (; i < to->len; i++)
 		if (to->str[i] == ';')

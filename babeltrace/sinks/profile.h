@@ -124,6 +124,10 @@ struct kr_outcome kr_profile_outcome(const struct kr_profile *profile, uint32_t 
 struct kr_weights kr_profile_weights(const struct kr_profile *profile,
 				     uint32_t sample);
 
+/* Append the first part of a name; of several machines, with that of the machine. */
+void kr_profile_append_name(const struct kr_profile *profile, GString *to, uint32_t name,
+			    bool with_machine);
+
 /**
  * kr_profile_fold() - folded stacks
  * @profile: which

@@ -110,17 +110,12 @@ static void add_spans(struct writer *writer, const struct kr_lane *lane)
 	flush(writer);
 }
 
-/* Append the first part of a name; of several machines, with that of the machine. */
 static void append_name(const struct kr_profile *profile, GString *to, uint32_t name,
 			bool with_machine)
 {
-	const char *string = kr_strings_get(profile->strings, name);
-	const char *part = strchr(string, KR_PART);
 	GString *whole = g_string_new(NULL);
 
-	if (with_machine && part[1])
-		g_string_append_printf(whole, "%s: ", part + 1);
-	g_string_append_len(whole, string, part - string);
+	kr_profile_append_name(profile, whole, name, with_machine);
 	kr_json_append(to, whole->str);
 	g_string_free(whole, TRUE);
 }
