@@ -94,9 +94,10 @@
  */
 #define KUW_START_BYTES		64
 /* From the first word on, start code pops some, and that callee's return address is in their place.
- * How many words it can be; seen: the first (argc). The kernel's vector is longer (AT_*).
+ * How many words it can be; seen: the first (argc). The vector of the kernel is longer, and has the
+ * program's entry point from the 25th word on (AT_ENTRY), which a call may precede.
  */
-#define KUW_START_WORDS		32
+#define KUW_START_WORDS		16
 /* Instructions from a system call that makes a thread to the branch that only the child
  * takes; seen: 7 (clone() for i386).
  */
