@@ -21,7 +21,6 @@
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include "kunwind-test.h"
-#include "thread.h"
 
 static DEFINE_MUTEX(lock);
 /* Under lock: */
@@ -48,12 +47,18 @@ static int before_check(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
+/* How struct kw_thread_stack begins (kmod/thread.h). */
+struct request {
+	struct task_struct *task;
+	const struct mm_struct *mm;
+};
+
 /* kw_walk_thread(request) */
 static int before_walk(struct kprobe *probe, struct pt_regs *regs)
 {
-	const struct kw_thread_stack *s = (void *)regs_get_kernel_argument(regs, 0);
+	const struct request *r = (void *)regs_get_kernel_argument(regs, 0);
 
-	wait_for_execve(s->task, s->mm);
+	wait_for_execve(r->task, r->mm);
 	return 0;
 }
 
