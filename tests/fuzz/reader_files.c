@@ -10,11 +10,16 @@
 
 static char folder[] = "/dev/shm/fuzz-XXXXXX";
 
-/* The command's own is in its main file. */
+/* The command's own are in its main file. */
 void kc_error(const char *next, const char *format, ...)
 {
 	(void)next;
 	must(!format);
+}
+
+void kc_warn(const char *path, const char *what)
+{
+	must(path && what);
 }
 
 static void remove_below(const char *path)
