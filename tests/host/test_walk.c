@@ -1383,29 +1383,44 @@ static void test_no_call(void **state)
 	}
 }
 
+/* Functions whose rows make a pair: four bytes with a frame, and one without. */
+static void put_pairs(struct buf *b, const struct cie_spec *spec, u32 cie)
+{
+	const struct prog prog = PROG(DW_CFA_def_cfa_offset, 16,
+				      DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 8,
+				      DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16);
+	u32 i;
+
+	for (i = 0; i < 8; i++)
+		build_fde(b, spec, cie, BUILD_TEXT + 0x400 + i * 0x100, 0x100, prog);
+}
+
 /* The same right behind a function, where the next one starts at no multiple of 16. */
 static void test_no_call_between(void **state)
 {
-	const struct prog last[] = {
-		/* The rule of the next one; another one; and what makes a pair of both. */
-		PROG(DW_CFA_nop),
-		PROG(DW_CFA_def_cfa_offset, 16),
-		PROG(DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 30, DW_CFA_def_cfa_offset, 8),
-	};
 	const struct cie_spec spec = { 0 };
 	const u64 end = TEXT_IP(TEXT_LEN + 0x80);
 	struct buf b = { 0 };
 	u32 i, start, cie, frame;
 
-	for (i = 0; i < ARRAY_SIZE(last); i++) {
+	/* The first ends with the rule of the next; with another; with what makes a pair of both. */
+	for (i = 0; i < 3; i++) {
 		for (start = 49; start < 64; start++) {
+			const struct prog last[] = {
+				PROG(DW_CFA_nop),
+				PROG(DW_CFA_def_cfa_offset, 16),
+				PROG(DW_CFA_advance_loc1, (u8)(start - 4), DW_CFA_def_cfa_offset, 16),
+			};
+
 			memset(&b, 0, sizeof(b));
 			cie = build_cie(&b, &spec);
 			build_fde(&b, &spec, cie, BUILD_TEXT, start, last[i]);
 			build_fde(&b, &spec, cie, BUILD_TEXT + start, TEXT_LEN - start,
 				  PROG(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16));
+			put_pairs(&b, &spec, cie);
 			begin_text_by(&b);
-			frame = i == 1;
+			assert_true(s->map->mappings[0].table->nr_pairs > 0);
+			frame = i > 0;
 			s->regs.ip = TEXT_IP(start);
 			s->regs.r[6] = 0;
 			program_push(s, 0, TEXT_IP(start), 0, end);
