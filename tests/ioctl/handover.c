@@ -122,6 +122,8 @@ static struct outcome ask_meanwhile(const char *step, bool shares, const char *f
 	if (read(answers[0], &o.answer, sizeof(o.answer)) != sizeof(o.answer))
 		tap_bail("%s: the user does not answer", step);
 	o.spaces = covered(figure);
+	set("handover", "\n");
+	close(waited);
 	close(ends[1]);
 	waitpid(user, &status, 0);
 	kill(child, SIGKILL);
