@@ -3,64 +3,37 @@
  * kunwind stack: the stacks of threads that run, without stopping them. Without an argument
  * it prints its own, which shows whether module, device, library and symbols work.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <libkunwind.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "chosen.h"
 #include "command.h"
 #include "frames.h"
 #include "module.h"
 #include "notes.h"
-#include "proc.h"
 #include "threads.h"
 
 /* As many as the module gives for another thread. */
 #define CAPACITY	KUNWIND_MAX_FRAMES
 
 struct options {
-	bool all;
+	struct kc_chosen chosen;
 	bool json;
 	bool kernel;
 	bool watch;
 	unsigned int interval;
-	const char *name;
-	/* PIDs and TIDs, as the user gave them. */
-	char **ids;
-	size_t nr_ids;
 };
-
-/*
- * One round. Made and used by show_others().
- * @refused: processes that this user may not trace
- * @failed: something that was asked for by its number is not there
- */
-struct round {
-	const struct options *options;
-	struct kc_threads threads;
-	size_t refused;
-	bool failed;
-};
-
-/* Return: the PID or TID that @text is; 0 if it is none. */
-static pid_t number_of(const char *text)
-{
-	char *end;
-	long number = strtol(text, &end, 10);
-
-	return *text >= '0' && *text <= '9' && !*end && number <= INT_MAX ? number : 0;
-}
 
 static bool asks_for_others(const struct options *o)
 {
-	return o->all || o->name || o->nr_ids;
+	return o->chosen.all || o->chosen.name || o->chosen.nr_ids;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -71,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'a':
-		o->all = true;
+		o->chosen.all = true;
 		return 0;
 	case 'j':
 		o->json = true;
@@ -80,7 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->kernel = true;
 		return 0;
 	case 'n':
-		o->name = arg;
+		o->chosen.name = arg;
 		return 0;
 	case 'w':
 		o->watch = true;
@@ -92,18 +65,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->interval = seconds;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (!number_of(arg))
+		if (!kc_number_of(arg))
 			argp_error(state, "'%s' is no PID or TID; -n takes names", arg);
-		o->ids = &state->argv[state->next - 1];
-		o->nr_ids = state->argc - state->next + 1;
-		for (size_t i = 1; i < o->nr_ids; i++)
-			if (!number_of(o->ids[i]))
-				argp_error(state, "'%s' is no PID or TID", o->ids[i]);
+		o->chosen.ids = &state->argv[state->next - 1];
+		o->chosen.nr_ids = state->argc - state->next + 1;
+		for (size_t i = 1; i < o->chosen.nr_ids; i++)
+			if (!kc_number_of(o->chosen.ids[i]))
+				argp_error(state, "'%s' is no PID or TID", o->chosen.ids[i]);
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_END:
-		if (o->kernel && !asks_for_others(o))
-			argp_error(state, "--kernel needs a PID, a TID, -n or -a");
+		if ((o->kernel || o->watch) && !asks_for_others(o))
+			argp_error(state, "--%s needs a PID, a TID, -n or -a",
+				   o->kernel ? "kernel" : "watch");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -130,102 +104,6 @@ static const struct argp argp = {
 	       "if everything that was asked for was shown.",
 };
 
-/* Return: the process that @id is or belongs to; 0 if there is none. */
-static pid_t process_of(pid_t id)
-{
-	char path[64], line[256];
-	pid_t pid = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", id);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return pid;
-}
-
-/* Show what the user gave the number of. */
-static void show_id(struct round *r, pid_t id)
-{
-	pid_t pid = process_of(id);
-	int ret = pid ? kc_threads_show(&r->threads, pid, pid == id ? 0 : id) : -ESRCH;
-
-	if (!ret)
-		return;
-	r->failed = true;
-	switch (ret) {
-	case -ESRCH:
-		kc_error("ps -eL lists processes and threads",
-			 "there is no process or thread %d, or it is the kernel's", id);
-		break;
-	case -EPERM:
-	case -EACCES:
-		kc_error("sudo kunwind stack shows all processes",
-			 "you may not trace process %d", pid);
-		break;
-	default:
-		kc_error(NULL, "process %d: %s", pid, strerror(-ret));
-	}
-}
-
-/* Whether @pid is a process of the name: its own, or that of its file. */
-static bool has_name(pid_t pid, const char *name)
-{
-	char text[4096], path[64];
-	const char *base;
-	ssize_t length;
-
-	if (!strcmp(kc_proc_line(pid, pid, "comm", text, sizeof(text)), name))
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	length = readlink(path, text, sizeof(text) - 1);
-	if (length <= 0)
-		return false;
-	text[length] = '\0';
-	base = strrchr(text, '/');
-	return !strcmp(base ? base + 1 : text, name);
-}
-
-/* Show all processes, or those of a name. */
-static void show_many(struct round *r)
-{
-	const char *name = r->options->name;
-	struct dirent *entry;
-	DIR *dir = opendir("/proc");
-	bool found = false;
-
-	while (dir && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
-		int ret;
-
-		if (pid <= 0 || pid == getpid() || (name && !has_name(pid, name)))
-			continue;
-		found = true;
-		ret = kc_threads_show(&r->threads, pid, 0);
-		if (ret == -EPERM || ret == -EACCES) {
-			r->refused++;
-		} else if (ret && ret != -ESRCH) {
-			r->failed = true;
-			kc_error(NULL, "process %d: %s", pid, strerror(-ret));
-		}
-	}
-	if (dir)
-		closedir(dir);
-	if (name && !found) {
-		r->failed = true;
-		kc_error("pgrep -l . lists names", "there is no process %s", name);
-	}
-	if (r->refused)
-		kc_error("sudo kunwind stack shows all processes",
-			 "%zu processes are not shown: you may not trace them", r->refused);
-	/* With --all, only those that may be traced are asked for. */
-	if (name && (r->refused || !r->threads.shown))
-		r->failed = true;
-}
-
 /* Without a build ID, their inodes say that these are the files that are mapped. */
 static void say_notes(struct kr_notes *notes)
 {
@@ -233,32 +111,25 @@ static void say_notes(struct kr_notes *notes)
 	kr_notes_say(notes, NULL, -1);
 }
 
-static int run_round(struct round *r)
+static int run_round(const struct options *options, struct kc_threads *threads)
 {
 	int status;
-	size_t i;
 
 	kc_maps_begin();
 	/* A file may have been written anew since the last round. */
-	r->threads.modules = kr_modules_new(NULL, false, -1, r->threads.notes);
-	r->threads.shown = 0;
-	r->refused = 0;
-	r->failed = r->threads.failed = r->threads.kernel_refused = false;
-	r->threads.processes = r->options->json ? json_array() : NULL;
-	if (r->options->all || r->options->name)
-		show_many(r);
-	for (i = 0; i < r->options->nr_ids; i++)
-		show_id(r, number_of(r->options->ids[i]));
-	if (r->threads.kernel_refused) {
-		r->failed = true;
+	threads->modules = kr_modules_new(NULL, false, -1, threads->notes);
+	threads->shown = 0;
+	threads->failed = threads->kernel_refused = false;
+	threads->processes = options->json ? json_array() : NULL;
+	kc_chosen_show(&options->chosen, threads);
+	if (threads->kernel_refused)
 		kc_error("run it as root: sudo kunwind stack -k",
 			 "the kernel's part of stacks is missing: only root sees it");
-	}
-	status = r->failed || r->threads.failed ? KC_FAILED : 0;
-	if (r->threads.processes)
-		status = kc_print_json(r->threads.processes) ?: status;
-	kr_modules_free(r->threads.modules);
-	say_notes(r->threads.notes);
+	status = threads->failed || threads->kernel_refused ? KC_FAILED : 0;
+	if (threads->processes)
+		status = kc_print_json(threads->processes) ?: status;
+	kr_modules_free(threads->modules);
+	say_notes(threads->notes);
 	return status;
 }
 
@@ -291,18 +162,15 @@ static void wait_for_next_round(unsigned int seconds)
 static int show_others(const struct options *options, struct kunwind_handle *handle,
 		       struct kunwind_bt *bt)
 {
-	struct round r = {
-		.options = options,
-		.threads = { .handle = handle, .bt = bt, .kernel = options->kernel },
-	};
+	struct kc_threads threads = { .handle = handle, .bt = bt, .kernel = options->kernel };
 	int status;
 
-	r.threads.notes = kr_notes_new();
+	threads.notes = kr_notes_new();
 	if (options->watch) {
 		sigaction(SIGINT, &ending, NULL);
 		sigaction(SIGTERM, &ending, NULL);
 	}
-	status = run_round(&r);
+	status = run_round(options, &threads);
 	while (options->watch && !is_ended && !fflush(stdout)) {
 		wait_for_next_round(options->interval);
 		if (is_ended)
@@ -310,9 +178,9 @@ static int show_others(const struct options *options, struct kunwind_handle *han
 		/* Home, and clear: only on a terminal. */
 		if (isatty(STDOUT_FILENO) && !options->json)
 			fputs("\033[H\033[2J", stdout);
-		status = run_round(&r);
+		status = run_round(options, &threads);
 	}
-	kr_notes_free(r.threads.notes);
+	kr_notes_free(threads.notes);
 	return status;
 }
 

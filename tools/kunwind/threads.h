@@ -22,7 +22,7 @@ struct kunwind_handle;
  * @modules: of the processes that see the same files as this one
  * @processes: an array of JSON that processes are added to; NULL: they are printed
  * @shown: threads whose stack was shown
- * @failed: a thread is there, and its stack is missing
+ * @failed: something that was asked for is missing
  * @kernel_refused: this user may not see the kernel's part of a stack
  */
 struct kc_threads {
