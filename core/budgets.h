@@ -118,7 +118,7 @@
 #define KUW_MAX_MAPPINGS	65536
 /* How much the compiler does before its caller may reschedule or stop it: bytes of records, items
  * to sort, rows to put in order, entries to encode. An FDE or a function counts as so many more. It
- * finishes the FDE that it has started, and ranks rules without a pause. For a usual file, that
+ * finishes the FDE that it has started, and in ranking pauses only to sort. For a usual file, that
  * takes well below a millisecond; ranking 64,000 rules takes 4 ms.
  */
 #define KUW_BATCH		(1u << 16)

@@ -147,7 +147,8 @@ static int begin_walks(void)
 
 /*
  * Add @cover to the list. The first one starts the redirects.
- * Return: 0; -EEXIST if another task has covered the same processes meanwhile.
+ * Return: 0; -EEXIST if another task has covered the same processes meanwhile; -EINTR; -EUSERS;
+ * what kunwind_redirect_begin() says.
  */
 static int add(struct cover *cover)
 {

@@ -31,7 +31,8 @@
 /**
  * struct bpf_kunwind_result - how a walk ended
  * @count: frames written
- * @proven: how many of them follow from unwind tables alone
+ * @proven: how many of them follow from unwind tables, or from what the kernel knows: its signal
+ *	frames, and uretprobes
  * @stop: enum kunwind_stop of <linux/kunwind.h>
  */
 struct bpf_kunwind_result {

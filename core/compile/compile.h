@@ -27,10 +27,10 @@
 
 struct kuw_compile {
 	struct kuw_areas areas;
-	/* @scan has what the function table of Go needs, too. */
+	/* In the order in which they are used. */
 	struct kuw_intern intern;
-	struct kuw_gopclntab gopclntab;
 	struct kuw_scan scan;
+	struct kuw_gopclntab gopclntab;
 	struct kuw_sort sort;
 	struct kuw_pairs pairs;
 	struct kuw_rank rank;

@@ -153,8 +153,9 @@ struct kunwind_frame {
  * @skip: in: how many innermost frames to leave out; 0 to KUNWIND_MAX_SKIP
  * @count: out: frames written, innermost first. The innermost frame of the whole
  *	stack is the one that made this request
- * @proven: out: how many of the @count frames follow from unwind information alone.
- *	The frames after them have KUNWIND_FRAME_GUESSED
+ * @proven: out: how many of the @count frames follow from unwind information, or from what
+ *	the kernel knows: its signal frames, and uretprobes. The frames after them have
+ *	KUNWIND_FRAME_GUESSED
  * @stop: out: enum kunwind_stop
  * @reserved: in: must be zero; out: zero
  *
