@@ -71,8 +71,8 @@ struct kunwind_mapping {
  *
  * Context: process context, may sleep. Compiles missing tables for up to
  *	attach_work_ms, and takes two seconds more at most for what needs none, or
- *	longer where a cgroup delays allocations. The caller must check privileges: the consumer covers all
- *	processes.
+ *	longer where a cgroup delays allocations. The caller must check privileges: the
+ *	consumer covers all processes.
  * Return: the consumer, or ERR_PTR(): -ENOMEM; -EINTR after a fatal signal;
  *	-EOPNOTSUPP if the kernel lacks a function that must be hooked, or ftrace cannot
  *	hook it, as with the sysctl kernel.ftrace_enabled at 0.
