@@ -257,6 +257,8 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
 
 	if (shareable)
 		t = find(&id);
+	if (!t && time_after_eq(jiffies, src->deadline))
+		return ERR_PTR(-ETIME);
 	if (!t) {
 		src->size = id.size;
 		t = make(src, &id, payer->memcg);

@@ -39,7 +39,8 @@ struct kw_snapshot {
  *	compile, and the process may exit meanwhile; NULL if the caller keeps them
  * @mapped: what the task has mapped itself. Only there it reads files that may block the
  *	reader for ever
- * @deadline: when to look for no more tables and to give up a compilation, in jiffies
+ * @deadline: when to start no more compilations and to give up a running one, in jiffies. Tables
+ *	are looked up for KW_ATTACH_GRACE more
  */
 struct kw_taker {
 	bool own;

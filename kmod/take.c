@@ -20,6 +20,7 @@
 #include "snapshot.h"
 #include "stats.h"
 #include "table.h"
+#include "times.h"
 
 /*
  * Bytes of all names of one snapshot; seen: 30,000, in a process with 300 mappings.
@@ -109,7 +110,7 @@ static int add_mapping(struct kw_snapshot *snap, struct kw_found *f,
 		add_known(snap, f);
 		return 0;
 	}
-	if (!f->skipped && time_before(jiffies, taker->deadline))
+	if (!f->skipped && time_before(jiffies, taker->deadline + KW_ATTACH_GRACE))
 		t = table_of(f, payer, taker->deadline);
 	if (t == ERR_PTR(-EINTR))
 		return -EINTR;

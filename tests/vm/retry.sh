@@ -196,6 +196,24 @@ wait
 ok "nothing is left" nothing_left
 modprobe -r kunwind-test
 
+# A table that is there takes no time to compile.
+ok "kunwind is told to leave all tables to their processes, too" reload attach_work_ms=0
+modprobe kunwind-test
+ok "a process sleeps" begin sleeper mapped python3 -S "$SCRATCH/map-files.py" --no-device "$SCRATCH/0.so"
+ok "a tracer attaches" attach_once
+without=$(<"$figures/mappings_left")
+ok "another process has its tables made, which are the same" begin maker mapped python3 -S "$SCRATCH/map-files.py" "$SCRATCH/0.so"
+before=$(<"$figures/mappings_left")
+ok "a tracer attaches again" attach_once
+with=$(($(<"$figures/mappings_left") - before))
+echo "# $with mappings were left, and $without before"
+ok "fewer mappings were left" [ "$with" -lt "$without" ]
+end sleeper
+end maker
+wait
+ok "nothing is left" nothing_left
+modprobe -r kunwind-test
+
 # NMIs alone walk a process that maps nothing more, as samples of perf do on most machines. This shell, on the other CPU, starts no process meanwhile.
 ok "kunwind is told to leave all tables to their processes once more" reload attach_work_ms=0
 modprobe kunwind-test
