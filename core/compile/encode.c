@@ -3,6 +3,9 @@
 #include "encode.h"
 #include "budgets.h"
 
+/* put_bucket() writes the last place in four bytes. */
+#define PLACES_PAD	3
+
 /* How many buckets the text has. */
 static u32 nr_buckets(const struct kuw_encode *en)
 {
@@ -30,7 +33,7 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
 	t->expr_off = take(&bytes, t->expr_len);
 	t->index_off = take(&bytes, (nr_buckets(en) + 1) * (u64)sizeof(u32));
-	t->places_off = take(&bytes, 2ULL * t->nr_places + KUW_TABLE_PAD);
+	t->places_off = take(&bytes, 2ULL * t->nr_places + PLACES_PAD);
 	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));
 	return ALIGN(bytes, 8);
 }

@@ -3,22 +3,27 @@
 #include "loop.h"
 #include "apply.h"
 
+/* A bucket with as many entries is dense: to look at each takes too long. Seen: 209. */
+#define DENSE	32
+
 /* Return: whether a table covers @pc. */
 static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 {
 	const struct kuw_mapping *m = kuw_map_find(map, pc);
+	u64 text;
 
 	in->len = 0;
 	if (!m || m->kind != KUW_MAPPING_TABLE || m->table->word != KUW_WORD)
 		return false;
 	in->look = kuw_table_look(m->table);
-	in->text = m->bias + m->table->base;
+	text = m->bias + m->table->base;
 	/* The mapping may be after the last row, or before the first. */
-	if (pc - in->text >= m->table->span)
+	if (pc - text >= m->table->span)
 		return false;
 	/* @pc is in the mapping and in the text, so both differences below are positive. */
-	in->lo = (s64)(m->start - in->text) > 0 ? m->start : in->text;
-	in->len = min_t(u64, m->end - in->lo, in->text + m->table->span - in->lo) - 1;
+	in->lo = (s64)(m->start - text) > 0 ? m->start : text;
+	in->len = min_t(u64, m->end - in->lo, text + m->table->span - in->lo) - 1;
+	in->off = in->lo - text;
 	return pc - in->lo < in->len;
 }
 
@@ -28,15 +33,17 @@ static struct kuw_rule find_rule(struct kuw_loop *w, u64 pc)
 	const struct kuw_rule none = { KUW_KIND_NONE };
 	struct kuw_cover *in = &w->in;
 	struct kuw_rule rule;
+	u64 text;
 	int called;
 
 	if (pc - in->lo >= in->len && !find_cover(w->map, pc, in))
 		return none;
-	rule = kuw_table_find(in->look.table, pc - in->text);
+	text = in->lo - in->off;
+	rule = kuw_table_find(in->look.table, pc - text);
 	if (!kuw_rule_is_plain(rule) && kuw_rule_kind(rule) != KUW_KIND_END)
 		return none;
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
-	called = kuw_is_called(in->look.table, in->text, pc);
+	called = kuw_is_called(in->look.table, text, pc);
 	w->faults += called < 0;
 	return called == 1 ? rule : none;
 }
@@ -56,27 +63,46 @@ static noinline struct kuw_rule look_closer(struct kuw_loop *w, u64 pc,
 
 /*
  * Return: the rule at @pc, which @entry has from now on, or KUW_KIND_NONE if the loop cannot apply
- * it. Nearly always this calls no function, and so saves no register; and it loads nothing but the
- * table, whatever a processor mispredicts, so it needs no barrier: one would make such a frame half
- * again as long.
+ * it. Nearly always this calls no function, and so saves no register; and what it finds comes from
+ * the table alone, whatever a processor mispredicts, so it needs no barrier: one would make such a
+ * frame half again as long.
  */
 static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry)
 {
 	const struct kuw_cover *in = &w->in;
+	const u64 at = pc - in->lo;
 	struct kuw_bucket bucket;
+	const u8 *last;
 	struct kuw_rule rule;
-	struct kuw_hit hit;
-	u32 code;
+	u64 count, code;
+	u32 off;
+	u8 ra;
 
-	if (unlikely(pc - in->lo >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
+	if (unlikely(at >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
 		return look_closer(w, pc, entry);
-	bucket = kuw_bucket_of(&in->look, pc - in->text);
-	if (unlikely(bucket.n >= KUW_DENSE))
+	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
+	off = in->off + kuw_port_index(at, in->len);
+	bucket = kuw_bucket_of(&in->look, off);
+	if (unlikely(bucket.n >= DENSE))
 		return look_closer(w, pc, entry);
-	hit = kuw_search(bucket, pc - in->text, 0, bucket.n);
-	code = *hit.code;
-	if (unlikely(code >= KUW_CODE_PAIR) || unlikely(hit.last))
-		return look_closer(w, pc, entry);
+	/* The return address is in the bucket, too. An entry that starts there may be a function. */
+	ra = off + 1;
+	for (count = 0; count < bucket.n && bucket.lows[count] <= ra; count++)
+		;
+	last = bucket.lows - 1;
+	if (count) {
+		/* It may have been mispredicted that the bucket has so many entries. */
+		count = kuw_port_index(count, bucket.n + 1);
+		if (unlikely(bucket.lows[count - 1] == ra))
+			return look_closer(w, pc, entry);
+		last += bucket.n + count;
+	}
+	code = *last;
+	if (unlikely(code >= KUW_CODE_PAIR)) {
+		if (code < KUW_CODE_LONG || code == KUW_CODE_LONGEST)
+			return look_closer(w, pc, entry);
+		code = kuw_port_index(kuw_long_code(last), in->look.table->nr_rules);
+	}
 	rule = in->look.table->rules[code];
 	if (unlikely(!kuw_rule_is_plain(rule)))
 		return look_closer(w, pc, entry);

@@ -12,13 +12,13 @@
 
 /*
  * The mapping that the loop is in: the @len addresses from @lo on that its table @look covers,
- * and @text, the address of the table's offset 0. The last address of a mapping is left out:
+ * and @off, the table's offset of @lo. The last address of a mapping is left out:
  * the return address after it is in the next mapping, which may be the trampoline of uretprobes.
  */
 struct kuw_cover {
 	u64 lo;
 	u64 len;
-	u64 text;
+	u32 off;
 	struct kuw_look look;
 };
 

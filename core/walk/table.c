@@ -2,38 +2,41 @@
 /* Look-ups in a table, except the common case of the walk, which is inline in table.h. */
 #include "table.h"
 
-/* Search in any bucket: halve it until few entries are left. */
-static struct kuw_hit search(struct kuw_bucket b, u32 off)
+/* Return: how many entries of a bucket start at an offset or before. */
+static u32 count_of(struct kuw_bucket b, u32 off)
 {
 	u32 count = 0, end = b.n, middle;
 
-	while (end - count >= KUW_DENSE) {
+	while (count < end) {
 		middle = (count + end) / 2;
 		if (b.lows[middle] > (u8)off)
 			end = middle;
 		else
-			count = middle;
+			count = middle + 1;
 	}
-	return kuw_search(b, off, count, end);
+	return count;
 }
 
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 {
 	const struct kuw_look look = kuw_table_look(table);
 	const u32 *pairs = kuw_table_at(table, table->pairs_off), *pair;
-	struct kuw_hit hit;
-	u32 code, past;
+	struct kuw_bucket bucket;
+	u32 count, code, past;
+	const u8 *last;
 
 	if (off >= table->span)
 		return table->rules[0];
-	hit = search(kuw_bucket_of(&look, off), off);
+	bucket = kuw_bucket_of(&look, off);
+	count = count_of(bucket, off);
 	/* If the entry started in an earlier bucket, its last row holds. */
-	past = hit.low ? (u8)off - *hit.low : U8_MAX;
-	code = *hit.code;
+	past = count ? (u8)off - bucket.lows[count - 1] : U8_MAX;
+	last = bucket.lows + (count ? bucket.n + count : 0) - 1;
+	code = *last;
 	if (code == KUW_CODE_LONGEST)
-		return table->rules[hit.code[-1] << 8 | hit.code[-2]];
+		return table->rules[last[-1] << 8 | last[-2]];
 	if (code >= KUW_CODE_LONG)
-		return table->rules[(code - KUW_CODE_LONG) << 8 | hit.code[-1]];
+		return table->rules[kuw_long_code(last)];
 	while (code >= KUW_CODE_PAIR) {
 		pair = &pairs[code - KUW_CODE_PAIR];
 		code = (u8)(past >= *pair >> 16 ? *pair >> 8 : *pair);
@@ -44,12 +47,14 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 bool kuw_table_starts(const struct kuw_table *table, u64 off)
 {
 	const struct kuw_look look = kuw_table_look(table);
-	struct kuw_hit hit;
+	struct kuw_bucket bucket;
+	u32 count;
 
 	if (off >= table->span)
 		return false;
-	hit = search(kuw_bucket_of(&look, off), off);
-	return hit.low && *hit.low == (u8)off;
+	bucket = kuw_bucket_of(&look, off);
+	count = count_of(bucket, off);
+	return count && bucket.lows[count - 1] == (u8)off;
 }
 
 static void expand_saves(const struct kuw_saves *saves, s32 word,

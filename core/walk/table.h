@@ -27,8 +27,8 @@
  * A function that starts at no multiple of KUW_FDE_ALIGN starts an entry, even if the rule is the
  * same before.
  *
- * Look-ups read 8 bytes at a time, so there are as many after the last entry. A mispredicted one
- * goes no farther, and as a table has room for KUW_LEAST_RULES, it loads nothing else.
+ * A table has room for KUW_LEAST_RULES, so whatever is taken for a code of one byte names a rule of
+ * the table.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
@@ -42,7 +42,6 @@
 #define KUW_CODE_LONG		224	/* the byte before it is the number's lowest */
 #define KUW_CODE_LONGEST	255	/* two bytes before it are the number */
 #define KUW_MAX_PAIRS		(KUW_CODE_LONG - KUW_CODE_PAIR)
-#define KUW_TABLE_PAD		8
 #define KUW_LEAST_RULES		(U8_MAX + 1)
 
 /* How a rule's CFA is found. */
@@ -179,19 +178,6 @@ static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
 			    index * (u32)sizeof(struct kuw_loc));
 }
 
-#define KUW_ONES		0x0101010101010101ULL
-
-/*
- * Return: bit 7 of each byte that is greater than a number, of which @rest has 255 less it in each
- * byte. That is the carry of their sum. The sums are halved, so that they cannot carry into the
- * next byte.
- */
-static __always_inline u64 kuw_bytes_above(u64 bytes, u64 rest)
-{
-	return ((bytes & rest) + (((bytes ^ rest) >> 1) & 0x7f * KUW_ONES)) &
-	       0x80 * KUW_ONES;
-}
-
 /* The parts of a table in which look-ups search. */
 struct kuw_look {
 	const struct kuw_table *table;
@@ -208,29 +194,15 @@ static inline struct kuw_look kuw_table_look(const struct kuw_table *table)
 	};
 }
 
-/* What a look-up found. */
-struct kuw_hit {
-	const u8 *code;		/* where the code ends that holds */
-	/* The low byte of its entry's offset, or NULL if that starts in an earlier bucket. */
-	const u8 *low;
-	/* Whether the bucket's next entry starts at the next offset; maybe if there is none. */
-	bool last;
-};
-
 /* The low bytes of a bucket's entries, after which as many codes come. */
 struct kuw_bucket {
 	const u8 *lows;
 	u32 n;
 };
 
-/* A bucket with as many is dense: a search that looks at each takes too long. Seen: 209. */
-#define KUW_DENSE	32
-
 /* Return: the bucket of an offset, which is below the table's span. */
-static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *look, u32 offset)
+static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *look, u32 off)
 {
-	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
-	const u32 off = kuw_port_index(offset, look->table->span);
 	const u64 bucket = off >> KUW_BUCKET_SHIFT, start = look->index[bucket];
 
 	return (struct kuw_bucket){
@@ -239,32 +211,10 @@ static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *lo
 	};
 }
 
-/*
- * Find the code that holds at an offset. As many as @count entries of its bucket start there or
- * before, and all from @end on after it.
- */
-static __always_inline struct kuw_hit kuw_search(struct kuw_bucket b, u32 off, u32 count, u32 end)
+/* Return: the number of the rule of which a code of two bytes ends at @last. */
+static __always_inline u32 kuw_long_code(const u8 *last)
 {
-	const u64 rest = (u8)~off * KUW_ONES;
-	u64 above;
-
-	for (;;) {
-		above = kuw_bytes_above(get_unaligned_le64(b.lows + count), rest);
-		/* A stop bit after the last low byte, so that the count ends there. */
-		if (end - count < 8)
-			above |= 0x80ULL << 8 * (end - count);
-		if (likely(above))
-			break;
-		/* There are as many, unless that was mispredicted. */
-		count = kuw_port_index(count + 8, end + 1);
-	}
-	/* It is not 0, unless that was mispredicted, and then any number could come of it. */
-	count += __builtin_ctzll(above | 1ULL << 63) / 8;
-	return (struct kuw_hit){
-		.code = b.lows + (count ? b.n + count : 0) - 1,
-		.low = count ? b.lows + count - 1 : NULL,
-		.last = !(u8)(b.lows[count] + rest),
-	};
+	return (last[0] - KUW_CODE_LONG) << 8 | last[-1];
 }
 
 /*

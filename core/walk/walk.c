@@ -168,7 +168,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.faults = 0;
 	w.in.len = 0;
 	/* A mispredicted look_up() may use these, and they would be what was on the stack. */
-	w.in.text = 0;
+	w.in.off = 0;
 	w.in.look = (struct kuw_look){ NULL };
 	*w.out++ = w.pc;
 	ret = kuw_loop_run(&w);

@@ -30,7 +30,7 @@
 #define kuw_port_regs		pt_regs
 
 /* @index, or 0 if it is not below @size, without a branch that can be mispredicted. */
-static __always_inline u32 kuw_port_index(u32 index, u32 size)
+static __always_inline u64 kuw_port_index(u64 index, u64 size)
 {
 	return array_index_nospec(index, size);
 }
