@@ -1395,17 +1395,17 @@ static void put_pairs(struct buf *b, const struct cie_spec *spec, u32 cie)
 		build_fde(b, spec, cie, BUILD_TEXT + 0x400 + i * 0x100, 0x100, prog);
 }
 
-/* The same right behind a function, where the next one starts at no multiple of 16. */
+/* The same behind a function that ends anywhere. Of most addresses, the table says what starts there. */
 static void test_no_call_between(void **state)
 {
 	const struct cie_spec spec = { 0 };
-	const u64 end = TEXT_IP(TEXT_LEN + 0x80);
+	const u64 end = TEXT_IP(TEXT_LEN + 0x84);
 	struct buf b = { 0 };
 	u32 i, start, cie, frame;
 
 	/* The first ends with the rule of the next; with another; with what makes a pair of both. */
 	for (i = 0; i < 3; i++) {
-		for (start = 49; start < 64; start++) {
+		for (start = 49; start <= 64; start++) {
 			const struct prog last[] = {
 				PROG(DW_CFA_nop),
 				PROG(DW_CFA_def_cfa_offset, 16),
@@ -1417,6 +1417,9 @@ static void test_no_call_between(void **state)
 			build_fde(&b, &spec, cie, BUILD_TEXT, start, last[i]);
 			build_fde(&b, &spec, cie, BUILD_TEXT + start, TEXT_LEN - start,
 				  PROG(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16));
+			/* The loop of plain rules comes to the end by itself. */
+			build_fde(&b, &spec, cie, BUILD_TEXT + TEXT_LEN, TEXT_LEN,
+				  PROG(DW_CFA_undefined, 16));
 			put_pairs(&b, &spec, cie);
 			begin_text_by(&b);
 			assert_true(s->map->mappings[0].table->nr_pairs > 0);
@@ -1430,7 +1433,7 @@ static void test_no_call_between(void **state)
 			assert_int_equal(s->result.proven, 2);
 			/* A call that does not return. */
 			memcpy((u8 *)&s->stack[TEXT_AT] + start - 5, "\xe8\0\0\0\0", 5);
-			program_check(s, UNPROVEN, TEXT_IP(start), TEXT_IP(start), end);
+			program_check(s, COMPLETE, TEXT_IP(start), TEXT_IP(start), end);
 		}
 	}
 }
@@ -1449,6 +1452,61 @@ static void test_no_call_of_expression(void **state)
 	program_push(s, 0, P_BEGIN(P_EXPR + 1), P_RA(P_START));
 	program_check(s, UNPROVEN, P_RA(P_RSP), P_BEGIN(P_EXPR + 1));
 	kuw_port_elsewhere = NULL;
+}
+
+static int read_calls(u64 addr, u64 *word)
+{
+	*word = 0xe8e8e8e8e8e8e8e8;
+	return 0;
+}
+
+/*
+ * No two rows have the same rule: of @dense bytes of text, rows of 5 bytes, which look_up() leaves
+ * alone; of the rest, rows of 40, whose codes have one byte, two or three. A call may have left
+ * the return address, wherever that is.
+ */
+static void check_rules(u32 dense)
+{
+	const u32 len = 0xf000, end = BUILD_TEXT_LEN - 0x100;
+	const struct cie_spec spec = { 0 };
+	struct buf b = { 0 }, p = { 0 };
+	u32 cie = build_cie(&b, &spec), at, step, words = 1, next;
+
+	for (at = 0; at < len; at += step) {
+		step = at < dense ? 5 : 40;
+		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+		buf_uleb(&p, 8 * words++);
+		buf_uint(&p, DW_CFA_advance_loc | step, 1);
+	}
+	build_fde(&b, &spec, cie, BUILD_TEXT, len, (struct prog){ p.bytes, p.len });
+	build_fde(&b, &spec, cie, BUILD_TEXT + len, end - len, PROG(DW_CFA_nop));
+	build_fde(&b, &spec, cie, BUILD_TEXT + end, 0x100, PROG(DW_CFA_undefined, 16));
+	drop(NULL);
+	s = synth_new(&b);
+	buf_free(&b);
+	buf_free(&p);
+	s->regs.ip = SYNTH_IP(len);
+	/* A wrong rule finds one of these. */
+	for (at = 0; at < len / 5; at++)
+		s->stack[at] = SYNTH_IP(end + 16);
+	kuw_port_elsewhere = read_calls;
+	for (at = 1, words = 0, next = 0; at <= len; at++) {
+		if (at > next) {
+			next += next < dense ? 5 : 40;
+			words++;
+		}
+		s->stack[0] = SYNTH_IP(at);
+		s->stack[words] = SYNTH_IP(end + 8);
+		program_check(s, COMPLETE, SYNTH_IP(len), SYNTH_IP(at), SYNTH_IP(end + 8));
+		s->stack[words] = SYNTH_IP(end + 16);
+	}
+	kuw_port_elsewhere = NULL;
+}
+
+static void test_rules(void **state)
+{
+	check_rules(0);
+	check_rules(50000);
 }
 
 /* Walk where only the stack is there, and not the code; proven are so many of the frames. */
@@ -1756,6 +1814,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_no_call),
 	TEST(test_no_call_between),
 	TEST(test_no_call_of_expression),
+	TEST(test_rules),
 	TEST(test_unverified),
 	TEST(test_unverified_end),
 	TEST(test_clone),
