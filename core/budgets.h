@@ -103,12 +103,15 @@
  */
 #define KUW_CHILD_INSNS		8
 /* Instructions that a walk follows from an ip without a rule to the ret of its function: in one
- * frame; where frame pointers are looked for next, which is cheaper (seen: 8, with all
- * callee-saved registers); and in all frames of the walk, or of one piece.
+ * frame, and in all frames of the walk, or of one piece.
  */
 #define KUW_MAX_AHEAD		1024
-#define KUW_NEAR_AHEAD		8
 #define KUW_MAX_INSNS		4096
+/* In a frame of a JIT compiler's code, the words below the frame pointer that can be the return
+ * address instead, and how far away such code calls. Each word counts as an instruction.
+ */
+#define KUW_MAX_LOCALS		32
+#define KUW_JIT_REACH		(1ULL << 27)
 /* Branches that the walk comes to on these ways, and those that it may still take. */
 #define KUW_MAX_BRANCHES	96
 #define KUW_MAX_WAYS		12

@@ -234,9 +234,10 @@ static void continue_at(struct kuw_run *r, const struct kuw_run_way *way)
 	r->returned = false;
 }
 
-static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs *regs,
+static noinline bool search(struct kuw_state *w, struct kuw_expr_regs *regs,
 			    struct kuw_run_way *ways)
 {
+	u32 most = KUW_MAX_AHEAD;
 	struct kuw_run r;
 	enum kuw_run_state state;
 
@@ -275,9 +276,9 @@ static noinline bool search(struct kuw_state *w, u32 most, struct kuw_expr_regs 
 	return false;
 }
 
-bool kuw_run_ahead(struct kuw_state *w, u32 most, struct kuw_expr_regs *regs)
+bool kuw_run_ahead(struct kuw_state *w, struct kuw_expr_regs *regs)
 {
 	struct kuw_run_way ways[KUW_MAX_WAYS];
 
-	return w->regs.word == KUW_WORD && search(w, most, regs, ways);
+	return w->regs.word == KUW_WORD && search(w, regs, ways);
 }

@@ -61,12 +61,12 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 	return guess(w, ra, bp + 2 * word, next, true, why);
 }
 
-/* The code ahead says where the return address is. @most: how many instructions to follow. */
-static u32 guess_ahead(struct kuw_state *w, u32 most, u32 why)
+/* The code ahead says where the return address is. */
+static u32 guess_ahead(struct kuw_state *w, u32 why)
 {
 	struct kuw_expr_regs regs;
 
-	if (!kuw_run_ahead(w, most, &regs) ||
+	if (!kuw_run_ahead(w, &regs) ||
 	    !kuw_may_move(w, regs.r[KUW_RSP], KUW_BY_OTHER))
 		return why;
 	w->regs = regs;
@@ -90,62 +90,6 @@ static u32 guess_call(struct kuw_state *w, u32 why)
 		return guess_by_frame_pointer(w, why);
 	return guess(w, ra, sp + word, w->regs.r[KUW_RBP],
 		     w->regs.known & 1u << KUW_RBP, why);
-}
-
-/* Whether the frame is a signal's restorer, and where the kernel put the registers. */
-enum restorer {
-	RESTORER_NONE,
-	RESTORER_X86_64,	/* rsp points at struct ucontext */
-	RESTORER_I386,		/* esp points at the signal's number */
-	RESTORER_I386_RT,	/* the same, with two pointers after the number */
-};
-
-static enum restorer restorer_at(struct kuw_state *w)
-{
-	u64 ip = w->regs.r[KUW_RA], lo, hi;
-
-	if (!kuw_try_user(w, ip, 8, &lo) ||
-	    w->regs.r[KUW_RSP] & (w->regs.word - 1))
-		return RESTORER_NONE;
-	if (w->regs.word == KUW_WORD)
-		return lo == KUW_SIGRETURN_LO && kuw_try_user(w, ip + 8, 1, &hi) &&
-		       hi == KUW_SIGRETURN_HI ? RESTORER_X86_64 : RESTORER_NONE;
-	if (lo == KUW_I386_SIGRETURN)
-		return RESTORER_I386;
-	return (lo & ~(0xffULL << 56)) == KUW_I386_RT_SIGRETURN ?
-		RESTORER_I386_RT : RESTORER_NONE;
-}
-
-/* Step from a restorer without CFI to the interrupted frame, by the kernel's signal frame. */
-static u32 step_sigframe(struct kuw_state *w, enum restorer restorer)
-{
-	static const u8 off_64[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
-	static const u8 off_32[KUW_NR_REGS] = KUW_I386_SIGCONTEXT_OFF;
-	const u8 *off = restorer == RESTORER_X86_64 ? off_64 : off_32;
-	u64 at = w->regs.r[KUW_RSP], r[KUW_NR_REGS];
-	u32 i;
-
-	if (restorer == RESTORER_I386) {
-		at += KUW_I386_SIGFRAME_SC;
-	} else if (restorer == RESTORER_I386_RT) {
-		if (!kuw_try_word(w, at + KUW_I386_RT_UCONTEXT, &at))
-			return KUNWIND_STOP_STACK_FAULT;
-		at += KUW_I386_RT_SC;
-	}
-	for (i = 0; i < KUW_NR_REGS; i++) {
-		r[i] = 0;
-		/* i386 has fewer registers: the others have no offset. */
-		if (off[i] && !kuw_try_word(w, at + off[i], &r[i]))
-			return KUNWIND_STOP_STACK_FAULT;
-	}
-	if (!kuw_may_move(w, r[KUW_RSP], KUW_BY_SIGNAL))
-		return KUNWIND_STOP_CFA_BACK;
-	if (!kuw_can_be_interrupted(r[KUW_RA]))
-		return KUNWIND_STOP_RA_BAD;
-	memcpy(w->regs.r, r, sizeof(r));
-	w->regs.known = KUW_KNOWN_ALL;
-	w->inner = true;
-	return KUW_STEPPED;
 }
 
 /*
@@ -283,28 +227,48 @@ static u32 step_uncalled(struct kuw_state *w)
 }
 
 /*
+ * Return: whether the frame's return address may be below what rbp points at, which then is an outer
+ * frame's. Callers are in known code, or near, as code that a JIT compiler made.
+ */
+static bool may_skip_caller(struct kuw_state *w)
+{
+	u64 at = w->regs.r[KUW_RSP], bp = w->regs.r[KUW_RBP], word;
+	u32 i;
+
+	for (i = 0; at < bp; i++, at += w->regs.word) {
+		if (i == KUW_MAX_LOCALS || !w->insns)
+			return true;
+		/* It takes about as long as to follow an instruction. */
+		w->insns--;
+		if (kuw_try_word(w, at, &word) &&
+		    (word - w->regs.r[KUW_RA] + KUW_JIT_REACH < 2 * KUW_JIT_REACH ||
+		     kuw_map_find(w->map, word - 1)) && kuw_follows_call(w, word))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Step from memory that no file is in: a JIT compiler's code, or an address that a program has
- * called by mistake. Most such code has frame pointers, which are found sooner than the
- * end of a function. They can skip the caller of an interrupted function, though.
+ * called by mistake. Most such code has frame pointers, which are found sooner than the end of a
+ * function.
  */
 static u32 step_unmapped(struct kuw_state *w, u32 why)
 {
-	u32 ret;
+	u32 ret = why;
 
-	if (w->inner) {
-		ret = guess_ahead(w, KUW_MAX_AHEAD, why);
-		return ret == why ? guess_call(w, why) : ret;
-	}
-	ret = guess_ahead(w, KUW_NEAR_AHEAD, why);
-	if (ret == why)
+	if (!w->inner && !may_skip_caller(w))
 		ret = guess_by_frame_pointer(w, why);
-	return ret == why ? guess_ahead(w, KUW_MAX_AHEAD, why) : ret;
+	if (ret == why)
+		ret = guess_ahead(w, why);
+	if (ret != why)
+		return ret;
+	return w->inner ? guess_call(w, why) : guess_by_frame_pointer(w, why);
 }
 
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 {
 	bool known_code;
-	enum restorer restorer;
 	u32 ret;
 
 	if (!m)
@@ -312,9 +276,9 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 
 	if (m->kind == KUW_MAPPING_URETPROBE && w->inner &&
 	    w->regs.r[KUW_RA] - m->start < KUW_TRAMPOLINE_BYTES)
 		return step_trampoline(w, why);
-	restorer = restorer_at(w);
-	if (restorer)
-		return step_sigframe(w, restorer);
+	ret = kuw_step_sigframe(w, why);
+	if (ret != why)
+		return ret;
 	if (begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]) ||
 	    (!w->inner && kuw_begins_fiber(w, w->regs.r[KUW_RA])))
 		return KUNWIND_STOP_COMPLETE;
@@ -324,7 +288,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 
 		return step_uncalled(w);
 	ret = w->inner && known_code ? step_clone(w, m, why) : why;
 	if (ret == why)
-		ret = guess_ahead(w, KUW_MAX_AHEAD, why);
+		ret = guess_ahead(w, why);
 	if (ret != why)
 		return ret;
 	if (w->inner && known_code) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* One step of a walk, from any frame, and its parts: step.c, norule.c, ahead.c, new_thread.c. */
+/*
+ * One step of a walk, from any frame, and its parts: step.c, norule.c, sigframe.c, ahead.c,
+ * new_thread.c.
+ */
 #ifndef KUW_STEP_H
 #define KUW_STEP_H
 
@@ -23,14 +26,19 @@ u32 kuw_step(struct kuw_state *w);
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 why);
 
 /*
+ * Step from a signal's restorer to the interrupted frame, by the frame that the kernel wrote.
+ * Return: KUW_STEPPED, or a stop reason; @why if the current frame is no restorer.
+ */
+u32 kuw_step_sigframe(struct kuw_state *w, u32 why);
+
+/*
  * The code ahead of a frame without an FDE, up to the ret or the tail call of its function, says
  * where the return address is and where the callee-saved registers are. Follow it from the
  * current frame's ip to where it returns to an address behind a call.
- * @most: how many instructions to follow; @w has a budget for the whole walk, too.
  * @regs: out: all registers after the return. Return: false if no way leads there, or if
  * something cannot be read.
  */
-bool kuw_run_ahead(struct kuw_state *w, u32 most, struct kuw_expr_regs *regs);
+bool kuw_run_ahead(struct kuw_state *w, struct kuw_expr_regs *regs);
 
 /* Decode the instruction at @ip. Return: its bytes; 0 if it is unknown, -EFAULT if unreadable. */
 int kuw_read_insn(struct kuw_state *w, u64 ip, struct kuw_insn *insn);

@@ -1096,6 +1096,38 @@ static void test_ahead_forever(void **state)
 	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
 }
 
+/* Code of a JIT compiler: rbp is its frame pointer, or an outer frame's. */
+static void test_ahead_outer_frame(void **state)
+{
+	const u64 outer = TEXT_IP(0x45);
+
+	/* call; nine times nop; pop %rcx; ret */
+	begin_ahead(18);
+	PUT_CODE(AHEAD, "\xe8\0\0\1\0\x90\x90\x90\x90\x90\x90\x90\x90\x90\x59\xc3");
+	PUT_CODE(0x40, "\xe8\0\0\0\0");
+	s->map->mappings[0].end = TEXT_IP(TEXT_LEN);
+	s->regs.ip = TEXT_IP(8);
+	s->regs.r[6] = SYNTH_SP(30);
+	program_push(s, 18, TEXT_IP(AHEAD + 5), 7, TEXT_IP(CALLER), 0);
+	program_push(s, 30, SYNTH_SP(40), outer, 0);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
+	assert_int_equal(s->result.proven, 2);
+	/* No word below can be the return address: the code ahead need not be followed. */
+	program_push(s, 20, TEXT_IP(CALLER + 1));
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), outer);
+	/* One can, but no way leads to it: jmp to itself. */
+	program_push(s, 20, TEXT_IP(CALLER));
+	PUT_CODE(AHEAD + 5, "\xeb\xfe");
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), outer);
+	/* Not all are looked at: add $496,%rsp; ret */
+	program_push(s, 20, 7);
+	PUT_CODE(AHEAD + 5, "\x48\x81\xc4\xf0\1\0\0\xc3");
+	program_push(s, 19 + 62, TEXT_IP(CALLER), 0);
+	s->regs.r[6] = SYNTH_SP(90);
+	program_push(s, 90, SYNTH_SP(100), outer, 0);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
+}
+
 /* The caller has the registers that the code will restore, and those that it leaves alone. */
 static void test_ahead_registers(void **state)
 {
@@ -1809,6 +1841,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_branches),
 	TEST(test_ahead_jumps),
 	TEST(test_ahead_forever),
+	TEST(test_ahead_outer_frame),
 	TEST(test_ahead_registers),
 	TEST(test_ahead_stacks),
 	TEST(test_no_call),
