@@ -255,15 +255,18 @@ static bool may_skip_caller(struct kuw_state *w)
  */
 static u32 step_unmapped(struct kuw_state *w, u32 why)
 {
-	u32 ret = why;
+	u32 ret;
 
-	if (!w->inner && !may_skip_caller(w))
-		ret = guess_by_frame_pointer(w, why);
-	if (ret == why)
+	if (w->inner) {
 		ret = guess_ahead(w, why);
-	if (ret != why)
-		return ret;
-	return w->inner ? guess_call(w, why) : guess_by_frame_pointer(w, why);
+		return ret == why ? guess_call(w, why) : ret;
+	}
+	if (may_skip_caller(w)) {
+		ret = guess_ahead(w, why);
+		return ret == why ? guess_by_frame_pointer(w, why) : ret;
+	}
+	ret = guess_by_frame_pointer(w, why);
+	return ret == why ? guess_ahead(w, why) : ret;
 }
 
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
