@@ -45,7 +45,7 @@ int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc)
 {
 	u64 ip = pc + 1, before;
 
-	if (ip % KUW_FDE_ALIGN && !kuw_table_starts(table, ip - text))
+	if ((ip - text) % KUW_FDE_ALIGN && !kuw_table_starts(table, ip - text))
 		return 1;
 	if (!kuw_read_user(ip - sizeof(before), sizeof(before), &before))
 		return -EFAULT;

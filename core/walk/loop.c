@@ -78,10 +78,12 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	u32 off;
 	u8 ra;
 
-	if (unlikely(at >= in->len) || unlikely((pc + 1) % KUW_FDE_ALIGN == 0))
+	if (unlikely(at >= in->len))
 		return look_closer(w, pc, entry);
 	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
 	off = in->off + kuw_port_index(at, in->len);
+	if (unlikely((off + 1) % KUW_FDE_ALIGN == 0))
+		return look_closer(w, pc, entry);
 	bucket = kuw_bucket_of(&in->look, off);
 	if (unlikely(bucket.n >= DENSE))
 		return look_closer(w, pc, entry);

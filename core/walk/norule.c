@@ -235,6 +235,9 @@ static bool may_skip_caller(struct kuw_state *w)
 	u64 at = w->regs.r[KUW_RSP], bp = w->regs.r[KUW_RBP], word;
 	u32 i;
 
+	/* Of i386, no code ahead is followed. */
+	if (w->regs.word != KUW_WORD || !(w->regs.known & 1u << KUW_RBP))
+		return false;
 	for (i = 0; at < bp; i++, at += w->regs.word) {
 		if (i == KUW_MAX_LOCALS || !w->insns)
 			return true;

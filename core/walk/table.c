@@ -2,14 +2,18 @@
 /* Look-ups in a table, except the common case of the walk, which is inline in table.h. */
 #include "table.h"
 
-/* Return: how many entries of a bucket start at an offset or before. */
-static u32 count_of(struct kuw_bucket b, u32 off)
+/* Find the bucket of an offset. Return: how many of its entries start at the offset or before. */
+static u32 search(const struct kuw_table *table, u64 off, struct kuw_bucket *b)
 {
-	u32 count = 0, end = b.n, middle;
+	const struct kuw_look look = kuw_table_look(table);
+	u32 count = 0, end, middle;
 
+	/* The program chose it, and the comparison with the span may be mispredicted. */
+	*b = kuw_bucket_of(&look, kuw_port_index(off, table->span));
+	end = b->n;
 	while (count < end) {
 		middle = (count + end) / 2;
-		if (b.lows[middle] > (u8)off)
+		if (b->lows[middle] > (u8)off)
 			end = middle;
 		else
 			count = middle + 1;
@@ -19,7 +23,6 @@ static u32 count_of(struct kuw_bucket b, u32 off)
 
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 {
-	const struct kuw_look look = kuw_table_look(table);
 	const u32 *pairs = kuw_table_at(table, table->pairs_off), *pair;
 	struct kuw_bucket bucket;
 	u32 count, code, past;
@@ -27,8 +30,7 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 
 	if (off >= table->span)
 		return table->rules[0];
-	bucket = kuw_bucket_of(&look, off);
-	count = count_of(bucket, off);
+	count = search(table, off, &bucket);
 	/* If the entry started in an earlier bucket, its last row holds. */
 	past = count ? (u8)off - bucket.lows[count - 1] : U8_MAX;
 	last = bucket.lows + (count ? bucket.n + count : 0) - 1;
@@ -46,14 +48,12 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 
 bool kuw_table_starts(const struct kuw_table *table, u64 off)
 {
-	const struct kuw_look look = kuw_table_look(table);
 	struct kuw_bucket bucket;
 	u32 count;
 
 	if (off >= table->span)
 		return false;
-	bucket = kuw_bucket_of(&look, off);
-	count = count_of(bucket, off);
+	count = search(table, off, &bucket);
 	return count && bucket.lows[count - 1] == (u8)off;
 }
 

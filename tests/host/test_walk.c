@@ -1495,9 +1495,9 @@ static int read_calls(u64 addr, u64 *word)
 /*
  * No two rows have the same rule: of @dense bytes of text, rows of 5 bytes, which look_up() leaves
  * alone; of the rest, rows of 40, whose codes have one byte, two or three. A call may have left
- * the return address, wherever that is.
+ * the return address, wherever that is. The file is mapped @by bytes further up.
  */
-static void check_rules(u32 dense)
+static void check_rules(u32 dense, u32 by)
 {
 	const u32 len = 0xf000, end = BUILD_TEXT_LEN - 0x100;
 	const struct cie_spec spec = { 0 };
@@ -1517,28 +1517,34 @@ static void check_rules(u32 dense)
 	s = synth_new(&b);
 	buf_free(&b);
 	buf_free(&p);
-	s->regs.ip = SYNTH_IP(len);
+	s->map->mappings[0].start += by;
+	s->map->mappings[0].end += by;
+	s->map->mappings[0].bias += by;
+	s->regs.ip = SYNTH_IP(len) + by;
 	/* A wrong rule finds one of these. */
 	for (at = 0; at < len / 5; at++)
-		s->stack[at] = SYNTH_IP(end + 16);
+		s->stack[at] = SYNTH_IP(end + 16) + by;
 	kuw_port_elsewhere = read_calls;
 	for (at = 1, words = 0, next = 0; at <= len; at++) {
 		if (at > next) {
 			next += next < dense ? 5 : 40;
 			words++;
 		}
-		s->stack[0] = SYNTH_IP(at);
-		s->stack[words] = SYNTH_IP(end + 8);
-		program_check(s, COMPLETE, SYNTH_IP(len), SYNTH_IP(at), SYNTH_IP(end + 8));
-		s->stack[words] = SYNTH_IP(end + 16);
+		s->stack[0] = SYNTH_IP(at) + by;
+		s->stack[words] = SYNTH_IP(end + 8) + by;
+		program_check(s, COMPLETE, SYNTH_IP(len) + by, SYNTH_IP(at) + by,
+			      SYNTH_IP(end + 8) + by);
+		s->stack[words] = SYNTH_IP(end + 16) + by;
 	}
 	kuw_port_elsewhere = NULL;
 }
 
 static void test_rules(void **state)
 {
-	check_rules(0);
-	check_rules(50000);
+	check_rules(0, 0);
+	check_rules(50000, 0);
+	/* As no loader maps it, but a program may. */
+	check_rules(0, 1);
 }
 
 /* Walk where only the stack is there, and not the code; proven are so many of the frames. */
