@@ -16,11 +16,11 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 		     kuw_rule_kind(kuw_rule_at(m, ra - 1)) != KUW_KIND_NONE);
 }
 
-/* Step to a caller, of which @known is known. Return: KUW_STEPPED; @why if @ip is no user's. */
-static u32 step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known, u32 why)
+/* Step to a caller, of which @known is known. Return: KUW_STEPPED; 0 if @ip is no user's. */
+static u32 step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known)
 {
 	if (kuw_check_ra(ip, KUW_PORT_USER_END) != KUW_STEPPED)
-		return why;
+		return 0;
 	w->regs.r[KUW_RA] = ip;
 	w->regs.r[KUW_RSP] = sp;
 	w->regs.r[KUW_RBP] = bp;
@@ -30,10 +30,10 @@ static u32 step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known, u32 w
 }
 
 /* The caller was found without a rule. All other registers are lost. */
-static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known, u32 why)
+static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known)
 {
 	u32 known = 1u << KUW_RSP | 1u << KUW_RA | (u32)bp_known << KUW_RBP;
-	u32 ret = step_to(w, ip, sp, bp, known, why);
+	u32 ret = step_to(w, ip, sp, bp, known);
 
 	w->guessed |= ret == KUW_STEPPED;
 	return ret;
@@ -45,7 +45,7 @@ static u32 guess(struct kuw_state *w, u64 ip, u64 sp, u64 bp, bool bp_known, u32
  * next frame pointer is above this one. No frame is behind the process's first word: the arguments
  * and the environment are there, pointers to what is above them.
  */
-static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
+static u32 guess_by_frame_pointer(struct kuw_state *w)
 {
 	u64 bp = w->regs.r[KUW_RBP], first = kuw_port_stack_start(), next, ra;
 	u32 word = w->regs.word;
@@ -53,22 +53,22 @@ static u32 guess_by_frame_pointer(struct kuw_state *w, u32 why)
 	if (!(w->regs.known & 1u << KUW_RBP) ||
 	    kuw_check_cfa(bp + 2 * word, w->regs.r[KUW_RSP], word) ||
 	    bp < w->regs.r[KUW_RSP] || (first && bp >= first))
-		return why;
+		return 0;
 	if (!kuw_try_word(w, bp, &next) || !kuw_try_word(w, bp + word, &ra))
-		return why;
+		return 0;
 	if (!plausible_ra(w, ra) && (next <= bp || kuw_check_cfa(next, bp, word)))
-		return why;
-	return guess(w, ra, bp + 2 * word, next, true, why);
+		return 0;
+	return guess(w, ra, bp + 2 * word, next, true);
 }
 
 /* The code ahead says where the return address is. */
-static u32 guess_ahead(struct kuw_state *w, u32 why)
+static u32 guess_ahead(struct kuw_state *w)
 {
 	struct kuw_expr_regs regs;
 
 	if (!kuw_run_ahead(w, &regs) ||
 	    !kuw_may_move(w, regs.r[KUW_RSP], KUW_BY_OTHER))
-		return why;
+		return 0;
 	w->regs = regs;
 	w->regs.known &= KUW_CALLEE_SAVED | KUW_KNOWN_FAST;
 	w->guessed = true;
@@ -80,16 +80,15 @@ static u32 guess_ahead(struct kuw_state *w, u32 why)
  * The frame is at an address without code, or in a function that has pushed nothing: assume
  * that only the call has happened.
  */
-static u32 guess_call(struct kuw_state *w, u32 why)
+static u32 guess_call(struct kuw_state *w)
 {
 	u64 sp = w->regs.r[KUW_RSP], ra;
 	u32 word = w->regs.word;
 
 	if (kuw_check_cfa(sp + word, sp, word) || !kuw_try_word(w, sp, &ra) ||
 	    !plausible_ra(w, ra) || !kuw_follows_call(w, ra))
-		return guess_by_frame_pointer(w, why);
-	return guess(w, ra, sp + word, w->regs.r[KUW_RBP],
-		     w->regs.known & 1u << KUW_RBP, why);
+		return guess_by_frame_pointer(w);
+	return guess(w, ra, sp + word, w->regs.r[KUW_RBP], w->regs.known & 1u << KUW_RBP);
 }
 
 /*
@@ -159,23 +158,23 @@ static bool begins_stack(struct kuw_state *w)
  * in it; one that has made a call has mostly filled it. So in an interrupted frame, the word must
  * be the only one.
  */
-static u32 guess_near_start(struct kuw_state *w, u32 why)
+static u32 guess_near_start(struct kuw_state *w)
 {
 	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word;
 
 	if (!is_near_start(w) || (w->inner && first - at != w->regs.word))
-		return why;
+		return 0;
 	for (; at < first; at += w->regs.word)
 		if (kuw_try_word(w, at, &word) && may_be_caller(w, word) == 1)
-			return guess(w, word, at + w->regs.word, 0, false, why);
-	return why;
+			return guess(w, word, at + w->regs.word, 0, false);
+	return 0;
 }
 
 /*
  * Step from libc's clone() or clone3(). Their FDE ends before the syscall instruction, as
  * the child has another stack. In the parent, the last row still holds.
  */
-static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
+static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m)
 {
 	u64 ip = w->regs.r[KUW_RA], insn;
 	struct kuw_rule rule;
@@ -184,7 +183,7 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 	if (!kuw_try_user(w, ip - KUW_SYSCALL_LEN, KUW_SYSCALL_LEN, &insn) ||
 	    insn != (w->regs.word == KUW_WORD ? KUW_SYSCALL_INSN :
 						KUW_I386_SYSCALL_INSN))
-		return why;
+		return 0;
 	if (!(w->regs.known & 1u << KUW_RAX)) {
 		w->regs.unknown = true;
 		return KUNWIND_STOP_REG_UNKNOWN;
@@ -193,14 +192,14 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
 		return KUNWIND_STOP_COMPLETE;
 	rule = kuw_rule_at(m, ip - KUW_SYSCALL_LEN - 1);
 	if (!kuw_rule_is_plain(rule))
-		return why;
+		return 0;
 	ret = kuw_apply(w, m->table, rule);
 	w->guessed |= ret == KUW_STEPPED;
 	return ret;
 }
 
 /* Step from the trampoline of uretprobes: the kernel knows the return address. */
-static u32 step_trampoline(struct kuw_state *w, u32 why)
+static u32 step_trampoline(struct kuw_state *w)
 {
 	u64 slot = w->regs.r[KUW_RSP] - w->regs.word, ra;
 	u32 i;
@@ -208,8 +207,8 @@ static u32 step_trampoline(struct kuw_state *w, u32 why)
 	for (i = 0; i <= KUW_TRAMPOLINE_WORDS; i++, slot += w->regs.word)
 		if (kuw_port_uretprobe(slot, &ra))
 			return step_to(w, ra, slot + w->regs.word, w->regs.r[KUW_RBP],
-				       w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST), why);
-	return why;
+				       w->regs.known & (KUW_CALLEE_SAVED | KUW_KNOWN_FAST));
+	return 0;
 }
 
 /*
@@ -227,8 +226,8 @@ static u32 step_uncalled(struct kuw_state *w)
 }
 
 /*
- * Return: whether the frame's return address may be below what rbp points at, which then is an outer
- * frame's. Callers are in known code, or near, as code that a JIT compiler made.
+ * Return: whether the frame's return address may be below what rbp points at, which then is an
+ * outer frame's. Callers are in known code, or near, as code that a JIT compiler made.
  */
 static bool may_skip_caller(struct kuw_state *w)
 {
@@ -256,54 +255,41 @@ static bool may_skip_caller(struct kuw_state *w)
  * called by mistake. Most such code has frame pointers, which are found sooner than the end of a
  * function.
  */
-static u32 step_unmapped(struct kuw_state *w, u32 why)
+static u32 step_unmapped(struct kuw_state *w)
 {
-	u32 ret;
-
-	if (w->inner) {
-		ret = guess_ahead(w, why);
-		return ret == why ? guess_call(w, why) : ret;
-	}
-	if (may_skip_caller(w)) {
-		ret = guess_ahead(w, why);
-		return ret == why ? guess_by_frame_pointer(w, why) : ret;
-	}
-	ret = guess_by_frame_pointer(w, why);
-	return ret == why ? guess_ahead(w, why) : ret;
+	if (w->inner)
+		return guess_ahead(w) ?: guess_call(w);
+	if (may_skip_caller(w))
+		return guess_ahead(w) ?: guess_by_frame_pointer(w);
+	return guess_by_frame_pointer(w) ?: guess_ahead(w);
 }
 
-u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 why)
+u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, bool called)
 {
-	bool known_code;
 	u32 ret;
 
 	if (!m)
-		return step_unmapped(w, why);
+		return step_unmapped(w);
 	if (m->kind == KUW_MAPPING_URETPROBE && w->inner &&
 	    w->regs.r[KUW_RA] - m->start < KUW_TRAMPOLINE_BYTES)
-		return step_trampoline(w, why);
-	ret = kuw_step_sigframe(w, why);
-	if (ret != why)
+		return step_trampoline(w);
+	ret = kuw_step_sigframe(w);
+	if (ret)
 		return ret;
 	if (begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]) ||
 	    (!w->inner && kuw_begins_fiber(w, w->regs.r[KUW_RA])))
 		return KUNWIND_STOP_COMPLETE;
-	known_code = kuw_has_table(w, m);
-	if (!w->inner && known_code &&
-	    !kuw_is_called(m->table, kuw_text_of(m), w->regs.r[KUW_RA] - 1))
+	if (!called)
 		return step_uncalled(w);
-	ret = w->inner && known_code ? step_clone(w, m, why) : why;
-	if (ret == why)
-		ret = guess_ahead(w, why);
-	if (ret != why)
+	/* The code is in start files, PLTs and assembly, which mostly push nothing. */
+	if (w->inner && kuw_has_table(w, m))
+		return step_clone(w, m) ?: guess_ahead(w) ?: guess_call(w) ?: guess_near_start(w);
+	ret = guess_ahead(w);
+	if (ret)
 		return ret;
-	if (w->inner && known_code) {
-		/* This is in start files, PLTs and assembly, which mostly push nothing. */
-		ret = guess_call(w, why);
-		return ret == why ? guess_near_start(w, why) : ret;
-	}
-	if (!w->inner && w->regs.known & 1u << KUW_RBP && !w->regs.r[KUW_RBP])
-		return guess_near_start(w, KUNWIND_STOP_UNPROVEN);
-	ret = guess_by_frame_pointer(w, why);
-	return ret == why && !w->inner ? guess_near_start(w, why) : ret;
+	if (w->inner)
+		return guess_by_frame_pointer(w);
+	if (w->regs.known & 1u << KUW_RBP && !w->regs.r[KUW_RBP])
+		return guess_near_start(w) ?: KUNWIND_STOP_UNPROVEN;
+	return guess_by_frame_pointer(w) ?: guess_near_start(w);
 }

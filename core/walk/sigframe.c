@@ -26,7 +26,7 @@ static enum restorer restorer_at(struct kuw_state *w)
 		RESTORER_I386_RT : RESTORER_NONE;
 }
 
-u32 kuw_step_sigframe(struct kuw_state *w, u32 why)
+u32 kuw_step_sigframe(struct kuw_state *w)
 {
 	const enum restorer restorer = restorer_at(w);
 	static const u8 off_64[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
@@ -36,7 +36,7 @@ u32 kuw_step_sigframe(struct kuw_state *w, u32 why)
 	u32 i;
 
 	if (!restorer)
-		return why;
+		return 0;
 	if (restorer == RESTORER_I386) {
 		at += KUW_I386_SIGFRAME_SC;
 	} else if (restorer == RESTORER_I386_RT) {

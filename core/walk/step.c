@@ -57,18 +57,17 @@ u32 kuw_step(struct kuw_state *w)
 	if (!(w->regs.known & 1u << KUW_RSP))
 		return KUNWIND_STOP_REG_UNKNOWN;
 	if (!m)
-		return kuw_step_without_rule(w, NULL, w->map->incomplete ?
-					     KUNWIND_STOP_INCOMPLETE_MAP :
-					     KUNWIND_STOP_NO_MAPPING);
+		return kuw_step_without_rule(w, NULL, true) ?:
+		       (w->map->incomplete ? KUNWIND_STOP_INCOMPLETE_MAP : KUNWIND_STOP_NO_MAPPING);
 	if (!kuw_has_table(w, m))
-		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_TABLE);
+		return kuw_step_without_rule(w, m, true) ?: KUNWIND_STOP_NO_TABLE;
 	rule = kuw_rule_at(m, pc);
 	/* The FDE of a signal frame starts a byte before its code, which nothing has called. */
 	called = w->inner || is_signal(m->table, rule) ? 1 :
 		 kuw_is_called(m->table, kuw_text_of(m), pc);
 	w->faults += called < 0;
 	if (!called || kuw_rule_kind(rule) == KUW_KIND_NONE)
-		return kuw_step_without_rule(w, m, KUNWIND_STOP_NO_RULE);
+		return kuw_step_without_rule(w, m, called) ?: KUNWIND_STOP_NO_RULE;
 	/* If the code cannot be read, believe the table. It is a guess where a function begins. */
 	doubted = called < 0 && may_begin_function(w, m, pc + 1);
 	w->guessed |= doubted;

@@ -20,16 +20,16 @@ void kuw_restore_ra(struct kuw_state *w);
 u32 kuw_step(struct kuw_state *w);
 
 /*
- * Step from a frame without a rule. @m is the mapping of the frame's code, or NULL. @why is the
- * reason to stop if no caller is found. Return: KUW_STEPPED, or a stop reason.
+ * Step from a frame without a rule. @m is the mapping of the frame's code, or NULL. @called: a call
+ * may have left the frame. Return: KUW_STEPPED, or a stop reason; 0 if no caller is found.
  */
-u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, u32 why);
+u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, bool called);
 
 /*
  * Step from a signal's restorer to the interrupted frame, by the frame that the kernel wrote.
- * Return: KUW_STEPPED, or a stop reason; @why if the current frame is no restorer.
+ * Return: KUW_STEPPED, or a stop reason; 0 if the current frame is no restorer.
  */
-u32 kuw_step_sigframe(struct kuw_state *w, u32 why);
+u32 kuw_step_sigframe(struct kuw_state *w);
 
 /*
  * The code ahead of a frame without an FDE, up to the ret or the tail call of its function, says
