@@ -2,39 +2,25 @@
 /* What instructions do to a frame's registers: see run.h. */
 #include "run.h"
 
-/* Return: the place of a callee-saved register in saved_at; KUW_NR_SAVES for others. */
-static u32 place_of(u32 reg)
-{
-	static const u8 regs[KUW_NR_SAVES] = KUW_SAVED_REGS;
-	u32 i;
-
-	for (i = 0; i < KUW_NR_SAVES && regs[i] != reg; i++)
-		;
-	return i;
-}
-
 /* Note that the code stores @reg. The first time, it has still the caller's value. */
 static void store(struct kuw_run *r, u64 at, u32 reg)
 {
-	u32 i = place_of(reg);
-
-	if (i == KUW_NR_SAVES || (r->saved | r->changed) & 1u << reg)
+	if (!(KUW_CALLEE_SAVED & ~r->saved & ~r->changed & 1u << reg))
 		return;
 	r->saved |= 1u << reg;
-	r->saved_at[i] = at;
+	r->saved_at[reg] = at;
 }
 
 /* The code reads a word of the stack into @reg, if that is callee-saved. */
 static void load(struct kuw_run *r, u64 at, u32 reg)
 {
 	const struct kuw_expr_regs *own = &r->w->regs;
-	u32 i = place_of(reg);
 	u64 value = 0;
 	bool known;
 
-	if (i == KUW_NR_SAVES)
+	if (!(KUW_CALLEE_SAVED & 1u << reg))
 		return;
-	if (r->saved & 1u << reg && r->saved_at[i] == at) {
+	if (r->saved & 1u << reg && r->saved_at[reg] == (u32)at) {
 		value = own->r[reg];
 		known = own->known & 1u << reg;
 	} else {

@@ -49,7 +49,7 @@ struct kuw_run {
 	u64 left;
 	u32 changed;		/* the callee-saved registers that the code has restored */
 	u32 saved;		/* those that the code has stored */
-	u64 saved_at[KUW_NR_SAVES];
+	u32 saved_at[KUW_NR_REGS];	/* where: low bits of the address */
 	bool rising;		/* the last instructions have left stack, as before a tail call */
 	u32 nr_ways;
 	struct kuw_run_way *ways;
