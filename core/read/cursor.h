@@ -21,18 +21,6 @@ static inline struct kuw_cur kuw_cur(const u8 *bytes, u32 len)
 	return (struct kuw_cur){ .p = bytes, .end = bytes + len };
 }
 
-/* Return: a cursor of the bytes from @pos on, of @len; a bad one if there are not as many. */
-static inline struct kuw_cur kuw_cur_from(const u8 *bytes, u32 len, u64 pos)
-{
-	struct kuw_cur c = kuw_cur(bytes, len);
-
-	if (pos > len)
-		c = (struct kuw_cur){ .p = c.end, .end = c.end, .bad = true };
-	else
-		c.p += pos;
-	return c;
-}
-
 static inline u64 kuw_left(const struct kuw_cur *c)
 {
 	return c->end - c->p;
@@ -87,6 +75,15 @@ static inline bool kuw_have(struct kuw_cur *c, u64 n)
 	return true;
 }
 
+/* Return: a cursor of the bytes from @pos on, of @len; a bad one if there are not as many. */
+static inline struct kuw_cur kuw_cur_from(const u8 *bytes, u32 len, u64 pos)
+{
+	struct kuw_cur c = kuw_cur(bytes, len);
+
+	kuw_have(&c, pos);
+	return c;
+}
+
 /* Return: the first of @n bytes, or NULL if there are not as many. */
 static inline const u8 *kuw_bytes(struct kuw_cur *c, u64 n)
 {
@@ -95,11 +92,7 @@ static inline const u8 *kuw_bytes(struct kuw_cur *c, u64 n)
 
 static inline u8 kuw_u8(struct kuw_cur *c)
 {
-	if (c->p == c->end) {
-		c->bad = true;
-		return 0;
-	}
-	return *c->p++;
+	return kuw_have(c, 1) ? c->p[-1] : 0;
 }
 
 static inline u16 kuw_u16(struct kuw_cur *c)
