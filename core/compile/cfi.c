@@ -35,9 +35,11 @@ struct machine {
 	int err;			/* the first error */
 };
 
-/* The first error stays. */
-static void fail(struct machine *m, int err)
+/* The first error stays; 0 is none. */
+static inline void fail(struct machine *m, int err)
 {
+	if (!err)
+		return;
 	if (!m->err)
 		m->err = err;
 	kuw_fail(&m->in);
@@ -63,15 +65,11 @@ static s32 scaled(struct machine *m, s64 factor, s64 align)
 static inline void end_row(struct machine *m)
 {
 	u32 rule = 0;
-	int err;
 
 	if (m->loc >= m->end)
 		return;
-	err = kuw_intern_rule(m->run->intern, m->cfi.cfa, m->cfi.regs, m->cie->signal, &rule);
-	if (!err)
-		err = kuw_found_add(m->run->found, m->loc, rule);
-	if (err)
-		fail(m, err);
+	fail(m, kuw_intern_rule(m->run->intern, m->cfi.cfa, m->cfi.regs, m->cie->signal, &rule) ?:
+		kuw_found_add(m->run->found, m->loc, rule));
 }
 
 static inline void move_to(struct machine *m, u64 loc)
@@ -133,14 +131,10 @@ static void set_cfa_off(struct machine *m, s32 off)
 /* Set the rule of @reg to @loc, to which this function adds the target. */
 static void set_reg(struct machine *m, u64 reg, struct kuw_loc loc)
 {
-	int err;
-
 	if (reg >= KUW_NR_REGS)
 		return;
 	loc.target = reg;
-	err = kuw_intern_set(m->run->intern, &m->cfi.regs, loc);
-	if (err)
-		fail(m, err);
+	fail(m, kuw_intern_set(m->run->intern, &m->cfi.regs, loc));
 }
 
 static void set_off(struct machine *m, u64 reg, u8 how, s32 off)
@@ -174,7 +168,6 @@ static struct kuw_loc take_expr(struct machine *m, u8 how)
 	u64 len = kuw_uleb(&m->in);
 	const u8 *bytes = kuw_bytes(&m->in, len);
 	s32 off = 0;
-	int err;
 
 	if (!bytes)
 		return value;
@@ -191,9 +184,7 @@ static struct kuw_loc take_expr(struct machine *m, u8 how)
 			return value;
 		}
 	}
-	err = kuw_intern_expr(m->run->intern, bytes, len, &off);
-	if (err)
-		fail(m, err);
+	fail(m, kuw_intern_expr(m->run->intern, bytes, len, &off));
 	return (struct kuw_loc){ .how = how, .off = off };
 }
 
