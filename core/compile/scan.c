@@ -11,11 +11,14 @@ static struct kuw_cfi_run run_of(struct kuw_scan *s)
 	};
 }
 
-/* Fill a slot with the CIE at @pos: with its initial state, or with the error. */
-static void read_cie(struct kuw_scan *s, struct kuw_cie_slot *slot, u32 pos)
+/* Return: the slot with the CIE at @pos: with its initial state, or with the error. */
+static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
 {
+	struct kuw_cie_slot *slot = s->slots + (pos >> 2) % KUW_CIE_SLOTS;
 	const struct kuw_cfi_run run = run_of(s);
 
+	if (slot->pos == pos)
+		return slot;
 	slot->pos = pos;
 	slot->err = kuw_parse_cie(&s->eh_frame, pos, &slot->cie);
 	s->areas->work += slot->cie.len;
@@ -24,15 +27,6 @@ static void read_cie(struct kuw_scan *s, struct kuw_cie_slot *slot, u32 pos)
 		slot->err = -E2BIG;
 	if (!slot->err)
 		slot->err = kuw_cfi_cie(&run, &slot->cie, &slot->initial);
-}
-
-/* Return: the slot with the CIE at @pos, which may be a damaged one. */
-static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
-{
-	struct kuw_cie_slot *slot = s->slots + (pos >> 2) % KUW_CIE_SLOTS;
-
-	if (slot->pos != pos)
-		read_cie(s, slot, pos);
 	return slot;
 }
 
@@ -58,33 +52,6 @@ static const struct kuw_segment *segment_of(struct kuw_scan *s, u64 vaddr)
 			return seg;
 		}
 	return NULL;
-}
-
-/*
- * Read the FDE at @pos. Return: 0; 1 if the record is a CIE; -EINVAL if it is damaged;
- * -EOPNOTSUPP; -ENODATA at a terminator; -EBADMSG if the length is damaged, so that the next
- * record cannot be found; -ENOMEM; -E2BIG.
- */
-static int get_fde(struct kuw_scan *s, u32 pos, struct kuw_fde *fde,
-		   struct kuw_cie_slot **slot, u32 *next)
-{
-	struct kuw_record record;
-	int ret;
-
-	ret = kuw_read_record(&s->eh_frame, pos, &record);
-	*next = record.next;
-	if (ret < 0)
-		return record.next ? -EINVAL : -EBADMSG;
-	if (!ret)
-		return -ENODATA;
-	s->areas->work += kuw_left(&record.body);
-	if (record.cie == KUW_IS_CIE)
-		return 1;
-	*slot = get_cie(s, record.cie);
-	ret = (*slot)->err;
-	if (ret)
-		return ret == -ENOMEM || ret == -E2BIG ? ret : -EINVAL;
-	return kuw_parse_fde(&s->eh_frame, &record, &(*slot)->cie, fde);
 }
 
 int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off)
@@ -119,26 +86,37 @@ int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
 	return err;
 }
 
-/* Scan one record; a damaged one counts as such. Return: 0, -ENODATA, -EBADMSG, -ENOMEM, -E2BIG. */
+/*
+ * Scan one record. Return: 0; 1 if it is an FDE that covers no code of the file; -EINVAL,
+ * -EOPNOTSUPP if it is damaged; -ENODATA at a terminator; -EBADMSG if the length is damaged, so
+ * that the next record cannot be found; -ENOMEM; -E2BIG.
+ */
 static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 {
 	const struct kuw_cfi_run run = run_of(s);
 	struct kuw_cie_slot *slot;
+	struct kuw_record record;
 	struct kuw_fde fde;
 	u32 off;
-	int ret = get_fde(s, pos, &fde, &slot, next);
+	int ret;
 
+	ret = kuw_read_record(&s->eh_frame, pos, &record);
+	*next = record.next;
+	if (ret < 0)
+		return record.next ? ret : -EBADMSG;
 	if (!ret)
-		ret = kuw_scan_begin_fde(s, fde.start, &fde.len, &off);
-	if (!ret)
-		ret = kuw_scan_end_fde(s, off, fde.len,
-				       kuw_cfi_fde(&run, &slot->cie, &slot->initial, fde.instrs,
-						   off, off + fde.len));
-	if (ret == -EINVAL || ret == -EOPNOTSUPP) {
-		s->nr_bad++;
+		return -ENODATA;
+	s->areas->work += kuw_left(&record.body);
+	if (record.cie == KUW_IS_CIE)
 		return 0;
-	}
-	return ret == 1 ? 0 : ret;
+	slot = get_cie(s, record.cie);
+	ret = slot->err ?: kuw_parse_fde(&s->eh_frame, &record, &slot->cie, &fde) ?:
+	      kuw_scan_begin_fde(s, fde.start, &fde.len, &off);
+	if (ret)
+		return ret;
+	return kuw_scan_end_fde(s, off, fde.len,
+				kuw_cfi_fde(&run, &slot->cie, &slot->initial, fde.instrs, off,
+					    off + fde.len));
 }
 
 int kuw_scan(struct kuw_scan *s)
@@ -162,7 +140,9 @@ int kuw_scan(struct kuw_scan *s)
 			s->nr_bad += s->elf->eh_frame_exact;
 		if (ret == -EBADMSG || ret == -ENODATA)
 			break;
-		if (ret)
+		if (ret == -EINVAL || ret == -EOPNOTSUPP)
+			s->nr_bad++;
+		else if (ret < 0)
 			return ret;
 	}
 	return 0;
