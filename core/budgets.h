@@ -30,10 +30,8 @@
 #define KUW_MAX_GOPCLNTAB	(1u << 26)
 /* Rows of one function in .gopclntab; seen: 1,083. */
 #define KUW_MAX_PCSP		(1u << 16)
-/* FDEs of one file: a record has at least 16 bytes. */
-#define KUW_MAX_FDES		(KUW_MAX_EH_FRAME / 16)
-/* Rows of one file, and words of KUW_AREA_FOUND. This bounds the temporary buffers, which
- * have 12 bytes a row, and twice as many where an area has just grown.
+/* Rows of one file, and words of KUW_AREA_FOUND, of which an FDE has two at least. This bounds the
+ * temporary buffers, which have 12 bytes a row, and twice as many where an area has just grown.
  */
 #define KUW_MAX_ROWS		(1u << 26)
 /* Bytes of a CIE or FDE, which is parsed in one piece; seen: 60,768. */

@@ -30,34 +30,11 @@ static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
 	return slot;
 }
 
-static bool has(const struct kuw_segment *seg, u64 vaddr)
-{
-	return vaddr - seg->vaddr < seg->filesz;
-}
-
-/*
- * Return: the segment in which an FDE starts, nearly always that of the previous FDE; NULL
- * if there is none: linkers leave FDEs of dropped sections, at address 0. If segments
- * overlap, which no linker does, any of them will do.
- */
-static const struct kuw_segment *segment_of(struct kuw_scan *s, u64 vaddr)
-{
-	const struct kuw_segment *seg = s->segment;
-
-	if (has(seg, vaddr))
-		return seg;
-	for (seg = s->elf->segments; seg < s->elf->segments + s->elf->nr_segments; seg++)
-		if (has(seg, vaddr)) {
-			s->segment = seg;
-			return seg;
-		}
-	return NULL;
-}
-
 int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off)
 {
-	const struct kuw_segment *seg = segment_of(s, start);
+	const struct kuw_segment *seg = kuw_segment_of(s->elf->segments, s->elf->nr_segments, start);
 
+	/* Linkers leave FDEs of dropped sections, at address 0. */
 	if (!seg)
 		return 1;
 	*len = min_t(u64, *len, seg->vaddr + seg->filesz - start);
@@ -66,8 +43,6 @@ int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off)
 		return -EINVAL;
 	if (!*len)
 		return 1;
-	if (s->nr_fdes == KUW_MAX_FDES)
-		return -E2BIG;
 	*off = start - s->base;
 	kuw_found_begin(&s->found, *off);
 	/* Twice as many: sorting needs the second half. */
@@ -125,7 +100,6 @@ int kuw_scan(struct kuw_scan *s)
 	int ret;
 
 	s->found.areas = s->areas;
-	s->segment = s->elf->segments;
 	for (i = 0; i < KUW_CIE_SLOTS; i++)
 		s->slots[i].pos = KUW_IS_CIE;
 	for (; s->pos < s->eh_frame.len; s->pos = next) {

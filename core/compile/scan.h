@@ -36,7 +36,6 @@ struct kuw_scan {
 	 */
 	u32 pos;
 	/* private: */
-	const struct kuw_segment *segment;
 	u32 cie_bytes;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
 };

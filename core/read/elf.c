@@ -130,11 +130,9 @@ static int add_load(struct reader *r, u32 flags, u64 off, u64 vaddr, u64 filesz)
 /* Find the bytes of the file from an address on. Return: whether there are any. */
 static bool find_vaddr(const struct kuw_elf *elf, u64 vaddr, struct kuw_range *range)
 {
-	const struct kuw_segment *seg = elf->loads, *end = seg + elf->nr_loads;
+	const struct kuw_segment *seg = kuw_segment_of(elf->loads, elf->nr_loads, vaddr);
 
-	while (seg < end && vaddr - seg->vaddr >= seg->filesz)
-		seg++;
-	if (seg == end)
+	if (!seg)
 		return false;
 	range->vaddr = vaddr;
 	range->off = seg->off + (vaddr - seg->vaddr);

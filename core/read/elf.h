@@ -31,6 +31,16 @@ struct kuw_segment {
 	u64 filesz;
 };
 
+/* Return: the segment that has an address; NULL if none of @nr has it. */
+static inline const struct kuw_segment *kuw_segment_of(const struct kuw_segment *seg, u32 nr,
+						       u64 vaddr)
+{
+	for (; nr; nr--, seg++)
+		if (vaddr - seg->vaddr < seg->filesz)
+			return seg;
+	return NULL;
+}
+
 /* An ELF file as far as unwinding needs it. */
 struct kuw_elf {
 	u32 word;			/* bytes of an address: 8, or 4 in a file for i386 */
