@@ -80,44 +80,38 @@ static u32 stop_at_null(struct kuw_state *w, const u64 *r, u32 known, u32 why)
 static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 		     const struct kuw_loc *loc, const u64 *cfa, u64 *value)
 {
-	u32 len, stop, word = w->regs.word;
+	u32 len, stop;
 	const u8 *expr;
-	u64 reg = 0;
+	u64 at;
 
-	if (loc->how == KUW_REG || loc->how == KUW_MEM) {
+	switch (loc->how) {
+	case KUW_AT_CFA:
+	case KUW_CFA_PLUS:
+		at = *cfa + loc->off;
+		break;
+	case KUW_REG:
+	case KUW_MEM:
 		if (!(w->regs.known & 1u << loc->reg)) {
 			w->regs.unknown = true;
 			return KUNWIND_STOP_REG_UNKNOWN;
 		}
-		reg = kuw_narrow(w, w->regs.r[loc->reg] + loc->off);
-	}
-	switch (loc->how) {
-	case KUW_AT_CFA:
-		return kuw_read_user(kuw_narrow(w, *cfa + loc->off), word, value) ?
-			0 : KUNWIND_STOP_STACK_FAULT;
-	case KUW_CFA_PLUS:
-		*value = kuw_narrow(w, *cfa + loc->off);
-		return 0;
-	case KUW_REG:
-		*value = reg;
-		return 0;
-	case KUW_MEM:
-		if (!kuw_read_user(reg, word, value))
-			return KUNWIND_STOP_STACK_FAULT;
-		*value = kuw_narrow(w, *value + loc->arg);
-		return 0;
+		at = w->regs.r[loc->reg] + loc->off;
+		break;
 	case KUW_EXPR:
 	case KUW_EXPR_MEM:
 		expr = kuw_table_expr(table, loc, &len);
-		if (!expr)
-			return KUNWIND_STOP_RULE_BAD;
-		stop = kuw_expr_eval(expr, len, &w->regs, cfa, value);
-		if (!stop && loc->how == KUW_EXPR_MEM &&
-		    !kuw_read_user(*value, word, value))
-			return KUNWIND_STOP_STACK_FAULT;
-		return stop;
+		stop = kuw_expr_eval(expr, len, &w->regs, cfa, &at);
+		if (stop)
+			return stop;
+		break;
+	default:
+		return KUNWIND_STOP_RULE_BAD;
 	}
-	return KUNWIND_STOP_RULE_BAD;
+	if ((loc->how == KUW_AT_CFA || loc->how == KUW_MEM || loc->how == KUW_EXPR_MEM) &&
+	    !kuw_read_user(kuw_narrow(w, at), w->regs.word, &at))
+		return KUNWIND_STOP_STACK_FAULT;
+	*value = kuw_narrow(w, at + loc->arg);
+	return 0;
 }
 
 static enum kuw_way way_of(const struct kuw_rules *rules)

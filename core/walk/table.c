@@ -73,16 +73,12 @@ static void expand_saves(const struct kuw_saves *saves, s32 word,
 
 static void expand_ext(const struct kuw_ext *ext, struct kuw_rules *rules)
 {
-	const struct kuw_loc *loc;
 	u32 i;
 
 	rules->kind = ext->signal ? KUW_RULES_SIGNAL : KUW_RULES_FRAME;
 	rules->cfa = ext->locs[0];
-	for (i = 1; i <= ext->nr_locs; i++) {
-		loc = &ext->locs[i];
-		if (loc->target < KUW_NR_REGS)
-			rules->reg[loc->target] = *loc;
-	}
+	for (i = 1; i <= ext->nr_locs; i++)
+		rules->reg[ext->locs[i].target] = ext->locs[i];
 }
 
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
@@ -115,16 +111,11 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 const u8 *kuw_table_expr(const struct kuw_table *table,
 			 const struct kuw_loc *loc, u32 *len)
 {
-	const u8 *pool = kuw_table_at(table, table->expr_off);
-	u32 off = loc->off;
+	const u8 *entry = kuw_table_at(table, table->expr_off + loc->off);
 
 	/* A pool entry is a u16 length and its bytes. */
-	if (off > table->expr_len || table->expr_len - off < 2)
-		return NULL;
-	*len = get_unaligned_le16(pool + off);
-	if (*len > table->expr_len - off - 2)
-		return NULL;
-	return pool + off + 2;
+	*len = get_unaligned_le16(entry);
+	return entry + 2;
 }
 
 /*

@@ -230,10 +230,7 @@ bool kuw_table_starts(const struct kuw_table *table, u64 off);
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		      struct kuw_rules *rules);
 
-/*
- * Return: the @len bytes of the expression of a loc of KUW_EXPR or KUW_EXPR_MEM, or NULL if there
- * is no such expression.
- */
+/* Return: the @len bytes of the expression of a loc of KUW_EXPR or KUW_EXPR_MEM. */
 const u8 *kuw_table_expr(const struct kuw_table *table,
 			 const struct kuw_loc *loc, u32 *len);
 

@@ -33,8 +33,11 @@ static void check_loc(const struct kuw_table *table, const struct kuw_loc *loc)
 	u32 len;
 
 	must(loc->how < KUW_NR_HOWS);
-	if (loc->how == KUW_EXPR || loc->how == KUW_EXPR_MEM)
-		must(kuw_table_expr(table, loc, &len));
+	if (loc->how == KUW_EXPR || loc->how == KUW_EXPR_MEM) {
+		must((u64)(u32)loc->off + 2 <= table->expr_len);
+		kuw_table_expr(table, loc, &len);
+		must((u64)(u32)loc->off + 2 + len <= table->expr_len);
+	}
 	if (loc->how == KUW_REG || loc->how == KUW_MEM)
 		must(loc->reg < KUW_NR_REGS);
 }
