@@ -17,16 +17,25 @@
 #define KUW_I386_ESI		KUW_R12
 #define KUW_I386_EDI		KUW_R13
 
-/* Return: the place of a DWARF register (psABI i386, figure 2.14); a number beyond
- * KUW_NR_REGS for all other registers.
+/* Addresses of programs with words of 32 bits wrap, and so do distances. */
+static inline u64 kuw_narrow(u32 word, u64 value)
+{
+	return word == KUW_WORD ? value : (u32)value;
+}
+
+/*
+ * Return: the place (KUW_RBX and so on) of a DWARF register (psABI i386, figure 2.14); a number
+ * beyond KUW_NR_REGS for all that no walk needs.
  */
-static inline u64 kuw_i386_reg(u64 reg)
+static inline u64 kuw_place_of(u32 word, u64 reg)
 {
 	static const u8 places[] = {
 		0, 2, 1, KUW_RBX, KUW_RSP, KUW_RBP, KUW_I386_ESI, KUW_I386_EDI,
 		KUW_RA,
 	};
 
+	if (word == KUW_WORD)
+		return reg;
 	return reg < sizeof(places) ? places[reg] : ~0ULL;
 }
 

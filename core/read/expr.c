@@ -106,8 +106,7 @@ static bool read_op(struct kuw_cur *c, struct op *op, u32 word)
 	default:
 		return false;
 	}
-	if (word != KUW_WORD)
-		op->reg = kuw_i386_reg(op->reg);
+	op->reg = kuw_place_of(word, op->reg);
 	return kuw_good(c) && op->reg < KUW_NR_REGS;
 }
 
@@ -285,9 +284,7 @@ push:
 			op.operand = regs->word;
 			fallthrough;
 		case DW_OP_deref_size:
-			if (regs->word != KUW_WORD)
-				top = (u32)top;
-			if (!kuw_read_user(top, op.operand, &stack[n - 1]))
+			if (!kuw_read_user(kuw_narrow(regs->word, top), op.operand, &stack[n - 1]))
 				return KUNWIND_STOP_STACK_FAULT;
 			continue;
 		case DW_OP_abs:
@@ -333,6 +330,6 @@ jump:
 	}
 	if (!n)
 		return KUNWIND_STOP_EXPR_BAD;
-	*value = regs->word == KUW_WORD ? stack[n - 1] : (u32)stack[n - 1];
+	*value = kuw_narrow(regs->word, stack[n - 1]);
 	return 0;
 }

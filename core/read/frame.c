@@ -21,21 +21,15 @@ static u64 read_format(struct kuw_cur *c, u8 enc, const struct kuw_section *sect
 	return 0;
 }
 
-/* Addresses of 32 bits wrap; so does a distance that leads below 0. */
-static u64 narrow(const struct kuw_section *section, u64 value)
-{
-	return section->word == KUW_WORD ? value : (u32)value;
-}
-
 u64 kuw_read_encoded(struct kuw_cur *c, u8 enc, const struct kuw_section *section)
 {
 	u64 here = section->vaddr + kuw_pos(c, section->bytes);
 
 	switch (enc & 0xf0) {
 	case DW_EH_PE_absptr:
-		return narrow(section, read_format(c, enc, section));
+		return kuw_narrow(section->word, read_format(c, enc, section));
 	case DW_EH_PE_pcrel:
-		return narrow(section, here + read_format(c, enc, section));
+		return kuw_narrow(section->word, here + read_format(c, enc, section));
 	}
 	kuw_fail(c);
 	return 0;
@@ -154,7 +148,7 @@ int kuw_parse_cie(const struct kuw_section *section, u32 pos,
 		return -EOPNOTSUPP;
 	if (!kuw_good(c))
 		return -EINVAL;
-	if (kuw_section_reg(section, ra) != KUW_RA)
+	if (kuw_place_of(section->word, ra) != KUW_RA)
 		return -EOPNOTSUPP;
 	cie->instrs = *c;
 	return 0;
@@ -167,7 +161,7 @@ int kuw_parse_fde(const struct kuw_section *section, const struct kuw_record *re
 
 	fde->start = kuw_read_encoded(&c, cie->enc, section);
 	/* The length has the format of the address, but is relative to nothing. */
-	fde->len = narrow(section, read_format(&c, cie->enc, section));
+	fde->len = kuw_narrow(section->word, read_format(&c, cie->enc, section));
 	if (cie->augmented)
 		kuw_bytes(&c, kuw_uleb(&c));
 	fde->instrs = c;

@@ -24,12 +24,6 @@ struct kuw_section {
 	u64 vaddr;	/* the file address of the first byte */
 };
 
-/* Return: the place (KUW_RBX and so on) of a register number in the section. */
-static inline u64 kuw_section_reg(const struct kuw_section *section, u64 reg)
-{
-	return section->word == KUW_WORD ? reg : kuw_i386_reg(reg);
-}
-
 /* The head of a CIE or FDE. */
 struct kuw_record {
 	struct kuw_cur body;	/* what follows the CIE ID or CIE pointer */

@@ -108,9 +108,9 @@ static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 		return KUNWIND_STOP_RULE_BAD;
 	}
 	if ((loc->how == KUW_AT_CFA || loc->how == KUW_MEM || loc->how == KUW_EXPR_MEM) &&
-	    !kuw_read_user(kuw_narrow(w, at), w->regs.word, &at))
+	    !kuw_read_user(kuw_narrow(w->regs.word, at), w->regs.word, &at))
 		return KUNWIND_STOP_STACK_FAULT;
-	*value = kuw_narrow(w, at + loc->arg);
+	*value = kuw_narrow(w->regs.word, at + loc->arg);
 	return 0;
 }
 

@@ -64,12 +64,6 @@ static inline bool kuw_can_be_interrupted(u64 ip)
 	return ip < KUW_PORT_USER_END;
 }
 
-/* An i386 program's addresses wrap. */
-static inline u64 kuw_narrow(const struct kuw_state *w, u64 value)
-{
-	return w->regs.word == KUW_WORD ? value : (u32)value;
-}
-
 /* Read what the walk can do without. Return: true if that succeeded. */
 static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *value)
 {
@@ -82,7 +76,7 @@ static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *va
 /* The same for a word of the program's. */
 static inline bool kuw_try_word(struct kuw_state *w, u64 addr, u64 *value)
 {
-	return kuw_try_user(w, kuw_narrow(w, addr), w->regs.word, value);
+	return kuw_try_user(w, kuw_narrow(w->regs.word, addr), w->regs.word, value);
 }
 
 /* Return: whether the code of a mapping has a table, for such a program. */
