@@ -39,18 +39,21 @@ struct kuw_areas {
 	int (*grow)(struct kuw_areas *a, u32 id, u64 bytes);
 	/* Here the caller can reschedule. Return: 0; -EINTR, -ETIME to end the compilation. */
 	int (*pause)(struct kuw_areas *a);
-	/* private: */
-	u64 least[KUW_NR_AREAS]; /* what an ordinary file needs: large areas need not be copied */
-	u32 work;		/* since the last pause */
+	u32 work;		/* private: since the last pause */
 };
 
-/* Make an area larger, of @bytes at least. Return: 0, -ENOMEM. */
-int kuw_area_grow(struct kuw_areas *a, u32 id, u64 bytes);
+/* So that small files do not grow their areas step by step. */
+#define KUW_LEAST_AREA	1024
 
-/* Make sure that an area has room for @bytes. It may move. Return: 0, -ENOMEM. */
+/*
+ * Make sure that an area has room for @bytes. It may move. Areas grow by doubling, except the table
+ * (encode.c), which is as large as it must be. Return: 0, -ENOMEM.
+ */
 static inline int kuw_area_room(struct kuw_areas *a, u32 id, u64 bytes)
 {
-	return bytes <= a->area[id].bytes ? 0 : kuw_area_grow(a, id, bytes);
+	if (bytes <= a->area[id].bytes)
+		return 0;
+	return a->grow(a, id, max_t(u64, KUW_LEAST_AREA, max_t(u64, bytes, 2 * a->area[id].bytes)));
 }
 
 /* So much @work was done: pause, if that is enough. Return: 0, -EINTR, -ETIME. */

@@ -52,8 +52,6 @@ void kuw_compile_init(struct kuw_compile *c, const struct kuw_elf *elf, const u8
 		c->gopclntab.bytes = gopclntab;
 		c->gopclntab.len = elf->gopclntab.len;
 	}
-	c->areas.least[KUW_AREA_FOUND] = rows_of(c);
-	c->areas.least[KUW_AREA_FDES] = rows_of(c) / 3;
 }
 
 static int sort(struct kuw_compile *c)
@@ -66,7 +64,10 @@ static int sort(struct kuw_compile *c)
 /* Go's functions come after FDEs, which are right where both start at one address. */
 int kuw_compile(struct kuw_compile *c)
 {
-	return kuw_intern_init(&c->intern, rows_of(c)) ?: kuw_scan(&c->scan) ?:
+	/* What an ordinary file needs: large areas need not be copied. */
+	return kuw_area_room(&c->areas, KUW_AREA_FOUND, rows_of(c)) ?:
+	       kuw_area_room(&c->areas, KUW_AREA_FDES, rows_of(c) / 3) ?:
+	       kuw_intern_init(&c->intern, rows_of(c)) ?: kuw_scan(&c->scan) ?:
 	       kuw_gopclntab(&c->gopclntab) ?: sort(c) ?: kuw_rank(&c->rank) ?:
 	       kuw_place(&c->place) ?: kuw_encode(&c->encode);
 }

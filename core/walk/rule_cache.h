@@ -51,17 +51,6 @@ struct kuw_rule_cache {
 	struct kuw_cache_map maps[KUW_CACHE_MAPS];
 };
 
-/* Begin an epoch for a map, which the cache remembers in @m. Return: its number. */
-u32 kuw_cache_begin(struct kuw_rule_cache *cache, struct kuw_cache_map *m, u64 number);
-
-/* Return: the epoch of a walk with the map of this number. */
-static inline u32 kuw_cache_epoch(struct kuw_rule_cache *cache, u64 number)
-{
-	struct kuw_cache_map *m = &cache->maps[number % KUW_CACHE_MAPS];
-
-	return likely(m->number == number) ? m->epoch : kuw_cache_begin(cache, m, number);
-}
-
 /* Return: the place for a frame whose stack pointer is @sp. */
 static __always_inline struct kuw_cache_entry *
 kuw_cache_at(struct kuw_cache_entry *entries, u64 sp)

@@ -143,6 +143,23 @@ static noinline u32 walk_mixed(struct kuw_loop *loop, const struct kuw_port_regs
 	return ret;
 }
 
+/* Return: the epoch of a walk with the map of this number. */
+static u32 epoch_of(struct kuw_rule_cache *cache, u64 number)
+{
+	struct kuw_cache_map *m = &cache->maps[number % KUW_CACHE_MAPS];
+
+	if (likely(m->number == number))
+		return m->epoch;
+	if (!++cache->epochs) {
+		/* All numbers were used: forget every entry and map that had one of them. */
+		memset(cache->entries, 0, KUW_CACHE_BYTES);
+		memset(cache->maps, 0, sizeof(cache->maps));
+		cache->epochs = 1;
+	}
+	*m = (struct kuw_cache_map){ number, cache->epochs };
+	return m->epoch;
+}
+
 void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	      const struct kuw_port_regs *regs, u64 *frames, u32 capacity,
 	      struct kuw_result *result)
@@ -159,7 +176,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	}
 	w.map = map;
 	w.entries = cache->entries;
-	w.epoch = kuw_cache_epoch(cache, map->number);
+	w.epoch = epoch_of(cache, map->number);
 	w.sp = kuw_port_sp(regs);
 	w.bp = kuw_port_bp(regs);
 	w.pc = kuw_port_ip(regs);
