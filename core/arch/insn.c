@@ -54,7 +54,6 @@ static const u8 two_bytes[256] = {
  */
 struct prefixes {
 	u8 rex;
-	bool narrow;
 	bool short_addr;
 	bool segment;
 };
@@ -101,12 +100,6 @@ static void read_modrm(struct kuw_cur *c, const struct prefixes *p, struct kuw_i
 		insn->disp = kuw_u32(c);
 }
 
-/* Whether the instruction of the map 0f has an immediate byte with VEX and EVEX, too. */
-static bool has_byte(u8 op)
-{
-	return two_bytes[op] & B && op != 0xa4 && op != 0xac && op != 0xba;
-}
-
 /* Vector instructions; @map is 1, 2 or 3, for 0f, 0f38 and 0f3a. */
 static bool read_vector(struct kuw_cur *c, const struct prefixes *p, u32 map,
 			struct kuw_insn *insn)
@@ -116,10 +109,10 @@ static bool read_vector(struct kuw_cur *c, const struct prefixes *p, u32 map,
 	/* vzeroupper has nothing behind it. */
 	if (map != 1 || op != 0x77)
 		read_modrm(c, p, insn);
-	if (map == 3 || (map == 1 && has_byte(op)))
+	if (map == 3 || (map == 1 && two_bytes[op] & B))
 		kuw_u8(c);
 	insn->op = 0;
-	return map >= 1 && map <= 6;
+	return map >= 1 && map <= 6 && kuw_good(c);
 }
 
 static bool read_immediate(struct kuw_cur *c, u8 shape, const struct prefixes *p,
@@ -127,7 +120,7 @@ static bool read_immediate(struct kuw_cur *c, u8 shape, const struct prefixes *p
 {
 	if (shape & B)
 		insn->imm = (s8)kuw_u8(c);
-	else if (shape & W || (shape & (Z | V) && p->narrow))
+	else if (shape & W || (shape & (Z | V) && insn->narrow))
 		insn->imm = (s16)kuw_u16(c);
 	else if (shape & V && insn->wide)
 		insn->imm = kuw_u64(c);
@@ -143,10 +136,8 @@ static bool read_two_bytes(struct kuw_cur *c, const struct prefixes *p,
 {
 	u8 op = kuw_u8(c), shape;
 
-	if (op == 0x38 || op == 0x3a) {
-		read_vector(c, p, op == 0x38 ? 2 : 3, insn);
-		return kuw_good(c);
-	}
+	if (op == 0x38 || op == 0x3a)
+		return read_vector(c, p, op == 0x38 ? 2 : 3, insn);
 	shape = two_bytes[op];
 	if (shape & X)
 		return false;
@@ -186,13 +177,13 @@ static u8 inverted_rex(u8 byte)
 bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 {
 	struct prefixes p = {};
-	u8 byte, map;
+	u8 byte;
 
 	*insn = (struct kuw_insn){ .base = KUW_INSN_NO_REG };
 	for (;;) {
 		byte = kuw_u8(c);
 		if (byte == 0x66)
-			p.narrow = true;
+			insn->narrow = true;
 		else if (byte == 0x67)
 			p.short_addr = true;
 		else if (byte == 0x64 || byte == 0x65)
@@ -204,19 +195,17 @@ bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 	switch (byte) {
 	case 0xc5:
 		p.rex = inverted_rex(kuw_u8(c)) & REX_R;
-		read_vector(c, &p, 1, insn);
-		return kuw_good(c);
+		return read_vector(c, &p, 1, insn);
 	case 0xc4:
 		byte = kuw_u8(c);
 		p.rex = inverted_rex(byte);
 		kuw_u8(c);
-		return read_vector(c, &p, byte & 0x1f, insn) && kuw_good(c);
+		return read_vector(c, &p, byte & 0x1f, insn);
 	case 0x62:
 		byte = kuw_u8(c);
-		map = byte & 7;
 		p.rex = inverted_rex(byte);
 		kuw_have(c, 2);
-		return read_vector(c, &p, map, insn) && kuw_good(c);
+		return read_vector(c, &p, byte & 7, insn);
 	}
 	/* REX is one only right before the opcode. */
 	if ((byte & 0xf0) == 0x40) {
@@ -224,8 +213,7 @@ bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 		byte = kuw_u8(c);
 	}
 	insn->wide = p.rex & REX_W;
-	insn->narrow = p.narrow && !insn->wide;
-	p.narrow = insn->narrow;
+	insn->narrow &= !insn->wide;
 	return byte == 0x0f ? read_two_bytes(c, &p, insn) :
 			      read_one_byte(c, byte, &p, insn);
 }
