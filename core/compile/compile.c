@@ -18,12 +18,10 @@ static void wire(struct kuw_compile *c)
 	c->scan.intern = &c->intern;
 	c->intern.areas = &c->areas;
 	c->gopclntab.scan = &c->scan;
-	c->pairs.scan = &c->scan;
 	c->rank.scan = &c->scan;
-	c->rank.pairs = &c->pairs;
 	c->rank.sort = &c->sort;
 	c->place.scan = &c->scan;
-	c->place.pairs = &c->pairs;
+	c->place.rank = &c->rank;
 	c->encode.scan = &c->scan;
 	c->encode.rank = &c->rank;
 	c->encode.place = &c->place;

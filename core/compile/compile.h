@@ -10,7 +10,7 @@
  *	c.areas.pause = ...;
  *	ret = kuw_compile(&c);
  *	if (!ret)
- *		c.areas.area[KUW_AREA_TABLE].mem is the table, of c.encode.bytes
+ *		c.areas.area[KUW_AREA_TABLE] is the table
  *
  * Padding between two FDEs has the rule of the row before it: fewer than KUW_LEAST_CODE
  * bytes before aligned code, unless that rule ends stacks. All other gaps have no rule.
@@ -32,7 +32,6 @@ struct kuw_compile {
 	struct kuw_scan scan;
 	struct kuw_gopclntab gopclntab;
 	struct kuw_sort sort;
-	struct kuw_pairs pairs;
 	struct kuw_rank rank;
 	struct kuw_place place;
 	struct kuw_encode encode;

@@ -39,14 +39,14 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 }
 
 /* Lay out the table, and write all but its entries. Return: 0, -ENOMEM, -E2BIG. */
-static int write_head(struct kuw_encode *en)
+static int write_head(const struct kuw_encode *en)
 {
 	struct kuw_table head = {
 		.base = en->scan->base,
 		.span = en->place->end,
 		.nr_rows = en->place->nr_rows,
 		.nr_rules = en->scan->intern->nr_rules,
-		.nr_pairs = en->rank->pairs->nr,
+		.nr_pairs = en->rank->nr_pairs,
 		.nr_places = en->place->nr_places,
 		.nr_fdes = en->scan->nr_fdes,
 		.nr_bad = en->scan->nr_bad,
@@ -66,11 +66,10 @@ static int write_head(struct kuw_encode *en)
 	if (ret)
 		return ret;
 	head.bytes = bytes;
-	en->bytes = bytes;
 	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
 	memset(table, 0, head.index_off);
 	*table = head;
-	memcpy((u8 *)table + head.pairs_off, en->rank->pairs->pair, head.nr_pairs * sizeof(u32));
+	memcpy((u8 *)table + head.pairs_off, en->rank->pair, head.nr_pairs * sizeof(u32));
 	memcpy((u8 *)table + head.segments_off, en->scan->elf->segments,
 	       head.nr_segments * sizeof(struct kuw_segment));
 	if (head.expr_len)
@@ -81,27 +80,25 @@ static int write_head(struct kuw_encode *en)
 }
 
 /*
- * Put the entries of a bucket: low bytes, then codes. What is written too much, the next bytes
- * or the padding cover.
+ * Put the entries of a bucket from entry @first on: low bytes, then codes. What is written too
+ * much, the next bytes or the padding cover. Return: the first entry of another bucket.
  */
-static void put_bucket(struct kuw_encode *en, u8 *places)
+static u32 put_bucket(const struct kuw_encode *en, u32 bucket, u32 first, u8 **to)
 {
 	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
-	u8 *from = places + 2 * (u64)en->at, *to = from;
-	u32 first = en->entry, end;
+	u32 end;
 
 	for (end = first; end < en->place->nr_entries; end++) {
-		if (entries[end].off >> KUW_BUCKET_SHIFT != en->bucket)
+		if (entries[end].off >> KUW_BUCKET_SHIFT != bucket)
 			break;
-		put_unaligned_le32((u8)entries[end].off * 0x01010101u, to);
-		to += kuw_code_places(entries[end].code);
+		put_unaligned_le32((u8)entries[end].off * 0x01010101u, *to);
+		*to += kuw_code_places(entries[end].code);
 	}
-	en->entry = end;
-	en->at += to - from;
 	for (; first < end; first++) {
-		put_unaligned_le32(entries[first].code, to);
-		to += kuw_code_places(entries[first].code);
+		put_unaligned_le32(entries[first].code, *to);
+		*to += kuw_code_places(entries[first].code);
 	}
+	return end;
 }
 
 static void clear(void *from, const void *to)
@@ -109,29 +106,29 @@ static void clear(void *from, const void *to)
 	memset(from, 0, (u8 *)to - (u8 *)from);
 }
 
-int kuw_encode(struct kuw_encode *en)
+int kuw_encode(const struct kuw_encode *en)
 {
+	u32 *index, bucket, entry = 0, before;
 	struct kuw_table *table;
-	u8 *places;
-	u32 *index, before;
+	u8 *places, *to;
 	int ret = write_head(en);
 
 	if (ret)
 		return ret;
 	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
 	index = (u32 *)((u8 *)table + table->index_off);
-	places = (u8 *)table + table->places_off;
-	for (; en->bucket < nr_buckets(en); en->bucket++) {
-		before = en->entry;
-		index[en->bucket] = en->at;
-		put_bucket(en, places);
-		ret = kuw_pause_after(en->scan->areas, 1 + en->entry - before);
+	places = to = (u8 *)table + table->places_off;
+	for (bucket = 0; bucket < nr_buckets(en); bucket++) {
+		before = entry;
+		index[bucket] = (to - places) / 2;
+		entry = put_bucket(en, bucket, entry, &to);
+		ret = kuw_pause_after(en->scan->areas, 1 + entry - before);
 		if (ret)
 			return ret;
 	}
-	index[en->bucket] = en->at;
+	index[bucket] = (to - places) / 2;
 	/* What is after each part. */
-	clear(index + en->bucket + 1, places);
-	clear(places + 2 * (u64)en->at, (u8 *)table + en->bytes);
+	clear(index + bucket + 1, places);
+	clear(to, (u8 *)table + table->bytes);
 	return 0;
 }

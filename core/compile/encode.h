@@ -11,14 +11,9 @@ struct kuw_encode {
 	const struct kuw_scan *scan;	/* in: what the file is, and its rules */
 	const struct kuw_place *place;	/* in: the entries */
 	const struct kuw_rank *rank;	/* in: the rules */
-	u32 bytes;			/* out: bytes of the table */
-	/* private: what is written */
-	u32 entry;
-	u32 bucket;
-	u32 at;
 };
 
 /* Return: 0, -E2BIG, or an error of the caller's functions. */
-int kuw_encode(struct kuw_encode *en);
+int kuw_encode(const struct kuw_encode *en);
 
 #endif /* KUW_ENCODE_H */

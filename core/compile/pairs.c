@@ -7,13 +7,13 @@
  * sequence also has all that it starts with, and each of these is seen as often or more often.
  * The most frequent sequences, as many as there are codes, are thus complete.
  */
-#include "pairs.h"
+#include "rank.h"
 #include "budgets.h"
 
 /* A pair takes four bytes of the table, and saves two for each use. */
 #define LEAST_USES	4
 
-int kuw_pairs_init(struct kuw_pairs *p)
+int kuw_pairs_init(struct kuw_rank *p)
 {
 	u32 slots = 256, most = min_t(u32, p->scan->found.nr_rows, KUW_SAMPLE_ROWS);
 	int ret;
@@ -31,7 +31,7 @@ int kuw_pairs_init(struct kuw_pairs *p)
 }
 
 /* Count a sequence. Return: its number from KUW_MAX_RULES + 1 on; 0 if there is no room. */
-static u32 count(struct kuw_pairs *p, u32 before, u32 rule, u32 distance)
+static u32 count(struct kuw_rank *p, u32 before, u32 rule, u32 distance)
 {
 	struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES), *s;
 	u64 key = (u64)before << 32 | rule << 8 | distance;
@@ -55,7 +55,7 @@ static u32 count(struct kuw_pairs *p, u32 before, u32 rule, u32 distance)
 }
 
 /* Count the rows of an FDE, @most of them. Return: how many. */
-static u32 count_fde(struct kuw_pairs *p, const u32 *row, u32 most)
+static u32 count_fde(struct kuw_rank *p, const u32 *row, u32 most)
 {
 	struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
 	u32 len = 0, distance = 0, before = 0, rule, n = 0;
@@ -79,7 +79,7 @@ static u32 count_fde(struct kuw_pairs *p, const u32 *row, u32 most)
 	return n;
 }
 
-void kuw_pairs_count(struct kuw_pairs *p)
+void kuw_pairs_count(struct kuw_rank *p)
 {
 	const struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
@@ -90,7 +90,7 @@ void kuw_pairs_count(struct kuw_pairs *p)
 }
 
 /* Make a sequence a pair, if all of its rules have codes of one byte. */
-static void choose(struct kuw_pairs *p, struct kuw_sequence *s)
+static void choose(struct kuw_rank *p, struct kuw_sequence *s)
 {
 	const struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES);
 	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
@@ -104,12 +104,12 @@ static void choose(struct kuw_pairs *p, struct kuw_sequence *s)
 	pair = kuw_pair(before, rule, s->key);
 	for (at = kuw_pair_slot(pair); p->slots[at]; at = (at + 1) % KUW_PAIR_SLOTS)
 		;
-	s->code = KUW_CODE_PAIR + p->nr;
-	p->pair[p->nr++] = pair;
-	p->slots[at] = p->nr;
+	s->code = KUW_CODE_PAIR + p->nr_pairs;
+	p->pair[p->nr_pairs++] = pair;
+	p->slots[at] = p->nr_pairs;
 }
 
-int kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item *items)
+int kuw_pairs_choose(struct kuw_rank *p, struct kuw_item *items)
 {
 	struct kuw_sequence *sequences = kuw_area(p->scan->areas, KUW_AREA_SEQUENCES);
 	u32 i, n = 0;
@@ -119,8 +119,8 @@ int kuw_pairs_choose(struct kuw_pairs *p, struct kuw_sort *sort, struct kuw_item
 		if (sequences[i].uses >= LEAST_USES)
 			items[n++] = (struct kuw_item){ ~sequences[i].uses, i };
 	/* Of as many uses, the first counted stays first. */
-	ret = kuw_sort(sort, p->scan->areas, items, n);
-	for (i = 0; !ret && i < n && p->nr < KUW_MAX_PAIRS; i++)
+	ret = kuw_sort(p->sort, p->scan->areas, items, n);
+	for (i = 0; !ret && i < n && p->nr_pairs < KUW_MAX_PAIRS; i++)
 		choose(p, &sequences[items[i].value]);
 	return ret;
 }

@@ -35,7 +35,7 @@ static void put(struct kuw_place *p, u32 off, u32 rule, u32 len, bool apart)
 	p->nr_rows++;
 	if (!apart && len <= KUW_PAIR_NEAR && !((off ^ last->off) >> KUW_BUCKET_SHIFT) &&
 	    (last->code | code) <= U8_MAX) {
-		both = kuw_pairs_find(p->pairs, kuw_pair(last->code, code, off - last->off));
+		both = kuw_pairs_find(p->rank, kuw_pair(last->code, code, off - last->off));
 		if (both) {
 			last->code = both;
 			return;

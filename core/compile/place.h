@@ -3,7 +3,7 @@
 #ifndef KUW_PLACE_H
 #define KUW_PLACE_H
 
-#include "pairs.h"
+#include "rank.h"
 
 /* KUW_AREA_ENTRIES has entries by address. */
 struct kuw_entry {
@@ -19,7 +19,7 @@ static inline u32 kuw_code_places(u32 code)
 
 struct kuw_place {
 	const struct kuw_scan *scan;	/* in: FDEs by address, and room for one more; rows */
-	const struct kuw_pairs *pairs;	/* in */
+	const struct kuw_rank *rank;	/* in: the pairs */
 	u32 nr_rows;			/* out */
 	u32 nr_entries;			/* out */
 	u32 nr_places;			/* out: how many places the entries take */

@@ -101,6 +101,7 @@ int host_compile(struct host_table *t)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	struct kuw_compile *c = &run->compile;
+	const struct kuw_table *made;
 	int ret, i;
 
 	if (!run)
@@ -112,11 +113,11 @@ int host_compile(struct host_table *t)
 	ret = kuw_compile(c);
 	t->grown = run->grown;
 	if (!ret) {
-		t->bytes = c->encode.bytes;
+		made = c->areas.area[KUW_AREA_TABLE].mem;
+		t->bytes = made->bytes;
 		t->table = malloc(t->bytes);
 		if (t->table)
-			memcpy(t->table, c->areas.area[KUW_AREA_TABLE].mem,
-			       t->bytes);
+			memcpy(t->table, made, t->bytes);
 		else
 			ret = -ENOMEM;
 	}
