@@ -59,20 +59,20 @@ int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc)
  * runtimes with fibers start stacks so (Ruby, D). Where unwind information is wrong, as in LuaJIT's
  * exits from traces, the null is a variable, and some of these registers are not null.
  * Behind a function that can return to a handler, the frame may be another one.
- * Return: KUNWIND_STOP_COMPLETE, or @why.
+ * Return: KUNWIND_STOP_COMPLETE, or KUNWIND_STOP_RA_BAD.
  */
-static u32 stop_at_null(struct kuw_state *w, const u64 *r, u32 known, u32 why)
+static u32 stop_at_null(struct kuw_state *w, const u64 *r, u32 known)
 {
 	u32 zero = w->regs.word == KUW_WORD ? KUW_FIBER_ZERO : KUW_I386_FIBER_ZERO, i;
 
 	if (r[KUW_RA] || w->inner || w->guessed || w->eh_return)
-		return why;
+		return KUNWIND_STOP_RA_BAD;
 	w->regs.unknown = zero & ~known;
 	if (w->regs.unknown)
-		return why;
+		return KUNWIND_STOP_RA_BAD;
 	for (i = 0; i < KUW_NR_REGS; i++)
 		if (zero & 1u << i && r[i])
-			return why;
+			return KUNWIND_STOP_RA_BAD;
 	return KUNWIND_STOP_COMPLETE;
 }
 
@@ -178,12 +178,10 @@ u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rul
 	}
 	if ((signal || has_sp) && !kuw_may_move(w, r[KUW_RSP], way))
 		return KUNWIND_STOP_CFA_BACK;
-	if (!signal || !kuw_can_be_interrupted(r[KUW_RA])) {
-		stop = kuw_check_ra(r[KUW_RA], KUW_PORT_USER_END);
-		if (stop != KUW_STEPPED)
-			return is_pushed(w, &rules.reg[KUW_RA]) ?
-				stop_at_null(w, r, known, stop) : stop;
-	}
+	/* A signal can have interrupted a call of null. */
+	if (signal ? r[KUW_RA] >= KUW_PORT_USER_END : !kuw_may_be_ra(r[KUW_RA], KUW_PORT_USER_END))
+		return is_pushed(w, &rules.reg[KUW_RA]) ? stop_at_null(w, r, known) :
+							  KUNWIND_STOP_RA_BAD;
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = known | 1u << KUW_RA;
 	w->inner = signal;

@@ -38,30 +38,18 @@ void kuw_state_start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 
 #define KUW_KNOWN_ALL	((1u << KUW_NR_REGS) - 1)
 
 /*
- * Return: 0 if a frame may have this CFA, else the stop reason. @word is that of the
- * program: 8, or 4 if it is for i386.
+ * Return: whether a frame may have this CFA. @word is that of the program: 8, or 4 if it is for
+ * i386. Reading the return address shows whether it is a user address.
  */
-static __always_inline u32 kuw_check_cfa(u64 cfa, u64 sp, u32 word)
+static __always_inline bool kuw_may_be_cfa(u64 cfa, u64 sp, u32 word)
 {
-	/* Reading the return address shows whether it is a user address. */
-	if (unlikely(cfa & (word - 1)))
-		return KUNWIND_STOP_CFA_BAD;
-	if (unlikely(cfa <= sp))
-		return KUNWIND_STOP_CFA_BACK;
-	return 0;
+	return likely(!(cfa & (word - 1))) && likely(cfa > sp);
 }
 
-/* @user_end is KUW_PORT_USER_END. Return: KUW_STEPPED, or the stop reason. */
-static __always_inline u32 kuw_check_ra(u64 ra, u64 user_end)
+/* @user_end is KUW_PORT_USER_END. Return: whether @ra is a user address, and not null. */
+static __always_inline bool kuw_may_be_ra(u64 ra, u64 user_end)
 {
-	/* One comparison excludes null, too. */
-	return unlikely(ra - 1 >= user_end - 1) ? KUNWIND_STOP_RA_BAD : KUW_STEPPED;
-}
-
-/* Return: whether a signal can have interrupted @ip, which is null after a call of null. */
-static inline bool kuw_can_be_interrupted(u64 ip)
-{
-	return ip < KUW_PORT_USER_END;
+	return likely(ra - 1 < user_end - 1);
 }
 
 /* Read what the walk can do without. Return: true if that succeeded. */

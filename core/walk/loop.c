@@ -143,10 +143,10 @@ u32 kuw_loop_run(struct kuw_loop *w)
 		saved = kuw_rule_rbp(rule, KUW_WORD);
 		caller_bp = bp;
 		/* kuw_step() finds out why: another stack, or the start of this one. */
-		if (unlikely(kuw_check_cfa(cfa, sp, KUW_WORD)) ||
+		if (unlikely(!kuw_may_be_cfa(cfa, sp, KUW_WORD)) ||
 		    unlikely(kuw_port_read_open(cfa - KUW_WORD, user_end, &ip)) ||
 		    (saved && unlikely(kuw_port_read_open(cfa + saved, user_end, &caller_bp))) ||
-		    unlikely(kuw_check_ra(ip, user_end) != KUW_STEPPED))
+		    unlikely(!kuw_may_be_ra(ip, user_end)))
 			break;
 		if (unlikely(out == w->last)) {
 			ret = KUNWIND_STOP_CAPACITY;

@@ -19,7 +19,7 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 /* Step to a caller, of which @known is known. Return: KUW_STEPPED; 0 if @ip is no user's. */
 static u32 step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known)
 {
-	if (kuw_check_ra(ip, KUW_PORT_USER_END) != KUW_STEPPED)
+	if (!kuw_may_be_ra(ip, KUW_PORT_USER_END))
 		return 0;
 	w->regs.r[KUW_RA] = ip;
 	w->regs.r[KUW_RSP] = sp;
@@ -51,12 +51,12 @@ static u32 guess_by_frame_pointer(struct kuw_state *w)
 	u32 word = w->regs.word;
 
 	if (!(w->regs.known & 1u << KUW_RBP) ||
-	    kuw_check_cfa(bp + 2 * word, w->regs.r[KUW_RSP], word) ||
+	    !kuw_may_be_cfa(bp + 2 * word, w->regs.r[KUW_RSP], word) ||
 	    bp < w->regs.r[KUW_RSP] || (first && bp >= first))
 		return 0;
 	if (!kuw_try_word(w, bp, &next) || !kuw_try_word(w, bp + word, &ra))
 		return 0;
-	if (!plausible_ra(w, ra) && (next <= bp || kuw_check_cfa(next, bp, word)))
+	if (!plausible_ra(w, ra) && (next <= bp || !kuw_may_be_cfa(next, bp, word)))
 		return 0;
 	return guess(w, ra, bp + 2 * word, next, true);
 }
@@ -85,7 +85,7 @@ static u32 guess_call(struct kuw_state *w)
 	u64 sp = w->regs.r[KUW_RSP], ra;
 	u32 word = w->regs.word;
 
-	if (kuw_check_cfa(sp + word, sp, word) || !kuw_try_word(w, sp, &ra) ||
+	if (!kuw_may_be_cfa(sp + word, sp, word) || !kuw_try_word(w, sp, &ra) ||
 	    !plausible_ra(w, ra) || !kuw_follows_call(w, ra))
 		return guess_by_frame_pointer(w);
 	return guess(w, ra, sp + word, w->regs.r[KUW_RBP], w->regs.known & 1u << KUW_RBP);

@@ -52,7 +52,7 @@ u32 kuw_step_sigframe(struct kuw_state *w)
 	}
 	if (!kuw_may_move(w, r[KUW_RSP], KUW_BY_SIGNAL))
 		return KUNWIND_STOP_CFA_BACK;
-	if (!kuw_can_be_interrupted(r[KUW_RA]))
+	if (r[KUW_RA] >= KUW_PORT_USER_END)
 		return KUNWIND_STOP_RA_BAD;
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = KUW_KNOWN_ALL;

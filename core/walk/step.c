@@ -17,7 +17,7 @@ void kuw_restore_ra(struct kuw_state *w)
 	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		/* The kernel has looked through all that are pending: it cost as much. */
 		w->faults++;
-	else if (kuw_check_ra(ra, KUW_PORT_USER_END) == KUW_STEPPED)
+	else if (kuw_may_be_ra(ra, KUW_PORT_USER_END))
 		w->regs.r[KUW_RA] = ra;
 }
 
