@@ -5,42 +5,26 @@
  */
 #include "sort.h"
 
-static int count(struct kuw_sort *s, struct kuw_areas *a, const struct kuw_item *items, u32 n)
+/* Sort items by a byte of their keys. */
+static int sort_by(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const struct kuw_item *from,
+		   struct kuw_item *to, u32 n)
 {
+	u32 i, before, here;
 	int ret = 0;
-	u32 i, byte;
 
 	memset(s->place, 0, sizeof(s->place));
 	for (i = 0; !ret && i < n; i++) {
-		for (byte = 0; byte < KUW_SORT_BYTES; byte++)
-			s->place[byte][(u8)(items[i].key >> 8 * byte)]++;
+		s->place[(u8)(from[i].key >> 8 * byte)]++;
 		ret = kuw_pause_after(a, 1);
 	}
-	return ret;
-}
-
-/* Turn the counts into the place of the first item of each value. */
-static void sum(struct kuw_sort *s)
-{
-	u32 byte, value, before, here;
-
-	for (byte = 0; byte < KUW_SORT_BYTES; byte++)
-		for (value = 0, before = 0; value <= U8_MAX; value++) {
-			here = s->place[byte][value];
-			s->place[byte][value] = before;
-			before += here;
-		}
-}
-
-/* Sort items by a byte of their keys. */
-static int move(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const struct kuw_item *from,
-		struct kuw_item *to, u32 n)
-{
-	u32 i, *place = s->place[byte];
-	int ret = 0;
-
+	/* Turn the counts into the place of the first item of each value. */
+	for (i = 0, before = 0; i <= U8_MAX; i++) {
+		here = s->place[i];
+		s->place[i] = before;
+		before += here;
+	}
 	for (i = 0; !ret && i < n; i++) {
-		to[place[(u8)(from[i].key >> 8 * byte)]++] = from[i];
+		to[s->place[(u8)(from[i].key >> 8 * byte)]++] = from[i];
 		ret = kuw_pause_after(a, 1);
 	}
 	return ret;
@@ -49,12 +33,12 @@ static int move(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const struct 
 int kuw_sort(struct kuw_sort *s, struct kuw_areas *a, struct kuw_item *items, u32 n)
 {
 	struct kuw_item *room = items + n;
-	int ret = count(s, a, items, n);
+	int ret = 0;
 	u32 byte;
 
-	sum(s);
 	/* There and back. */
 	for (byte = 0; !ret && byte < KUW_SORT_BYTES; byte += 2)
-		ret = move(s, a, byte, items, room, n) ?: move(s, a, byte + 1, room, items, n);
+		ret = sort_by(s, a, byte, items, room, n) ?:
+		      sort_by(s, a, byte + 1, room, items, n);
 	return ret;
 }

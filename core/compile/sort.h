@@ -14,9 +14,9 @@ struct kuw_item {
 /* Bytes of a key. */
 #define KUW_SORT_BYTES	4
 
-/* For each byte of a key, where the next item with each value goes. Private. */
+/* Where the next item with each value of a byte of the key goes. Private. */
 struct kuw_sort {
-	u32 place[KUW_SORT_BYTES][U8_MAX + 1];
+	u32 place[U8_MAX + 1];
 };
 
 /*
