@@ -83,9 +83,15 @@ static inline void move_to(struct machine *m, u64 loc)
 	m->loc = loc;
 }
 
+/* Return: the place of a register number: KUW_NR_REGS or more if no walk needs the register. */
+static u64 place(const struct machine *m, u64 number)
+{
+	return kuw_place_of(m->run->section->word, number);
+}
+
 static u64 take_reg(struct machine *m)
 {
-	return kuw_place_of(m->run->section->word, kuw_uleb(&m->in));
+	return place(m, kuw_uleb(&m->in));
 }
 
 static void set_cfa(struct machine *m, u64 reg, s32 off)
@@ -337,17 +343,16 @@ static u64 extended_op(struct machine *m, u8 op)
 static u64 one_op(struct machine *m)
 {
 	u8 op = kuw_u8(&m->in);
-	u64 reg = kuw_place_of(m->run->section->word, op & 0x3f);
 
 	switch (op & 0xc0) {
 	case DW_CFA_advance_loc:
 		return after(m, op & 0x3f);
 	case DW_CFA_offset:
-		set_off(m, reg, KUW_AT_CFA,
+		set_off(m, place(m, op & 0x3f), KUW_AT_CFA,
 			scaled(m, kuw_uleb(&m->in), m->cie->data_align));
 		return m->loc;
 	case DW_CFA_restore:
-		restore(m, reg);
+		restore(m, place(m, op & 0x3f));
 		return m->loc;
 	}
 	return extended_op(m, op);
