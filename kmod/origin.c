@@ -2,12 +2,12 @@
 /* Names of mappings, and what else a trace says about their files. */
 #include <linux/dcache.h>
 #include <linux/limits.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <kunwind/kunwind.h>
 #include "cache.h"
 #include "compat/fs.h"
-#include "compat/overflow.h"
 #include "origin.h"
 #include "owner.h"
 #include "stats.h"

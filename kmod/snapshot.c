@@ -2,12 +2,12 @@
 /* The lifetime of snapshots, and look-ups in them; take.c makes snapshots from VMAs. */
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cache.h"
-#include "compat/overflow.h"
 #include "owner.h"
 #include "snapshot.h"
 #include "stats.h"
@@ -23,12 +23,6 @@ static struct workqueue_struct *wq;
 
 /* Every snapshot has a number of its own: 64 bits do not wrap. */
 static atomic64_t last_number = ATOMIC64_INIT(0);
-
-static size_t snapshot_size(u32 count)
-{
-	return size_add(struct_size_t(struct kw_snapshot, map.mappings, count),
-			array_size(count, sizeof(struct kw_origin)));
-}
 
 static void snapshot_free(struct kw_snapshot *snap)
 {
@@ -55,8 +49,10 @@ static void free_work(struct work_struct *work)
 struct kw_snapshot *kw_snapshot_alloc(u32 count)
 {
 	struct kw_snapshot *snap;
+	size_t bytes = size_add(struct_size(snap, map.mappings, count),
+				array_size(count, sizeof(*snap->origins)));
 
-	snap = kw_alloc(snapshot_size(count), KW_GFP | __GFP_ZERO);
+	snap = kw_alloc(bytes, KW_GFP | __GFP_ZERO);
 	if (!snap)
 		return NULL;
 	refcount_set(&snap->refs, 1);
