@@ -3,7 +3,9 @@
 #ifndef KW_COMPAT_FTRACE_H
 #define KW_COMPAT_FTRACE_H
 
+#include <linux/build_bug.h>
 #include <linux/ftrace.h>
+#include <linux/mm.h>
 #include "found.h"
 
 /* Before 6.2, only the architecture's structure has the arguments. */
@@ -25,6 +27,13 @@
 #define KW_MPROTECT_TLB		1
 #else
 #define KW_MPROTECT_TLB		0
+
+/* With other arguments, a hook would take something else for the VMA. */
+int kw_mprotect_fixup_6_1(struct mmu_gather *tlb, struct vm_area_struct *vma,
+			  struct vm_area_struct **pprev, unsigned long start, unsigned long end,
+			  unsigned long newflags);
+static_assert(__same_type(mprotect_fixup, kw_mprotect_fixup_6_1),
+	      "mprotect_fixup() has arguments that on_protect() does not know");
 #endif
 
 #endif /* KW_COMPAT_FTRACE_H */
