@@ -6,7 +6,6 @@
  * What is missing after that, each process does itself when it returns to user mode.
  */
 #include <linux/cred.h>
-#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>

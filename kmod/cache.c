@@ -13,9 +13,6 @@
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
-#include <linux/mm.h>
-#include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <asm/vdso.h>
 #include "budget.h"

@@ -5,7 +5,6 @@
  * close the device.
  */
 #include <linux/export.h>
-#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>

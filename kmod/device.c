@@ -2,7 +2,6 @@
 /* /dev/kunwind; its manual is include/uapi/linux/kunwind.h. */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>

@@ -13,7 +13,6 @@
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <kunwind/redirect.h>

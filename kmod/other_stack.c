@@ -15,7 +15,6 @@
 #include "device.h"
 #include "permission.h"
 #include "thread.h"
-#include "walk.h"
 
 /* Return: the thread @tid of the process @pid, with a reference; NULL if there is none. */
 static struct task_struct *find_thread(pid_t pid, pid_t tid)

@@ -7,11 +7,9 @@
  * takes it, so interrupts may stay on. Walks do not take it. Hooks do not take it for an
  * mm that no consumer wants covered.
  */
-#include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>

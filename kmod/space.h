@@ -4,7 +4,6 @@
 #define KW_SPACE_H
 
 #include <linux/atomic.h>
-#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -13,11 +12,9 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
-struct kunwind_mapping;
 struct kw_snapshot;
 struct mm_struct;
 struct task_struct;
-struct vm_area_struct;
 
 /* Addresses from @start on, up to but without @end. */
 struct kw_range {

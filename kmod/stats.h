@@ -9,7 +9,6 @@
 #include <linux/atomic.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
-#include <linux/sched/signal.h>
 #include <linux/types.h>
 #include <uapi/linux/kunwind.h>
 

@@ -27,7 +27,6 @@
 #include "stats.h"
 #include "thread.h"
 #include "times.h"
-#include "walk.h"
 #include "walk_place.h"
 
 static struct workqueue_struct *wq;

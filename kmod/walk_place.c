@@ -7,7 +7,6 @@
  * exception, and a tracer may want a stack of that. So can an NMI in a breakpoint, which the
  * kernel treats like an NMI. Both walks would use the same cache, so the inner one is refused.
  */
-#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
