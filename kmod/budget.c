@@ -238,7 +238,9 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 	INIT_HLIST_NODE(&t->node);
 	t->id = *id;
 	t->refs = 1;
-	t->owner = kw_owner_hold(owner);
+	t->owner = owner;
+	if (owner)
+		refcount_inc(&owner->refs);
 	if (mem_cgroup_tryget(memcg))
 		t->memcg = memcg;
 	kw_gauge_add(tables, 1);

@@ -89,6 +89,7 @@ static kuid_t uid_of_mm(const struct mm_struct *mm)
 	return uid;
 }
 
+/* Find the user, or add @fresh unless that is NULL. Return: a reference, @fresh's own if added. */
 static struct kw_owner *find_or_add(kuid_t uid, struct kw_owner *fresh)
 {
 	struct hlist_head *head = &owners[hash_32(__kuid_val(uid), HASH_BITS)];
@@ -96,14 +97,14 @@ static struct kw_owner *find_or_add(kuid_t uid, struct kw_owner *fresh)
 
 	spin_lock(&owners_lock);
 	hlist_for_each_entry(owner, head, node)
-		if (uid_eq(owner->uid, uid))
-			goto found;
+		if (uid_eq(owner->uid, uid)) {
+			refcount_inc(&owner->refs);
+			goto unlock;
+		}
 	owner = fresh;
 	if (owner)
 		hlist_add_head(&owner->node, head);
-found:
-	if (owner)
-		owner->refs++;
+unlock:
 	spin_unlock(&owners_lock);
 	return owner;
 }
@@ -111,7 +112,7 @@ found:
 /* Owns what several users share. It has the limit of one more user. */
 static struct kw_owner everyone = {
 	.uid = { (uid_t)-1 },
-	.refs = 1,
+	.refs = REFCOUNT_INIT(1),
 	.lru = LIST_HEAD_INIT(everyone.lru),
 };
 
@@ -139,6 +140,7 @@ static struct kw_owner *owner_of(struct mm_struct *mm)
 		return NULL;
 	}
 	fresh->uid = uid;
+	refcount_set(&fresh->refs, 1);
 	INIT_LIST_HEAD(&fresh->lru);
 	owner = find_or_add(uid, fresh);
 	if (owner != fresh)
@@ -146,30 +148,15 @@ static struct kw_owner *owner_of(struct mm_struct *mm)
 	return owner;
 }
 
-/* Take another reference to @owner. The caller has one already. @owner may be NULL. */
-struct kw_owner *kw_owner_hold(struct kw_owner *owner)
-{
-	if (owner) {
-		spin_lock(&owners_lock);
-		owner->refs++;
-		spin_unlock(&owners_lock);
-	}
-	return owner;
-}
-
 void kw_owner_put(struct kw_owner *owner)
 {
-	bool gone;
-
-	if (!owner)
+	if (!owner || !refcount_dec_and_lock(&owner->refs, &owners_lock))
 		return;
-	spin_lock(&owners_lock);
-	gone = !--owner->refs;
-	if (gone)
-		hlist_del(&owner->node);
+	/* sparse does not see that this takes the lock. */
+	__acquire(&owners_lock);
+	hlist_del(&owner->node);
 	spin_unlock(&owners_lock);
-	if (gone)
-		kfree(owner);
+	kfree(owner);
 }
 
 /*

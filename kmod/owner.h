@@ -7,6 +7,7 @@
 #include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
+#include <linux/refcount.h>
 #include <linux/uidgid.h>
 
 struct mem_cgroup;
@@ -32,13 +33,13 @@ void *kw_alloc(size_t bytes, gfp_t gfp);
  *
  * Made by kw_payer_begin() for the user's first process that needs one, and found by
  * kw_payer_begin() through a hash. Tables hold references, and so does the task that
- * makes a table. Freed by the last kw_owner_put(). The hash's lock protects @refs and
- * @node.
+ * makes a table. Freed by the last kw_owner_put(). The hash's lock protects @node. An owner
+ * in the hash has a reference: @refs becomes 0 only under that lock.
  */
 struct kw_owner {
 	struct hlist_node node;
 	kuid_t uid;
-	unsigned int refs;
+	refcount_t refs;
 	/* This user's part of the gauges of the same names. */
 	atomic_long_t table_bytes;
 	atomic_long_t build_bytes;
@@ -52,7 +53,6 @@ struct kw_owner {
 
 kuid_t kw_owner_uid(const struct task_struct *task);
 struct kw_owner *kw_owner_everyone(void);
-struct kw_owner *kw_owner_hold(struct kw_owner *owner);
 void kw_owner_put(struct kw_owner *owner);
 
 /*
