@@ -96,7 +96,7 @@ void kw_idle_add(struct kw_table *t)
 static void lru_forget(struct kw_table *t)
 {
 	lockdep_assert_held(&kw_cache_lock);
-	list_del_init(&t->lru);
+	list_del(&t->lru);
 	lru_bytes -= cost(t);
 	if (t->owner) {
 		list_del(&t->own);
@@ -233,11 +233,8 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 		return NULL;
 	}
 	INIT_LIST_HEAD(&t->idle);
-	INIT_LIST_HEAD(&t->lru);
-	INIT_LIST_HEAD(&t->own);
-	INIT_HLIST_NODE(&t->node);
 	t->id = *id;
-	t->refs = 1;
+	atomic_set(&t->refs, 1);
 	t->owner = owner;
 	if (owner)
 		refcount_inc(&owner->refs);

@@ -68,39 +68,28 @@ static struct kw_table *find(const struct kw_identity *id)
 
 	spin_lock(&kw_cache_lock);
 	t = look_up(id);
-	if (t && !t->refs++)
+	if (t && atomic_inc_return(&t->refs) == 1)
 		kw_idle_del(t);
 	spin_unlock(&kw_cache_lock);
 	return t;
 }
 
-/* Take another reference to @t. The caller has one already. */
-void kw_table_hold(struct kw_table *t)
-{
-	spin_lock(&kw_cache_lock);
-	t->refs++;
-	spin_unlock(&kw_cache_lock);
-}
-
 void kw_table_put(struct kw_table *t)
 {
-	bool gone = false;
+	bool gone;
 
-	if (!t)
+	if (!t || !atomic_dec_and_lock(&t->refs, &kw_cache_lock))
 		return;
-	spin_lock(&kw_cache_lock);
-	if (!--t->refs) {
-		/*
-		 * What the last process of a cgroup, of a container, had does not stay as idle. Nor
-		 * does a table after the last consumer has gone: delist() evicts those of before.
-		 */
-		gone = hlist_unhashed(&t->node) || !kw_gauge(consumers) ||
-		       !kw_memcg_is_populated(t->memcg);
-		if (gone)
-			hlist_del_init(&t->node);
-		else
-			kw_idle_add(t);
-	}
+	/*
+	 * What the last process of a cgroup, of a container, had does not stay as idle. Nor
+	 * does a table after the last consumer has gone: delist() evicts those of before.
+	 */
+	gone = hlist_unhashed(&t->node) || !kw_gauge(consumers) ||
+	       !kw_memcg_is_populated(t->memcg);
+	if (gone)
+		hlist_del_init(&t->node);
+	else
+		kw_idle_add(t);
 	spin_unlock(&kw_cache_lock);
 	if (gone)
 		kw_table_free(t);
@@ -122,7 +111,7 @@ static struct kw_table *add(struct kw_table *fresh, const struct kw_table *old)
 		hlist_del_init(&t->node);
 		t = NULL;
 	}
-	if (t && !t->refs++)
+	if (t && atomic_inc_return(&t->refs) == 1)
 		kw_idle_del(t);
 	if (!t && kw_gauge(consumers))
 		hlist_add_head(&fresh->node, bucket(&fresh->id));

@@ -3,6 +3,7 @@
 #ifndef KW_CACHE_H
 #define KW_CACHE_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include "elf.h"
 #include "identity.h"
@@ -23,7 +24,8 @@ struct vdso_image;
  * kw_table_put() frees it, or leaves it in the cache as idle. Idle tables are evicted:
  * by the budget, by the shrinker, or when the last consumer detaches.
  *
- * kw_cache_lock protects @refs, @node and the lists; the rest does not change.
+ * kw_cache_lock protects @node and the lists. @refs becomes 0, or 1 again, only under it. A
+ * task that has a reference can take another one without it. The rest does not change.
  */
 struct kw_table {
 	struct hlist_node node;
@@ -31,7 +33,7 @@ struct kw_table {
 	struct list_head own;
 	struct list_head idle;
 	struct kw_identity id;
-	unsigned int refs;
+	atomic_t refs;
 	/* NULL if the file has no usable unwind information. */
 	struct kuw_table *table;
 	size_t bytes;
@@ -50,7 +52,6 @@ struct kw_table {
 struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 			      unsigned long deadline);
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image);
-void kw_table_hold(struct kw_table *t);
 void kw_table_put(struct kw_table *table);
 
 #endif /* KW_CACHE_H */

@@ -65,7 +65,8 @@ static const struct kw_origin *find_in(const struct kw_basis *basis,
 	kw_identity_of(vma->vm_file, &now);
 	if (memcmp(&now, &origin->table->id, sizeof(now)))
 		return NULL;
-	kw_table_hold(origin->table);
+	/* The snapshot has one, so this is not the first. */
+	atomic_inc(&origin->table->refs);
 	return origin;
 }
 
