@@ -9,17 +9,28 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/percpu.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/version.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/nmi.h>
-#include "compat/hrtimer.h"
 #include "kunwind-test.h"
+
+/* Before 6.13, a timer's function is set after its initialization. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static void hrtimer_setup(struct hrtimer *t, enum hrtimer_restart (*function)(struct hrtimer *),
+			  clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(t, clock, mode);
+	t->function = function;
+}
+#endif
 
 static struct hrtimer timer;
 /* NMIs that were sent to this CPU. */
