@@ -4,6 +4,7 @@
  * that no snapshot uses is idle. Idle tables are evicted, oldest first, when the budget
  * is full or when the kernel reclaims memory, for the system or for a memory cgroup.
  */
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -11,7 +12,6 @@
 #include "budget.h"
 #include "cache.h"
 #include "compat/list_lru.h"
-#include "compat/memcontrol.h"
 #include "compat/shrinker.h"
 #include "owner.h"
 #include "stats.h"
@@ -214,7 +214,7 @@ size_t kw_budget_room(const struct kw_owner *owner)
 
 /*
  * Make an empty table, charged to the budget of @owner unless that is NULL. @memcg is
- * the active memory cgroup, or NULL to charge no cgroup.
+ * the active memory cgroup, which the caller holds, or NULL to charge no cgroup.
  * Context: process context, sleeps.
  * Return: a reference; NULL if there is no memory or no room in the budget.
  */
@@ -238,8 +238,7 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 	t->owner = owner;
 	if (owner)
 		refcount_inc(&owner->refs);
-	if (mem_cgroup_tryget(memcg))
-		t->memcg = memcg;
+	t->memcg = kw_memcg_hold(memcg);
 	kw_gauge_add(tables, 1);
 	return t;
 }

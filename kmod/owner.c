@@ -188,3 +188,13 @@ bool kw_memcg_is_populated(const struct mem_cgroup *memcg)
 	return true;
 #endif
 }
+
+/* Take another reference to @memcg, which the caller holds, or which is NULL. Return: @memcg. */
+struct mem_cgroup *kw_memcg_hold(struct mem_cgroup *memcg)
+{
+#ifdef CONFIG_MEMCG
+	if (memcg)
+		css_get(&memcg->css);
+#endif
+	return memcg;
+}

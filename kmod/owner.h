@@ -89,5 +89,6 @@ struct kw_payer {
 int kw_payer_begin(struct kw_payer *payer, struct mm_struct *mm);
 void kw_payer_end(struct kw_payer *payer);
 bool kw_memcg_is_populated(const struct mem_cgroup *memcg);
+struct mem_cgroup *kw_memcg_hold(struct mem_cgroup *memcg);
 
 #endif /* KW_OWNER_H */
