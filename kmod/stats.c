@@ -15,7 +15,7 @@
 DEFINE_PER_CPU(struct kw_counters, kw_counters);
 struct kw_gauges kw_gauges;
 
-static struct kobject *dir;
+static struct kobject *dir, *stops_dir;
 
 /* A file of the directory: which counter or gauge, by its offset. */
 struct figure {
@@ -85,6 +85,7 @@ static struct figure figures[] = {
 	FIGURE(walks, walks_show, 0),
 };
 
+/* KUNWIND_STOPS lists them in the order of their numbers. */
 static struct figure stops[] = {
 #define KW_FIGURE(number, name, sentence) \
 	FIGURE(name, counter_show, offsetof(struct kw_counters, stops[number])),
@@ -92,55 +93,35 @@ static struct figure stops[] = {
 #undef KW_FIGURE
 };
 
-/* KUNWIND_STOPS lists them in the order of their numbers. */
-static const char * const stop_names[KUNWIND_NR_STOPS] = {
-#define KW_NAME(number, name, sentence) #name,
-	KUNWIND_STOPS(KW_NAME)
-#undef KW_NAME
-};
-
 const char *kunwind_stop_name(u32 stop)
 {
-	return stop < ARRAY_SIZE(stop_names) ? stop_names[stop] : "?";
+	return stop < ARRAY_SIZE(stops) ? stops[stop].attr.attr.name : "?";
 }
 EXPORT_SYMBOL_GPL(kunwind_stop_name);
 
-static struct attribute *figure_attrs[ARRAY_SIZE(figures) + 2];
-static struct attribute *stop_attrs[ARRAY_SIZE(stops) + 1];
-
-static const struct attribute_group figure_group = {
-	.attrs = figure_attrs,
-};
-
-static const struct attribute_group stop_group = {
-	.name = "stops",
-	.attrs = stop_attrs,
-};
-
-static const struct attribute_group *groups[] = {
-	&figure_group,
-	&stop_group,
-	NULL
-};
-
-static void __init list_attrs(struct attribute **attrs, struct figure *f,
-			      unsigned int count)
+static int __init create_files(struct kobject *in, const struct figure *f, unsigned int count)
 {
-	while (count--)
-		*attrs++ = &f++->attr.attr;
+	int ret = 0;
+
+	for (; count && !ret; count--)
+		ret = sysfs_create_file(in, &f++->attr.attr);
+	return ret;
 }
 
 int __init kw_stats_init(void)
 {
-	int ret;
+	int ret = -ENOMEM;
 
-	list_attrs(figure_attrs, figures, ARRAY_SIZE(figures));
-	figure_attrs[ARRAY_SIZE(figures)] = &missing.attr;
-	list_attrs(stop_attrs, stops, ARRAY_SIZE(stops));
 	dir = kobject_create_and_add("kunwind", kernel_kobj);
 	if (!dir)
-		return -ENOMEM;
-	ret = sysfs_create_groups(dir, groups);
+		return ret;
+	stops_dir = kobject_create_and_add("stops", dir);
+	if (stops_dir)
+		ret = create_files(stops_dir, stops, ARRAY_SIZE(stops));
+	if (!ret)
+		ret = create_files(dir, figures, ARRAY_SIZE(figures));
+	if (!ret)
+		ret = sysfs_create_file(dir, &missing.attr);
 	if (ret)
 		kw_stats_exit();
 	return ret;
@@ -149,6 +130,8 @@ int __init kw_stats_init(void)
 /* kobject_del() removes the files at once, also if the directory is still referenced. */
 void kw_stats_exit(void)
 {
+	kobject_del(stops_dir);
+	kobject_put(stops_dir);
 	kobject_del(dir);
 	kobject_put(dir);
 }
