@@ -10,7 +10,6 @@
 #include "compat/fs.h"
 #include "origin.h"
 #include "owner.h"
-#include "stats.h"
 
 /* Return: a reference; NULL if there is no memory. */
 struct kw_name *kw_name_make(const char *text)
@@ -18,11 +17,9 @@ struct kw_name *kw_name_make(const char *text)
 	size_t bytes = strlen(text) + 1;
 	struct kw_name *name;
 
-	name = kmalloc(struct_size(name, text, bytes), KW_GFP);
-	if (!name) {
-		kw_count_failed_allocation();
+	name = kw_alloc(struct_size(name, text, bytes), KW_GFP);
+	if (!name)
 		return NULL;
-	}
 	refcount_set(&name->refs, 1);
 	name->bytes = bytes;
 	memcpy(name->text, text, bytes);
@@ -39,22 +36,20 @@ struct kw_name *kw_name_of_file(const struct file *file)
 	struct kw_name *name = NULL;
 	char *page, *path;
 
-	page = kmalloc(PATH_MAX, KW_GFP);
-	if (!page) {
-		kw_count_failed_allocation();
+	page = kw_alloc(PATH_MAX, KW_GFP);
+	if (!page)
 		return NULL;
-	}
 	path = d_path(file_user_path(file), page, PATH_MAX);
 	if (!IS_ERR(path))
 		name = kw_name_make(path);
-	kfree(page);
+	kvfree(page);
 	return name;
 }
 
 void kw_name_put(struct kw_name *name)
 {
 	if (name && refcount_dec_and_test(&name->refs))
-		kfree(name);
+		kvfree(name);
 }
 
 static const char *text(const struct kw_origin *origin)

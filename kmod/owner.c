@@ -20,23 +20,23 @@
 #include "owner.h"
 #include "stats.h"
 
-void *kw_alloc(size_t bytes, gfp_t gfp)
+/* Not inlined: the kernel log names the caller. */
+noinline void *kw_alloc(size_t bytes, gfp_t gfp)
 {
+	bool large = bytes > PAGE_SIZE;
 	void *mem;
 
-	if (bytes > PAGE_SIZE)
-		mem = kmalloc(bytes, gfp & ~(__GFP_DIRECT_RECLAIM | __GFP_RETRY_MAYFAIL));
+	if (large)
+		mem = kmalloc(bytes, gfp & ~(__GFP_DIRECT_RECLAIM | __GFP_RETRY_MAYFAIL)) ?:
+		      /* Linux 6.19 warns of __GFP_RETRY_MAYFAIL here, once, and 7.0 does not. */
+		      __vmalloc(bytes, gfp);
 	else
 		mem = kmalloc(bytes, gfp);
-	if (mem)
-		return mem;
-	/* Linux 6.19 warns of __GFP_RETRY_MAYFAIL here, once, and 7.0 does not. */
-	mem = __vmalloc(bytes, gfp);
 	/*
 	 * vmalloc() fails for a process that is being killed (vm_area_alloc_pages() in
 	 * mm/vmalloc.c). That is no lack of memory, so do not count it.
 	 */
-	if (!mem && !fatal_signal_pending(current)) {
+	if (!mem && !(large && fatal_signal_pending(current))) {
 		kw_count(allocation_failures);
 		pr_debug("no memory for %ps()\n", (void *)_RET_IP_);
 	}
@@ -134,11 +134,9 @@ static struct kw_owner *owner_of(struct mm_struct *mm)
 
 	if (owner)
 		return owner;
-	fresh = kzalloc(sizeof(*fresh), KW_GFP);
-	if (!fresh) {
-		kw_count_failed_allocation();
+	fresh = kw_alloc(sizeof(*fresh), KW_GFP | __GFP_ZERO);
+	if (!fresh)
 		return NULL;
-	}
 	fresh->uid = uid;
 	refcount_set(&fresh->refs, 1);
 	INIT_LIST_HEAD(&fresh->lru);

@@ -22,8 +22,9 @@ struct task_struct;
 #define KW_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /*
- * Memory for kvfree(): contiguous, in which a walk finds its way sooner, if there is some at once.
- * kvmalloc() would reclaim and compact memory for that, as __GFP_RETRY_MAYFAIL asks for it.
+ * Memory for kvfree(); up to a page, for kfree(). Contiguous, in which a walk finds its way sooner,
+ * if there is some at once: kvmalloc() would reclaim and compact memory for that, as
+ * __GFP_RETRY_MAYFAIL asks for it. A failure is counted, and the kernel log names the caller.
  * Context: process context, sleeps. Return: NULL if there is no memory.
  */
 void *kw_alloc(size_t bytes, gfp_t gfp);
