@@ -128,7 +128,6 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 
 	mmap_assert_locked(mm);
 	vma_iter_init(&vmi, mm, 0);
-	l->count = 0;
 	l->overflow = false;
 	/* No event can come while mmap_lock is held. */
 	l->version = READ_ONCE(l->space->events);
@@ -146,7 +145,7 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 	}
 }
 
-/* Give up the references and the memory of kw_listing_make(). */
+/* Give up the references and the memory of a listing; an empty one has none. */
 void kw_listing_clear(struct kw_listing *l)
 {
 	while (l->count) {
@@ -172,7 +171,8 @@ static int lock_mm(struct mm_struct *mm, bool own)
 
 /*
  * List the executable VMAs of @mm, whose users the caller holds. The caller has set the
- * space, taker and bases of @l. After success it calls kw_listing_clear().
+ * space, taker and bases of @l; the rest is zeroed. It calls kw_listing_clear(), even after an
+ * error.
  * Context: process context, sleeps; no lock of memory management may be held.
  * Return: 0; -EINTR after a fatal signal; -ENOMEM; -EBUSY if another process's
  * mmap_lock is taken.
@@ -187,15 +187,12 @@ int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 
 	for (; ; capacity *= 4) {
 		l->capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS);
-		l->count = 0;
 		l->found = kw_alloc(l->capacity * sizeof(*l->found), gfp);
 		if (!l->found)
 			return -ENOMEM;
 		ret = lock_mm(mm, l->taker->own);
-		if (ret) {
-			kw_listing_clear(l);
+		if (ret)
 			return ret;
-		}
 		list_vmas(l, mm);
 		mmap_read_unlock(mm);
 		if (!l->overflow || l->capacity == KUW_MAX_MAPPINGS)

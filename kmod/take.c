@@ -179,13 +179,9 @@ struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 	/* The end of an mm can wait for its user's I/O: exit_aio(). Not in this task. */
 	if (taker->users)
 		mmput_async(taker->users);
-	if (!ret) {
-		snap = take(&l, &payer);
-		*version = l.version;
-		kw_listing_clear(&l);
-	} else {
-		snap = ERR_PTR(ret);
-	}
+	snap = ret ? ERR_PTR(ret) : take(&l, &payer);
+	*version = l.version;
+	kw_listing_clear(&l);
 	kw_payer_end(&payer);
 	return snap;
 }
