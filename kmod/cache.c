@@ -162,8 +162,7 @@ static struct kw_table *share(struct kw_table *t, const struct kw_payer *payer)
 {
 	struct kw_table *shared;
 
-	shared = copy(t, t->owner == payer->owner ? payer->owner :
-						    kw_owner_everyone());
+	shared = copy(t, t->owner == payer->owner ? payer->owner : &kw_everyone);
 	if (!shared)
 		return t;
 	kw_count(table_copies);

@@ -178,7 +178,7 @@ static struct hook {
 	{ "exit_mmap", on_exit },
 };
 
-static const char *missing = "";
+const char *kw_hooks_missing = "";
 
 /* Find out which optional function this kernel lacks. Context: process context, sleeps. */
 void __init kw_hooks_init(void)
@@ -187,13 +187,7 @@ void __init kw_hooks_init(void)
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		if (hooks[i].optional && !kunwind_function(hooks[i].function))
-			missing = hooks[i].function;
-}
-
-/* Return: its name, or "". */
-const char *kw_hooks_missing(void)
-{
-	return missing;
+			kw_hooks_missing = hooks[i].function;
 }
 
 static struct tracepoint *fork_point;

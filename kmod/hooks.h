@@ -3,8 +3,10 @@
 #ifndef KW_HOOKS_H
 #define KW_HOOKS_H
 
+/* The name of the optional function that this kernel lacks, or "". Set by kw_hooks_init(). */
+extern const char *kw_hooks_missing;
+
 void kw_hooks_init(void);
-const char *kw_hooks_missing(void);
 int kw_hooks_register(void);
 void kw_hooks_unregister(void);
 

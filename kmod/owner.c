@@ -109,18 +109,11 @@ unlock:
 	return owner;
 }
 
-/* Owns what several users share. It has the limit of one more user. */
-static struct kw_owner everyone = {
+struct kw_owner kw_everyone = {
 	.uid = { (uid_t)-1 },
 	.refs = REFCOUNT_INIT(1),
-	.lru = LIST_HEAD_INIT(everyone.lru),
+	.lru = LIST_HEAD_INIT(kw_everyone.lru),
 };
-
-/* Return: without a reference, as the object is never freed. */
-struct kw_owner *kw_owner_everyone(void)
-{
-	return &everyone;
-}
 
 /*
  * The user who pays for what is made for @mm: the real one, as the caller of a

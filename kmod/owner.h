@@ -52,8 +52,10 @@ struct kw_owner {
 	size_t lru_bytes;
 };
 
+/* Owns what several users share. It has the limit of one more user. Never freed, in no hash. */
+extern struct kw_owner kw_everyone;
+
 kuid_t kw_owner_uid(const struct task_struct *task);
-struct kw_owner *kw_owner_everyone(void);
 void kw_owner_put(struct kw_owner *owner);
 
 /*
@@ -73,7 +75,7 @@ static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
 /* Whether @owner is neither root nor everyone. */
 static inline bool kw_owner_is_one_user(const struct kw_owner *owner)
 {
-	return owner != kw_owner_everyone() && !uid_eq(owner->uid, GLOBAL_ROOT_UID);
+	return owner != &kw_everyone && !uid_eq(owner->uid, GLOBAL_ROOT_UID);
 }
 
 /*

@@ -65,7 +65,7 @@ static ssize_t walks_show(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t missing_show(struct kobject *kobj, struct kobj_attribute *attr,
 			    char *buf)
 {
-	return sysfs_emit(buf, "%s\n", kw_hooks_missing());
+	return sysfs_emit(buf, "%s\n", kw_hooks_missing);
 }
 
 static struct kobj_attribute missing = __ATTR_RO(missing);
