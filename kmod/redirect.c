@@ -15,7 +15,8 @@
  */
 static unsigned long before_landing_pad(unsigned long addr)
 {
-	if (HAS_KERNEL_IBT && addr % KW_FUNCTION_ALIGNMENT == ENDBR_INSN_SIZE)
+	/* Functions of an x86-64 kernel are aligned to 16 bytes, or to more. */
+	if (HAS_KERNEL_IBT && addr % 16 == ENDBR_INSN_SIZE)
 		addr -= ENDBR_INSN_SIZE;
 	return addr;
 }

@@ -15,13 +15,6 @@
 #define ftrace_regs_set_instruction_pointer	ftrace_instruction_pointer_set
 #endif
 
-/* Before 6.2, functions have the alignment of the compiler. */
-#ifdef CONFIG_FUNCTION_ALIGNMENT
-#define KW_FUNCTION_ALIGNMENT	CONFIG_FUNCTION_ALIGNMENT
-#else
-#define KW_FUNCTION_ALIGNMENT	16
-#endif
-
 /* Which argument of mprotect_fixup() is struct mmu_gather *: 6.3 put an iterator before it. */
 #ifdef KW_HAVE_mprotect_fixup_iterator
 #define KW_MPROTECT_TLB		1

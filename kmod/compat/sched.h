@@ -4,10 +4,9 @@
 #define KW_COMPAT_SCHED_H
 
 #include <linux/sched.h>
-#include "found.h"
 
 /* Before 6.4, only io_uring has threads that share a process's mm and have no user stack. */
-#ifndef KW_HAVE_pf_user_worker
+#ifndef PF_USER_WORKER
 #define PF_USER_WORKER	PF_IO_WORKER
 #endif
 

@@ -9,15 +9,13 @@
 #ifndef KW_HAVE_shrinker_alloc
 #include <linux/slab.h>
 
-/* Until the caller has set its functions: reclaim can call these as soon as it is registered. */
-static unsigned long kw_shrinker_no_objects(struct shrinker *s, struct shrink_control *sc)
+/*
+ * Until the caller has set its functions: reclaim can call this as soon as it is registered. It
+ * scans nothing of what has no objects.
+ */
+static unsigned long kw_shrinker_none(struct shrinker *s, struct shrink_control *sc)
 {
-	return SHRINK_EMPTY;
-}
-
-static unsigned long kw_shrinker_no_scan(struct shrinker *s, struct shrink_control *sc)
-{
-	return SHRINK_STOP;
+	return 0;
 }
 
 /*
@@ -32,8 +30,8 @@ static struct shrinker *shrinker_alloc(unsigned int flags, const char *name)
 		return NULL;
 	s->flags = flags;
 	s->seeks = DEFAULT_SEEKS;
-	s->count_objects = kw_shrinker_no_objects;
-	s->scan_objects = kw_shrinker_no_scan;
+	s->count_objects = kw_shrinker_none;
+	s->scan_objects = kw_shrinker_none;
 	if (!register_shrinker(s, "%s", name))
 		return s;
 	kfree(s);
