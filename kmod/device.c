@@ -120,19 +120,9 @@ static const struct file_operations device_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
-static struct miscdevice device = {
+struct miscdevice kw_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "kunwind",
 	.mode = 0666,
 	.fops = &device_fops,
 };
-
-int __init kw_device_init(void)
-{
-	return misc_register(&device);
-}
-
-void kw_device_exit(void)
-{
-	misc_deregister(&device);
-}

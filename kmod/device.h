@@ -10,6 +10,9 @@
 
 struct kunwind_consumer;
 struct kuw_result;
+struct miscdevice;
+
+extern struct miscdevice kw_device;
 
 /* The most frames that a caller may say it has room for. */
 #define KW_MAX_CAPACITY	SZ_1M
@@ -42,7 +45,5 @@ long kw_other_stack(struct kw_handle *handle, union kw_argument *arg, void __use
 
 int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,
 		  const struct kuw_result *result, u32 skip, bool innermost);
-int kw_device_init(void);
-void kw_device_exit(void);
 
 #endif /* KW_DEVICE_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* kunwind.ko: loading and unloading. */
 #include <linux/jiffies.h>
+#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -77,7 +78,7 @@ static int __init kunwind_init(void)
 		goto exit_stats;
 	kw_permission_init();
 	/* Last: from here on, processes can open the device. */
-	ret = kw_device_init();
+	ret = misc_register(&kw_device);
 	if (ret)
 		goto exit_threads;
 	return 0;
@@ -97,7 +98,7 @@ exit_spaces:
 
 static void __exit kunwind_exit(void)
 {
-	kw_device_exit();
+	misc_deregister(&kw_device);
 	kw_threads_exit();
 	kw_consumers_exit();
 	kw_work_exit();
