@@ -5,11 +5,8 @@
  * snapshot knows exactly the events before its listing. It is published only if no event
  * came since. So a published snapshot is what was mapped at one moment.
  *
- *	EMPTY --publish--> CURRENT --event--> BEHIND (what is new lies elsewhere)
- *	CURRENT, BEHIND --event--> WRONG (something was replaced)
- *	BEHIND, WRONG --publish--> CURRENT
- *
  * Hooks number events, and decide which state follows; publish.c publishes snapshots.
+ * Documentation/design.md has the states.
  */
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -56,8 +53,8 @@ void kw_space_describe(const struct kw_space *space,
 /*
  * Whether anonymous memory that becomes executable matters: only if it replaces
  * a mapping of the snapshot, or of one that is being taken.
- * Context: under rcu_read_lock(), mmap_lock held for writing; with a reference, so that the
- * snapshot stays until the mm exits.
+ * Context: preemption off, mmap_lock held for writing; with a reference, so that the snapshot
+ * stays until the mm exits.
  */
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 {
@@ -66,7 +63,7 @@ bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 	if (atomic_read_acquire(&space->takers) ||
 	    kw_space_state(space) != KW_CURRENT)
 		return true;
-	snap = rcu_dereference(space->snap);
+	snap = rcu_dereference_sched(space->snap);
 	return kw_snapshot_overlaps(snap, start, end);
 }
 

@@ -32,14 +32,8 @@
 static bool is_relevant(const struct kw_space *space, const struct vm_area_struct *vma,
 			u64 start, u64 end)
 {
-	bool relevant = vma->vm_flags & VM_EXEC && (vma->vm_file || vma->vm_ops);
-
-	if (!relevant) {
-		rcu_read_lock();
-		relevant = kw_space_cares(space, start, end);
-		rcu_read_unlock();
-	}
-	return relevant;
+	return (vma->vm_flags & VM_EXEC && (vma->vm_file || vma->vm_ops)) ||
+	       kw_space_cares(space, start, end);
 }
 
 /* @task has @mm. It is current, or a child that does not run yet. */
