@@ -7,7 +7,7 @@
 #include "found.h"
 
 /* Before and after 6.12, task_work_add() never allocates. */
-#ifndef KW_HAVE_twaf_no_alloc
+#ifndef KW_HAVE_TWAF_NO_ALLOC
 #define TWAF_NO_ALLOC	0
 #endif
 
