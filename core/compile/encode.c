@@ -117,7 +117,8 @@ int kuw_encode(const struct kuw_encode *en)
 		return ret;
 	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
 	index = (u32 *)((u8 *)table + table->index_off);
-	places = to = (u8 *)table + table->places_off;
+	places = (u8 *)table + table->places_off;
+	to = places;
 	for (bucket = 0; bucket < nr_buckets(en); bucket++) {
 		before = entry;
 		index[bucket] = (to - places) / 2;

@@ -32,7 +32,8 @@ static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
 
 int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off)
 {
-	const struct kuw_segment *seg = kuw_segment_of(s->elf->segments, s->elf->nr_segments, start);
+	const struct kuw_segment *seg = kuw_segment_of(s->elf->segments, s->elf->nr_segments,
+						       start);
 
 	/* Linkers leave FDEs of dropped sections, at address 0. */
 	if (!seg)

@@ -87,7 +87,7 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	bucket = kuw_bucket_of(&in->look, off);
 	if (unlikely(bucket.n >= DENSE))
 		return look_closer(w, pc, entry);
-	/* The return address is in the bucket, too. An entry that starts there may be a function. */
+	/* The return address is in the bucket, too. What starts there may be a function. */
 	ra = off + 1;
 	for (count = 0; count < bucket.n && bucket.lows[count] <= ra; count++)
 		;
