@@ -238,7 +238,7 @@ static bool may_skip_caller(struct kuw_state *w)
 	if (w->regs.word != KUW_WORD || !(w->regs.known & 1u << KUW_RBP))
 		return false;
 	for (i = 0; at < bp; i++, at += w->regs.word) {
-		if (i == KUW_MAX_LOCALS || !w->insns)
+		if (i == KUW_MAX_LOCALS || !w->insns || w->faults > KUW_MAX_FAULTS)
 			return true;
 		/* It takes about as long as to follow an instruction. */
 		w->insns--;

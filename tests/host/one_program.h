@@ -14,6 +14,7 @@ static int drop(void **state)
 	if (s)
 		synth_free(s);
 	s = NULL;
+	kuw_port_elsewhere = NULL;
 	return 0;
 }
 

@@ -1128,6 +1128,39 @@ static void test_ahead_outer_frame(void **state)
 	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
 }
 
+static u32 failed_reads;
+
+static int fail_to_read(u64 addr, u64 *word)
+{
+	failed_reads++;
+	return -EFAULT;
+}
+
+/* Words below such a frame pointer that seem to be near code, which cannot be read. */
+static void test_ahead_faults(void **state)
+{
+	const u32 words = KUW_MAX_LOCALS, frames = 8;
+	u32 i, at;
+
+	begin_text();
+	s->map->mappings[0].end = TEXT_IP(TEXT_LEN);
+	s->regs.ip = TEXT_IP(8);
+	s->regs.r[6] = SYNTH_SP(words);
+	program_push(s, 0, 0x7f0000000000);
+	for (i = 0; i < frames; i++) {
+		for (at = i ? i * words + 2 : 1; at < (i + 1) * words; at++)
+			s->stack[at] = 0x7f0000001000;
+		program_push(s, at, SYNTH_SP(at + words), 0x7f0000000000);
+	}
+	kuw_port_elsewhere = fail_to_read;
+	failed_reads = 0;
+	kuw_port_set_window(SYNTH_STACK, sizeof(s->stack), (u64)s->stack - SYNTH_STACK);
+	kuw_walk(s->map, host_cache(&s->cache), &s->regs, s->frames, 64, &s->result);
+	kuw_port_elsewhere = NULL;
+	assert_stop(s->result.stop, FAULT_BUDGET);
+	assert_in_range(failed_reads, KUW_MAX_FAULTS, KUW_MAX_FAULTS + 1);
+}
+
 /* The caller has the registers that the code will restore, and those that it leaves alone. */
 static void test_ahead_registers(void **state)
 {
@@ -1848,6 +1881,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_jumps),
 	TEST(test_ahead_forever),
 	TEST(test_ahead_outer_frame),
+	TEST(test_ahead_faults),
 	TEST(test_ahead_registers),
 	TEST(test_ahead_stacks),
 	TEST(test_no_call),
