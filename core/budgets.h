@@ -31,7 +31,7 @@
 /* Rows of one function in .gopclntab; seen: 1,083. */
 #define KUW_MAX_PCSP		(1u << 16)
 /* Rows of one file, and words of KUW_AREA_FOUND, of which an FDE has two at least. This bounds the
- * temporary buffers, which have 12 bytes a row, and twice as many where an area has just grown.
+ * temporary buffers, which have 10 bytes a row, and twice as many where an area has just grown.
  */
 #define KUW_MAX_ROWS		(1u << 26)
 /* Bytes of a CIE or FDE, which is parsed in one piece; seen: 60,768. */
@@ -118,9 +118,9 @@
  */
 #define KUW_MAX_MAPPINGS	65536
 /* How much the compiler does before its caller may reschedule or stop it: bytes of records, items
- * to sort, rows to put in order, entries to encode. An FDE or a function counts as so many more. It
- * finishes the FDE that it has started, and in ranking pauses only to sort. For a usual file, that
- * takes well below a millisecond; ranking 64,000 rules takes 4 ms.
+ * to sort, rows to put in order, buckets to index, bytes of the table to copy. An FDE or a function
+ * counts as so many more. It finishes the FDE that it has started, and in ranking pauses only to
+ * sort. For a usual file, that takes well below a millisecond; ranking 64,000 rules takes 4 ms.
  */
 #define KUW_BATCH		(1u << 16)
 #define KUW_FDE_WORK		256

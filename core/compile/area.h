@@ -13,7 +13,8 @@
 enum kuw_area_id {
 	KUW_AREA_FOUND,		/* u32: rows of FDEs, as found */
 	KUW_AREA_FDES,		/* struct kuw_item: FDEs, as found and then by address */
-	KUW_AREA_ENTRIES,	/* struct kuw_entry: rows by address, some of them together */
+	KUW_AREA_INDEX,		/* u32: the table's index */
+	KUW_AREA_CELLS,		/* struct kuw_cell: rows by address, some of them together */
 	KUW_AREA_REGS,		/* struct kuw_regset: distinct rules of all registers */
 	KUW_AREA_RULES,		/* struct kuw_ruleset: distinct rules with the CFA's */
 	KUW_AREA_HASH,		/* u32: both, by hash */

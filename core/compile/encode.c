@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Encode entries as a table: see table.h. */
+/* Make the table of its parts: see table.h. */
 #include "encode.h"
 #include "budgets.h"
-
-/* put_bucket() writes the last place in four bytes. */
-#define PLACES_PAD	3
-
-/* How many buckets the text has. */
-static u32 nr_buckets(const struct kuw_encode *en)
-{
-	return ((en->place->end - 1) >> KUW_BUCKET_SHIFT) + 1;
-}
 
 /* Return: where a part of the table is. */
 static u32 take(u64 *bytes, u64 more)
@@ -32,13 +23,13 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->locs_off = take(&bytes, (u64)rank->nr_locs * sizeof(struct kuw_loc));
 	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
 	t->expr_off = take(&bytes, t->expr_len);
-	t->index_off = take(&bytes, (nr_buckets(en) + 1) * (u64)sizeof(u32));
-	t->places_off = take(&bytes, 2ULL * t->nr_places + PLACES_PAD);
+	t->index_off = take(&bytes, en->place->nr_index * (u64)sizeof(u32));
+	t->cells_off = take(&bytes, t->nr_cells * (u64)sizeof(struct kuw_cell));
 	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));
 	return ALIGN(bytes, 8);
 }
 
-/* Lay out the table, and write all but its entries. Return: 0, -ENOMEM, -E2BIG. */
+/* Lay out the table, and write all but its index and cells. Return: 0, -ENOMEM, -E2BIG. */
 static int write_head(const struct kuw_encode *en)
 {
 	struct kuw_table head = {
@@ -47,7 +38,7 @@ static int write_head(const struct kuw_encode *en)
 		.nr_rows = en->place->nr_rows,
 		.nr_rules = en->scan->intern->nr_rules,
 		.nr_pairs = en->rank->nr_pairs,
-		.nr_places = en->place->nr_places,
+		.nr_cells = en->place->nr_cells,
 		.nr_fdes = en->scan->nr_fdes,
 		.nr_bad = en->scan->nr_bad,
 		.eh_frame_len = en->scan->pos,
@@ -79,57 +70,38 @@ static int write_head(const struct kuw_encode *en)
 	return 0;
 }
 
-/*
- * Put the entries of a bucket from entry @first on: low bytes, then codes. What is written too
- * much, the next bytes or the padding cover. Return: the first entry of another bucket.
- */
-static u32 put_bucket(const struct kuw_encode *en, u32 bucket, u32 first, u8 **to)
+/* Copy the first @bytes of an area. Return: 0, -EINTR, -ETIME. */
+static int copy(struct kuw_areas *a, u32 id, u64 bytes, u8 *to)
 {
-	const struct kuw_entry *entries = kuw_area(en->scan->areas, KUW_AREA_ENTRIES);
-	u32 end;
+	const u8 *from = kuw_area(a, id);
+	u64 done, n;
+	int ret = 0;
 
-	for (end = first; end < en->place->nr_entries; end++) {
-		if (entries[end].off >> KUW_BUCKET_SHIFT != bucket)
-			break;
-		put_unaligned_le32((u8)entries[end].off * 0x01010101u, *to);
-		*to += kuw_code_places(entries[end].code);
+	for (done = 0; !ret && done < bytes; done += n) {
+		n = min_t(u64, bytes - done, KUW_BATCH);
+		memcpy(to + done, from + done, n);
+		ret = kuw_pause_after(a, n);
 	}
-	for (; first < end; first++) {
-		put_unaligned_le32(entries[first].code, *to);
-		*to += kuw_code_places(entries[first].code);
-	}
-	return end;
-}
-
-static void clear(void *from, const void *to)
-{
-	memset(from, 0, (u8 *)to - (u8 *)from);
+	return ret;
 }
 
 int kuw_encode(const struct kuw_encode *en)
 {
-	u32 *index, bucket, entry = 0, before;
+	struct kuw_areas *areas = en->scan->areas;
+	u64 index_end, cells_end;
 	struct kuw_table *table;
-	u8 *places, *to;
 	int ret = write_head(en);
+	u8 *to;
 
 	if (ret)
 		return ret;
-	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
-	index = (u32 *)((u8 *)table + table->index_off);
-	places = (u8 *)table + table->places_off;
-	to = places;
-	for (bucket = 0; bucket < nr_buckets(en); bucket++) {
-		before = entry;
-		index[bucket] = (to - places) / 2;
-		entry = put_bucket(en, bucket, entry, &to);
-		ret = kuw_pause_after(en->scan->areas, 1 + entry - before);
-		if (ret)
-			return ret;
-	}
-	index[bucket] = (to - places) / 2;
+	table = kuw_area(areas, KUW_AREA_TABLE);
+	to = (u8 *)table;
+	index_end = table->index_off + en->place->nr_index * (u64)sizeof(u32);
+	cells_end = table->cells_off + table->nr_cells * (u64)sizeof(struct kuw_cell);
 	/* What is after each part. */
-	clear(index + bucket + 1, places);
-	clear(to, (u8 *)table + table->bytes);
-	return 0;
+	memset(to + index_end, 0, table->cells_off - index_end);
+	memset(to + cells_end, 0, table->bytes - cells_end);
+	return copy(areas, KUW_AREA_INDEX, index_end - table->index_off, to + table->index_off) ?:
+	       copy(areas, KUW_AREA_CELLS, cells_end - table->cells_off, to + table->cells_off);
 }

@@ -1,48 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Put rows in the order of their addresses, FDE by FDE, and make pairs of them. */
+/* Put rows in the order of their addresses, FDE by FDE, and make entries of them. */
 #include "place.h"
 #include "budgets.h"
 
-/* Make room, and put the first entry. Return: 0, -ENOMEM. */
-static int begin(struct kuw_place *p)
+/* The most cells of an entry. */
+#define MAX_CELLS	3
+
+/* Index the buckets before @end: what is added from now on is not in them. */
+static int index_to(struct kuw_place *p, u32 end)
 {
-	struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
-	/* The first entry, each row, and a gap before each FDE. */
-	u64 most = 1ULL + p->scan->found.nr_rows + p->scan->nr_fdes;
-	struct kuw_entry *entries;
+	int ret = kuw_area_room(p->scan->areas, KUW_AREA_INDEX, end * (u64)sizeof(u32));
+	u32 *index = kuw_area(p->scan->areas, KUW_AREA_INDEX);
+
+	while (!ret && p->nr_index < end) {
+		index[p->nr_index++] = p->nr_cells;
+		ret = kuw_pause_after(p->scan->areas, 1);
+	}
+	return ret;
+}
+
+/* Add an entry. Return: 0, or an error of the caller's functions. */
+static int add(struct kuw_place *p, u32 off, u32 code)
+{
+	u32 bucket = off >> KUW_BUCKET_SHIFT;
+	struct kuw_cell *cells;
 	int ret;
 
-	ret = kuw_area_room(p->scan->areas, KUW_AREA_ENTRIES, most * sizeof(struct kuw_entry));
+	ret = kuw_area_room(p->scan->areas, KUW_AREA_CELLS,
+			    (p->nr_cells + (u64)MAX_CELLS) * sizeof(*cells));
+	if (!ret && p->nr_index <= bucket)
+		ret = index_to(p, bucket + 1);
 	if (ret)
 		return ret;
-	entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
-	entries[0] = (struct kuw_entry){ 0, 0 };
-	p->nr_entries = 1;
-	p->nr_places = 1;
-	/* A sentinel after the last FDE. */
-	fdes[p->scan->nr_fdes].key = ~0u;
+	cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
+	p->last_off = off;
+	p->last_code = code;
+	do
+		cells[p->nr_cells++] = (struct kuw_cell){ off, code };
+	while (code >>= 8);
 	return 0;
 }
 
-/* Put a row, of @len bytes: as an entry, or, unless it shall be @apart, into the last one. */
-static void put(struct kuw_place *p, u32 off, u32 rule, u32 len, bool apart)
+/*
+ * Put a row, of @len bytes: as an entry, or, unless it shall be @apart, into the last one. Return:
+ * 0, or an error of the caller's functions.
+ */
+static int put(struct kuw_place *p, u32 off, u32 rule, u32 len, bool apart)
 {
-	struct kuw_entry *entries = kuw_area(p->scan->areas, KUW_AREA_ENTRIES);
-	struct kuw_entry *last = &entries[p->nr_entries - 1];
 	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
-	u32 code = rules[rule].code, both;
+	struct kuw_cell *cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
+	u32 code = rules[rule].code, both = 0;
 
 	p->nr_rows++;
-	if (!apart && len <= KUW_PAIR_NEAR && !((off ^ last->off) >> KUW_BUCKET_SHIFT) &&
-	    (last->code | code) <= U8_MAX) {
-		both = kuw_pairs_find(p->rank, kuw_pair(last->code, code, off - last->off));
-		if (both) {
-			last->code = both;
-			return;
-		}
-	}
-	entries[p->nr_entries++] = (struct kuw_entry){ off, code };
-	p->nr_places += kuw_code_places(code);
+	if (!apart && len <= KUW_PAIR_NEAR && !((off ^ p->last_off) >> KUW_BUCKET_SHIFT) &&
+	    (p->last_code | code) <= U8_MAX)
+		both = kuw_pairs_find(p->rank, kuw_pair(p->last_code, code, off - p->last_off));
+	if (!both)
+		return add(p, off, code);
+	p->last_code = both;
+	cells[p->nr_cells - 1].code = both;
+	return 0;
 }
 
 /* Return: bytes of a row, if @left bytes of the FDE are left. Sets *@row to its last word. */
@@ -70,31 +87,33 @@ static bool may_be_code(const struct kuw_place *p, u32 len, u32 off, u32 first)
 	       kuw_intern_get(p->scan->intern, rules[p->last_rule].regs, KUW_RA).how == KUW_UNDEF;
 }
 
-/* Put the rows of an FDE after the others. */
-static void put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *head)
+/* Put the rows of an FDE after the others. Return: 0, or an error of the caller's functions. */
+static int put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *head)
 {
 	const u32 *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
 	u32 off = fde->key, end = off + *head, stop = min_t(u32, end, fde[1].key), rule, len;
 	/* What is right behind a function's end need not be behind a call: kuw_is_called(). */
 	bool apart = off % KUW_FDE_ALIGN;
+	int ret = 0;
 
 	if (p->end < off && p->last_rule &&
 	    may_be_code(p, off - p->end, off, kuw_found_rule(row))) {
-		put(p, p->end, 0, off - p->end, false);
+		ret = put(p, p->end, 0, off - p->end, false);
 		p->last_rule = 0;
 	}
-	for (; off < stop; row++) {
+	for (; !ret && off < stop; row++) {
 		rule = kuw_found_rule(row);
 		len = row_len(&row, end - off);
 		/* If the previous FDE ended with the first rule of this one, its row goes on. */
 		if (apart || rule != p->last_rule)
-			put(p, off, rule, len, apart);
+			ret = put(p, off, rule, len, apart);
 		apart = false;
 		p->last_rule = rule;
 		off += len;
 	}
 	p->end = stop;
+	return ret;
 }
 
 /*
@@ -118,19 +137,22 @@ int kuw_place(struct kuw_place *p)
 	struct kuw_item first, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
 	u32 i, rows;
-	int ret = begin(p);
+	int ret;
 
+	/* A sentinel after the last FDE. */
+	fdes[p->scan->nr_fdes].key = ~0u;
+	ret = add(p, 0, 0);
 	for (i = 0; !ret && i < p->scan->nr_fdes; i++) {
 		rows = p->nr_rows;
 		if (fdes[i].key != fdes[i + 1].key) {
-			put_fde(p, &fdes[i], right_of(fdes, i, found));
+			ret = put_fde(p, &fdes[i], right_of(fdes, i, found));
 		} else {
 			/* Of some that start at one address, the first becomes the last. */
 			first = fdes[i];
 			fdes[i] = fdes[i + 1];
 			fdes[i + 1] = first;
 		}
-		ret = kuw_pause_after(p->scan->areas, KUW_FDE_WORK + p->nr_rows - rows);
+		ret = ret ?: kuw_pause_after(p->scan->areas, KUW_FDE_WORK + p->nr_rows - rows);
 	}
-	return ret;
+	return ret ?: index_to(p, ((p->end - 1) >> KUW_BUCKET_SHIFT) + 2);
 }

@@ -3,7 +3,7 @@
 #include "loop.h"
 #include "apply.h"
 
-/* A bucket with as many entries is dense: to look at each takes too long. Seen: 209. */
+/* A bucket with as many cells is dense: to look at each takes too long. Seen: 209. */
 #define DENSE	32
 
 /* Return: whether a table covers @pc. */
@@ -72,9 +72,9 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	const struct kuw_cover *in = &w->in;
 	const u64 at = pc - in->lo;
 	struct kuw_bucket bucket;
-	const u8 *last;
+	const struct kuw_cell *next, *last;
 	struct kuw_rule rule;
-	u64 count, code;
+	u64 code;
 	u32 off;
 	u8 ra;
 
@@ -89,17 +89,13 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 		return look_closer(w, pc, entry);
 	/* The return address is in the bucket, too. What starts there may be a function. */
 	ra = off + 1;
-	for (count = 0; count < bucket.n && bucket.lows[count] <= ra; count++)
+	for (next = bucket.cells; next < bucket.cells + bucket.n && next->low <= ra; next++)
 		;
-	last = bucket.lows - 1;
-	if (count) {
-		/* It may have been mispredicted that the bucket has so many entries. */
-		count = kuw_port_index(count, bucket.n + 1);
-		if (unlikely(bucket.lows[count - 1] == ra))
-			return look_closer(w, pc, entry);
-		last += bucket.n + count;
-	}
-	code = *last;
+	/* It may have been mispredicted that the bucket has so many cells. */
+	last = bucket.cells + kuw_port_index(next - bucket.cells, bucket.n + 1) - 1;
+	if (unlikely(last->low == ra))
+		return look_closer(w, pc, entry);
+	code = last->code;
 	if (unlikely(code >= KUW_CODE_PAIR)) {
 		if (code < KUW_CODE_LONG || code == KUW_CODE_LONGEST)
 			return look_closer(w, pc, entry);

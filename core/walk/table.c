@@ -2,41 +2,45 @@
 /* Look-ups in a table, except the common case of the walk, which is inline in table.h. */
 #include "table.h"
 
-/* Find the bucket of an offset. Return: how many of its entries start at the offset or before. */
-static u32 search(const struct kuw_table *table, u64 off, struct kuw_bucket *b)
+/*
+ * Return: the last cell of the entry that holds at an offset. @starts: whether that starts in the
+ * offset's bucket.
+ */
+static const struct kuw_cell *search(const struct kuw_table *table, u64 off, bool *starts)
 {
 	const struct kuw_look look = kuw_table_look(table);
+	struct kuw_bucket bucket;
 	u32 count = 0, end, middle;
 
 	/* The program chose it, and the comparison with the span may be mispredicted. */
-	*b = kuw_bucket_of(&look, kuw_port_index(off, table->span));
-	end = b->n;
+	bucket = kuw_bucket_of(&look, kuw_port_index(off, table->span));
+	end = bucket.n;
 	while (count < end) {
 		middle = (count + end) / 2;
-		if (b->lows[middle] > (u8)off)
+		if (bucket.cells[middle].low > (u8)off)
 			end = middle;
 		else
 			count = middle + 1;
 	}
-	return count;
+	*starts = count;
+	return bucket.cells + count - 1;
 }
 
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 {
 	const u32 *pairs = kuw_table_at(table, table->pairs_off), *pair;
-	struct kuw_bucket bucket;
-	u32 count, code, past;
-	const u8 *last;
+	const struct kuw_cell *last;
+	u32 code, past;
+	bool starts;
 
 	if (off >= table->span)
 		return table->rules[0];
-	count = search(table, off, &bucket);
+	last = search(table, off, &starts);
 	/* If the entry started in an earlier bucket, its last row holds. */
-	past = count ? (u8)off - bucket.lows[count - 1] : U8_MAX;
-	last = bucket.lows + (count ? bucket.n + count : 0) - 1;
-	code = *last;
+	past = starts ? (u8)off - last->low : U8_MAX;
+	code = last->code;
 	if (code == KUW_CODE_LONGEST)
-		return table->rules[last[-1] << 8 | last[-2]];
+		return table->rules[last[-1].code << 8 | last[-2].code];
 	if (code >= KUW_CODE_LONG)
 		return table->rules[kuw_long_code(last)];
 	while (code >= KUW_CODE_PAIR) {
@@ -48,13 +52,13 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 
 bool kuw_table_starts(const struct kuw_table *table, u64 off)
 {
-	struct kuw_bucket bucket;
-	u32 count;
+	const struct kuw_cell *last;
+	bool starts;
 
 	if (off >= table->span)
 		return false;
-	count = search(table, off, &bucket);
-	return count && bucket.lows[count - 1] == (u8)off;
+	last = search(table, off, &starts);
+	return starts && last->low == (u8)off;
 }
 
 static void expand_saves(const struct kuw_saves *saves, s32 word,

@@ -6,18 +6,16 @@
  * next one. An entry is a row, or several. Text is cut into buckets of 256 bytes, so that of an
  * entry's offset one byte has to be kept:
  *
- *	u32 index[]	how many places come before each bucket, and before the end
- *	per bucket of n entries:
- *		u8 low[n]	low bytes of the entries' offsets, ascending
- *		u8 code[n]	their codes
+ *	u32 index[]			how many cells come before each bucket, and before the end
+ *	struct kuw_cell cells[]		of each entry the low byte of its offset, and its code
  *
- * So a look-up reads where the entries of the bucket are, and counts those that start at or
+ * So a look-up reads where the cells of the bucket are, and counts those that start at or
  * before the offset. The first entry is at offset 0, with the rule "no FDE", so there is one.
  *
  * A code is a number by frequency. Below KUW_CODE_PAIR it is that of a rule, below
  * KUW_CODE_LONG that of a pair. All other rules have codes of two or three bytes, of which the
- * last one comes last. Such an entry takes as many places, with its low byte in each. So the
- * byte before a bucket is the end of the code that holds there, until the bucket's first entry.
+ * last one comes last. Such an entry takes as many cells, with its low byte in each. So the
+ * cell before a bucket has the end of the code that holds there, until the bucket's first entry.
  *
  * A pair is a code, the code of a rule, and a distance: the rows of the first, and after so
  * many bytes a row of the rule. The first may be a pair. A file has the same rows at the same
@@ -39,8 +37,8 @@
 
 #define KUW_BUCKET_SHIFT	8
 #define KUW_CODE_PAIR		128
-#define KUW_CODE_LONG		224	/* the byte before it is the number's lowest */
-#define KUW_CODE_LONGEST	255	/* two bytes before it are the number */
+#define KUW_CODE_LONG		224	/* the code before it is the number's lowest byte */
+#define KUW_CODE_LONGEST	255	/* two codes before it are the number */
 #define KUW_MAX_PAIRS		(KUW_CODE_LONG - KUW_CODE_PAIR)
 #define KUW_LEAST_RULES		(U8_MAX + 1)
 
@@ -149,12 +147,12 @@ struct kuw_table {
 	u32 nr_rows;
 	u32 nr_rules;
 	u32 nr_pairs;
-	u32 nr_places;		/* of entries */
+	u32 nr_cells;
 	u32 nr_fdes;		/* that it was compiled from */
 	u32 nr_bad;		/* records left out: damaged, or not expressible in a table */
 	u32 eh_frame_len;	/* bytes of .eh_frame, up to where the compiler could read it */
 	u32 index_off;		/* u32[] */
-	u32 places_off;		/* u8[2 * nr_places], the entries */
+	u32 cells_off;		/* struct kuw_cell[] */
 	u32 pairs_off;		/* u32[nr_pairs], see kuw_pair() */
 	u32 saves_off;		/* struct kuw_saves[] */
 	u32 locs_off;		/* struct kuw_loc[], which hold the struct kuw_ext */
@@ -178,11 +176,17 @@ static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
 			    index * (u32)sizeof(struct kuw_loc));
 }
 
+/* An entry, or a part of one. */
+struct kuw_cell {
+	u8 low;
+	u8 code;
+};
+
 /* The parts of a table in which look-ups search. */
 struct kuw_look {
 	const struct kuw_table *table;
 	const u32 *index;
-	const u8 *places;
+	const struct kuw_cell *cells;
 };
 
 static inline struct kuw_look kuw_table_look(const struct kuw_table *table)
@@ -190,13 +194,13 @@ static inline struct kuw_look kuw_table_look(const struct kuw_table *table)
 	return (struct kuw_look){
 		.table = table,
 		.index = kuw_table_at(table, table->index_off),
-		.places = kuw_table_at(table, table->places_off),
+		.cells = kuw_table_at(table, table->cells_off),
 	};
 }
 
-/* The low bytes of a bucket's entries, after which as many codes come. */
+/* The cells of a bucket. */
 struct kuw_bucket {
-	const u8 *lows;
+	const struct kuw_cell *cells;
 	u32 n;
 };
 
@@ -206,15 +210,15 @@ static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *lo
 	const u64 bucket = off >> KUW_BUCKET_SHIFT, start = look->index[bucket];
 
 	return (struct kuw_bucket){
-		.lows = look->places + 2 * start,
+		.cells = look->cells + start,
 		.n = look->index[bucket + 1] - start,
 	};
 }
 
 /* Return: the number of the rule of which a code of two bytes ends at @last. */
-static __always_inline u32 kuw_long_code(const u8 *last)
+static __always_inline u32 kuw_long_code(const struct kuw_cell *last)
 {
-	return (last[0] - KUW_CODE_LONG) << 8 | last[-1];
+	return (last[0].code - KUW_CODE_LONG) << 8 | last[-1].code;
 }
 
 /*

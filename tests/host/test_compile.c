@@ -208,7 +208,7 @@ static void test_longest(void **state)
 		assert_int_equal(cfa_at(i), 8 + 8 * i);
 }
 
-/* Nearly as many places in each bucket as there can be. */
+/* Nearly as many cells in each bucket as there can be. */
 static void test_densest(void **state)
 {
 	const u32 n = 0xc000;
@@ -216,7 +216,7 @@ static void test_densest(void **state)
 
 	build_distinct(n);
 	compile();
-	assert_true(table.table->nr_places > 5 * n / 3);
+	assert_true(table.table->nr_cells > 5 * n / 3);
 	for (i = 0; i < n; i++)
 		assert_int_equal(cfa_at(i), 8 + 8 * i);
 }
