@@ -149,7 +149,7 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
  * Cover the processes of @uid, or all (KW_EVERYBODY). fork() of a large process holds its
  * mmap_lock for milliseconds, so look again for a moment, at all such processes together.
  * The hooks cover processes that appear meanwhile: a child is on the list of processes
- * before sched_process_fork comes, and a new program's mm is the task's mm before anything
+ * before wake_up_new_task() comes, and a new program's mm is the task's mm before anything
  * of the program is mapped.
  *
  * Context: process context, sleeps.

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Hooks: ftrace on perf_event_mmap(), mprotect_fixup(), copy_vma(),
- * vma_merge_extend() and exit_mmap(), and the tracepoint sched_process_fork. They only
+ * vma_merge_extend(), exit_mmap() and wake_up_new_task(). They only
  * mark what happened, and allocate nothing; the task itself does the work (work.c).
  *
  * The kernel reaches these places in process context only. FTRACE_OPS_FL_RECURSION
  * makes ftrace call through its helper, which stops recursion and disables
- * preemption, so that unregister_ftrace_function() waits for running callbacks. A tracepoint
- * disables preemption on older kernels only: not on 7.3.
+ * preemption, so that unregister_ftrace_function() waits for running callbacks.
  */
 #include <linux/init.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <kunwind/redirect.h>
 #include "compat/ftrace.h"
 #include "consumer.h"
@@ -127,32 +124,32 @@ static void on_exit(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * The child does not run yet, so its mm stays. The parent makes new spares: it is about to
- * return to user mode, and the child may have to wait for a CPU.
+ * void wake_up_new_task(struct task_struct *p), of fork(), clone() and vfork(), by the parent. The
+ * child does not run yet, so its mm stays. The parent makes new spares: it is about to return to
+ * user mode, and the child may have to wait for a CPU.
  */
-static void on_fork(void *data, struct task_struct *parent,
-		    struct task_struct *child)
+static void on_fork(unsigned long ip, unsigned long parent_ip,
+		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	struct mm_struct *mm = child->mm;
+	struct task_struct *child = (void *)ftrace_regs_get_argument(fregs, 0);
+	struct mm_struct *mm = child->mm, *own = current->mm;
 	struct kw_space *space, *from;
 	bool whole;
 
-	if (!mm || mm == parent->mm || (child->flags & PF_KTHREAD) ||
-	    !kw_is_any_wanted())
+	if (!mm || !own || mm == own || (child->flags & PF_KTHREAD) || !kw_is_any_wanted())
 		return;
 	rcu_read_lock();
 	space = obtain(mm, child);
-	from = obtain(parent->mm, parent);
+	from = obtain(own, current);
 	if (space) {
-		whole = from && kw_space_inherit(space, from,
-						 atomic_read(&parent->mm->mm_users) == 1);
+		whole = from && kw_space_inherit(space, from, atomic_read(&own->mm_users) == 1);
 		if (!whole)
 			kw_work_queue(child, space, 0, 0);
 		kw_space_put(space);
 	}
 	if (from) {
 		if (kw_spares_are_low() || kw_space_state(from) == KW_EMPTY)
-			kw_work_queue(parent, from, 0, 0);
+			kw_work_queue(current, from, 0, 0);
 		kw_space_put(from);
 	}
 	rcu_read_unlock();
@@ -170,6 +167,7 @@ static struct hook {
 	{ "copy_vma", on_move },
 	{ "vma_merge_extend", on_extend, .optional = true },
 	{ "exit_mmap", on_exit },
+	{ "wake_up_new_task", on_fork },
 };
 
 const char *kw_hooks_missing = "";
@@ -184,14 +182,6 @@ void __init kw_hooks_init(void)
 			kw_hooks_missing = hooks[i].function;
 }
 
-static struct tracepoint *fork_point;
-
-static void match_fork_point(struct tracepoint *tp, void *unused)
-{
-	if (!strcmp(tp->name, "sched_process_fork"))
-		fork_point = tp;
-}
-
 /*
  * Register all hooks. Return: 0; -EOPNOTSUPP if the kernel lacks a function that must be
  * hooked, or ftrace cannot hook it; -ENOMEM.
@@ -200,18 +190,12 @@ int kw_hooks_register(void)
 {
 	int i, ret;
 
-	for_each_kernel_tracepoint(match_fork_point, NULL);
-	if (!fork_point)
-		return -EOPNOTSUPP;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		ret = kw_ftrace_begin(&hooks[i].ops, hooks[i].function, hooks[i].func,
 				      FTRACE_OPS_FL_RECURSION);
 		if (ret && (!hooks[i].optional || ret == -ENOMEM))
 			goto unregister;
 	}
-	ret = tracepoint_probe_register(fork_point, on_fork, NULL);
-	if (ret)
-		goto unregister;
 	return 0;
 
 unregister:
@@ -225,8 +209,6 @@ void kw_hooks_unregister(void)
 {
 	int i;
 
-	tracepoint_probe_unregister(fork_point, on_fork, NULL);
-	tracepoint_synchronize_unregister();
 	for (i = ARRAY_SIZE(hooks) - 1; i >= 0; i--)
 		kw_ftrace_end(&hooks[i].ops);
 }

@@ -531,7 +531,8 @@ static bool come_down(void)
 static bool hooks_are_gone(void)
 {
 	static const char * const hooked[] = {
-		"perf_event_mmap ", "copy_vma ", "vma_merge_extend ", "exit_mmap ",
+		"perf_event_mmap ", "mprotect_fixup ", "copy_vma ", "vma_merge_extend ",
+		"exit_mmap ", "wake_up_new_task ",
 	};
 	char line[512];
 	bool gone = true;

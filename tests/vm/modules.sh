@@ -50,22 +50,14 @@ no_hooks() {
 	sysctl -q kernel.ftrace_enabled=1 && return "$status"
 }
 
-# What tracefs does not show: the probe of forks.
-has_probe() {
-	"$TOP/tests/oracles/has-probes" sched_process_fork
-}
+# Six functions, except those that this kernel lacks.
+hooks=$((6 - $(wc -w </sys/kernel/kunwind/missing)))
 
-# Five functions, except those that this kernel lacks.
-hooks=$((5 - $(wc -w </sys/kernel/kunwind/missing)))
-
-# all_up: all hooks and a probe.
 all_up() {
-	local hooked probed
+	local hooked
 	hooked=$(hooks_left | wc -l)
-	has_probe
-	probed=$?
-	echo "$hooked functions are hooked, the probe's status is $probed"
-	((hooked == hooks && probed != 1))
+	echo "$hooked functions are hooked"
+	((hooked == hooks))
 }
 
 open_device() {
@@ -92,7 +84,7 @@ stay() {
 all_down() {
 	local round
 	for ((round = 0; round < 50; round++)); do
-		[[ $(hooks_left) ]] || has_probe || return 0
+		[[ $(hooks_left) ]] || return 0
 		sleep 0.1
 	done
 	return 1
@@ -124,10 +116,10 @@ ok "kunwind-lttng is refused while a session is active" refused
 ok "then it is loaded, and the session records its events" recorded
 ok "kunwind cannot be removed while the device is open" held_open
 ok "the device is opened" open_device
-ok "$hooks hooks and a probe are there while it is open" all_up
+ok "$hooks hooks are there while it is open" all_up
 ok "it is closed" close_device
 ok "nothing else is left" nothing_left
-ok "hooks and probe stay" stay
+ok "the hooks stay" stay
 ok "kunwind is told to keep them for no time" reload hooks_stay_s=0
 ok "the device is opened again" open_device
 ok "they are there again" all_up

@@ -401,7 +401,7 @@ static void hooked_mprotect(struct file *f)
 		die("mprotect");
 }
 
-/* sched_process_fork, exit_mmap() */
+/* wake_up_new_task(), exit_mmap() */
 static void hooked_fork(struct file *f)
 {
 	(void)f;
