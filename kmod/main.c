@@ -57,7 +57,6 @@ static int __init kunwind_init(void)
 	kw_attach_work = msecs_to_jiffies(attach_work_ms);
 	kw_hooks_stay = msecs_to_jiffies(min(hooks_stay_s, UINT_MAX / 1000) * 1000);
 	kw_hooks_init();
-	kw_work_init();
 	ret = kw_walks_init();
 	if (ret)
 		return ret;

@@ -21,12 +21,10 @@
  *    until no work is pending, so that rmmod does not fail because of work that takes
  *    microseconds.
  */
-#include <linux/cpumask.h>
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -212,7 +210,8 @@ static void retry_after_nmi(struct irq_work *work)
 		kw_work_retry(space, task_pt_regs(current));
 }
 
-static DEFINE_PER_CPU(struct irq_work, after_nmi);
+/* If NMIs on two CPUs ask at once, the task of the second one asks again at its next walk. */
+static struct irq_work after_nmi = IRQ_WORK_INIT_HARD(retry_after_nmi);
 
 /*
  * A walk has found that current should catch up with the space of its mm: let it, if it is about to
@@ -224,30 +223,15 @@ void kw_work_retry(struct kw_space *space, const struct pt_regs *regs)
 		return;
 	/* task_work_add() may take a lock of KASAN. */
 	if (in_nmi())
-		irq_work_queue(this_cpu_ptr(&after_nmi));
+		irq_work_queue(&after_nmi);
 	else
 		retry(space);
-}
-
-/* The kernel does not relocate pointers in a module's per-CPU data. */
-void __init kw_work_init(void)
-{
-	struct irq_work *work;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		work = per_cpu_ptr(&after_nmi, cpu);
-		*work = IRQ_WORK_INIT_HARD(retry_after_nmi);
-	}
 }
 
 /* No walk follows. On return, none queues work. */
 void kw_work_exit(void)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&after_nmi, cpu));
+	irq_work_sync(&after_nmi);
 }
 
 /* Wait until no work is queued, for KW_DRAIN at most. */

@@ -12,7 +12,6 @@ struct task_struct;
 void kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 		   u64 end);
 void kw_work_retry(struct kw_space *space, const struct pt_regs *regs);
-void kw_work_init(void);
 void kw_work_exit(void);
 void kw_work_drain(void);
 
