@@ -6,6 +6,7 @@
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
+#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -229,7 +230,8 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 	t = kmem_cache_alloc_lru(heads, &idle, gfp | __GFP_ZERO);
 	if (!t) {
 		uncharge(owner, HEAD_COST);
-		kw_count_failed_allocation();
+		kw_count(allocation_failures);
+		pr_debug("no memory for %s()\n", __func__);
 		return NULL;
 	}
 	INIT_LIST_HEAD(&t->idle);

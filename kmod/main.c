@@ -57,15 +57,13 @@ static int __init kunwind_init(void)
 	kw_attach_work = msecs_to_jiffies(attach_work_ms);
 	kw_hooks_stay = msecs_to_jiffies(min(hooks_stay_s, UINT_MAX / 1000) * 1000);
 	kw_hooks_init();
+	kw_spaces_init();
 	ret = kw_walks_init();
-	if (ret)
-		return ret;
-	ret = kw_spaces_init();
 	if (ret)
 		return ret;
 	ret = kw_budget_init();
 	if (ret)
-		goto exit_spaces;
+		return ret;
 	ret = kw_snapshots_init();
 	if (ret)
 		goto exit_budget;
@@ -90,8 +88,6 @@ exit_snapshots:
 	kw_snapshots_exit();
 exit_budget:
 	kw_budget_exit();
-exit_spaces:
-	kw_spaces_exit();
 	return ret;
 }
 
@@ -104,8 +100,7 @@ static void __exit kunwind_exit(void)
 	/* For the last instructions of run(); see work.c. */
 	synchronize_rcu_tasks();
 	kw_stats_exit();
-	/* Spaces put snapshots, and these put tables. */
-	kw_spaces_exit();
+	/* Snapshots put tables. */
 	kw_snapshots_exit();
 	kw_budget_exit();
 }

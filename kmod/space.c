@@ -25,7 +25,6 @@
 #define HASH_BITS	12
 static DEFINE_RAW_SPINLOCK(spaces_lock);
 static struct hlist_head spaces[1 << HASH_BITS];
-static struct kmem_cache *cache;
 
 /*
  * The last number of a space. When the module is loaded, it starts with the nanoseconds
@@ -65,22 +64,15 @@ struct kw_space *kw_space_alloc(void)
 	struct kw_space *space;
 	int i;
 
-	space = kmem_cache_zalloc(cache, KW_GFP & ~__GFP_ACCOUNT);
-	if (!space) {
-		kw_count_failed_allocation();
+	space = kw_alloc(sizeof(*space), (KW_GFP | __GFP_ZERO) & ~__GFP_ACCOUNT);
+	if (!space)
 		return NULL;
-	}
 	raw_spin_lock_init(&space->lock);
 	mutex_init(&space->publishing);
 	refcount_set(&space->refs, 1);
 	for (i = 0; i < KW_SLOTS; i++)
 		space->slots[i].space = space;
 	return space;
-}
-
-static void space_free(struct rcu_head *rcu)
-{
-	kmem_cache_free(cache, container_of(rcu, struct kw_space, rcu));
 }
 
 void kw_space_put(struct kw_space *space)
@@ -90,7 +82,7 @@ void kw_space_put(struct kw_space *space)
 	kw_snapshot_put(rcu_replace_pointer(space->snap, NULL, true));
 	if (space->mm)
 		kw_gauge_sub(spaces, 1);
-	call_rcu(&space->rcu, space_free);
+	kfree_rcu(space, rcu);
 }
 
 /* Return: false if another task has done so. */
@@ -314,16 +306,7 @@ struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket)
 	return NULL;
 }
 
-int __init kw_spaces_init(void)
+void __init kw_spaces_init(void)
 {
 	atomic64_set(&last_number, ktime_get_boottime_ns());
-	cache = KMEM_CACHE(kw_space, 0);
-	return cache ? 0 : -ENOMEM;
-}
-
-/* There is no consumer, so all spaces are gone, except those that RCU has yet to free. */
-void kw_spaces_exit(void)
-{
-	rcu_barrier();
-	kmem_cache_destroy(cache);
 }

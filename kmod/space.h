@@ -126,7 +126,6 @@ void kw_space_unhold(struct kw_space *space);
 s64 kw_spaces_dump(void);
 struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket);
 void kw_spaces_prune(void);
-int kw_spaces_init(void);
-void kw_spaces_exit(void);
+void kw_spaces_init(void);
 
 #endif /* KW_SPACE_H */

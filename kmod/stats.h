@@ -8,7 +8,6 @@
 
 #include <linux/atomic.h>
 #include <linux/percpu.h>
-#include <linux/printk.h>
 #include <linux/types.h>
 #include <uapi/linux/kunwind.h>
 
@@ -65,13 +64,6 @@ extern struct kw_gauges kw_gauges;
 #define kw_gauge_add(name, n)	atomic_long_add((n), &kw_gauges.name)
 #define kw_gauge_sub(name, n)	atomic_long_sub((n), &kw_gauges.name)
 #define kw_gauge(name)		atomic_long_read(&kw_gauges.name)
-
-/* With dynamic debug, the kernel log names the function: see Documentation/statistics.md. */
-#define kw_count_failed_allocation()					\
-do {									\
-	kw_count(allocation_failures);					\
-	pr_debug("no memory for %s()\n", __func__);			\
-} while (0)
 
 static inline void kw_count_stop(u32 stop)
 {
