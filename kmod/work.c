@@ -10,9 +10,9 @@
  * pending can delay that, such as execve() of a file on a server that hangs. Unloading
  * the module is safe all the same:
  *
- *  - Every slot in use holds a reference to the module, so a task that is stuck makes
- *    rmmod fail with EBUSY. Once rmmod has passed that check, no slot is in use, and
- *    none can be claimed, as try_module_get() fails from then on.
+ *  - Queued work holds a reference to the module, so a task that is stuck makes rmmod
+ *    fail with EBUSY. Once rmmod has passed that check, no work is queued, and none can
+ *    be, as try_module_get() fails from then on.
  *  - The work's function gives the reference back while it still executes the module's
  *    text. It does not sleep after that. So synchronize_rcu_tasks(), which waits until
  *    every task has slept, has been in user mode or is gone, waits for its last
@@ -119,11 +119,16 @@ static struct kw_slot *claim(struct kw_space *space, struct task_struct *task, u
 	return NULL;
 }
 
-/* Queue the work of @slot for @task, unless that is exiting. */
+/* Queue the work of @slot, which is claimed for @task, unless that is exiting. */
 static void queue(struct kw_slot *slot, struct task_struct *task)
 {
 	struct kw_space *space = slot->space;
 
+	/* It fails while the module is being unloaded; then there is no consumer. */
+	if (!try_module_get(THIS_MODULE)) {
+		WRITE_ONCE(slot->task, NULL);
+		return;
+	}
 	refcount_inc(&space->refs);
 	kw_gauge_add(pending, 1);
 	init_task_work(&slot->work, run);
@@ -148,16 +153,11 @@ void kw_work_queue(struct task_struct *task, struct kw_space *space, u64 start,
 {
 	struct kw_slot *slot;
 
-	/* It fails while the module is being unloaded; then there is no consumer. */
-	if (!try_module_get(THIS_MODULE))
-		return;
 	raw_spin_lock(&space->lock);
 	slot = claim(space, task, start, end);
 	raw_spin_unlock(&space->lock);
 	if (slot)
 		queue(slot, task);
-	else
-		module_put(THIS_MODULE);
 }
 
 /*
@@ -175,27 +175,19 @@ static bool is_returning(const struct pt_regs *regs)
 /* Queue a slot of @space for current, which has its mm. Context: any but NMI. */
 static void retry(struct kw_space *space)
 {
-	struct kw_slot *slot;
+	struct kw_slot *slot = NULL;
 
-	/* It fails while the module is being unloaded; see kw_work_queue(). */
-	if (!try_module_get(THIS_MODULE))
+	/* The space may have been dropped just now. */
+	if (!refcount_inc_not_zero(&space->refs))
 		return;
 	/* The code that this walk has interrupted may hold the lock. */
-	if (!raw_spin_trylock(&space->lock))
-		goto put_module;
-	slot = claim(space, current, 0, 0);
-	raw_spin_unlock(&space->lock);
-	if (!slot)
-		goto put_module;
-	/* The space may have been dropped just now. */
-	if (refcount_inc_not_zero(&space->refs)) {
-		queue(slot, current);
-		kw_space_put(space);
-		return;
+	if (raw_spin_trylock(&space->lock)) {
+		slot = claim(space, current, 0, 0);
+		raw_spin_unlock(&space->lock);
 	}
-	WRITE_ONCE(slot->task, NULL);
-put_module:
-	module_put(THIS_MODULE);
+	if (slot)
+		queue(slot, current);
+	kw_space_put(space);
 }
 
 /* An interrupt that follows an NMI. Another task may be current by then, which does no harm. */
