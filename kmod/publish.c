@@ -237,6 +237,7 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	struct kw_taker taker = { .own = mm == current->mm, .users = mm, .deadline = deadline };
 	struct kw_bases bases = {};
 	struct kw_space *space;
+	bool late;
 	int ret = 0;
 
 	if (!mmget_not_zero(mm))
@@ -246,16 +247,11 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		mmput_async(mm);
 		return 0;
 	}
-	if (!taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE)) {
-		mmput_async(mm);
-		kw_space_leave(space);
-		kw_space_put(space);
-		return 0;
-	}
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
+	late = !taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE);
 	atomic_inc(&space->takers);
-	if (needs_snapshot(space, &bases) &&
+	if (!late && needs_snapshot(space, &bases) &&
 	    (bases.published.snap || READ_ONCE(mm->end_code))) {
 		ret = attempt(space, mm, &taker, &bases);
 	} else {
