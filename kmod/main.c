@@ -100,7 +100,8 @@ static void __exit kunwind_exit(void)
 	/* For the last instructions of run(); see work.c. */
 	synchronize_rcu_tasks();
 	kw_stats_exit();
-	/* Snapshots put tables. */
+	/* Spaces have put snapshots, and these put tables. */
+	WARN_ON(kw_gauge(spaces));
 	kw_snapshots_exit();
 	kw_budget_exit();
 }

@@ -9,6 +9,7 @@
 #include <linux/hash.h>
 #include <linux/memcontrol.h>
 #include <linux/mm_types.h>
+#include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>

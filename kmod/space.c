@@ -75,6 +75,11 @@ struct kw_space *kw_space_alloc(void)
 	return space;
 }
 
+static void space_free(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct kw_space, rcu));
+}
+
 void kw_space_put(struct kw_space *space)
 {
 	if (!refcount_dec_and_test(&space->refs))
@@ -82,7 +87,8 @@ void kw_space_put(struct kw_space *space)
 	kw_snapshot_put(rcu_replace_pointer(space->snap, NULL, true));
 	if (space->mm)
 		kw_gauge_sub(spaces, 1);
-	kfree_rcu(space, rcu);
+	/* Not kfree_rcu(): a walk may hold the lock of a run queue or of timers. */
+	call_rcu(&space->rcu, space_free);
 }
 
 /* Return: false if another task has done so. */

@@ -91,7 +91,7 @@ static struct kw_slot *slot_of(struct kw_space *space, const struct task_struct 
 
 /*
  * Claim a slot for @task, or add the addresses to work that it has queued. Return: a slot to
- * queue, or NULL.
+ * queue, with a reference to the space; or NULL.
  */
 static struct kw_slot *claim(struct kw_space *space, struct task_struct *task, u64 start,
 			     u64 end)
@@ -103,10 +103,11 @@ static struct kw_slot *claim(struct kw_space *space, struct task_struct *task, u
 	slot = slot_of(space, task);
 	if (!slot) {
 		slot = slot_of(space, NULL);
-		if (slot) {
-			slot->task = task;
-			slot->mapped = (struct kw_range) { start, end };
-		}
+		/* A walk has no reference, and the space may have been dropped just now. */
+		if (!slot || !refcount_inc_not_zero(&space->refs))
+			return NULL;
+		slot->task = task;
+		slot->mapped = (struct kw_range) { start, end };
 		return slot;
 	}
 	mapped = &slot->mapped;
@@ -119,7 +120,7 @@ static struct kw_slot *claim(struct kw_space *space, struct task_struct *task, u
 	return NULL;
 }
 
-/* Queue the work of @slot, which is claimed for @task, unless that is exiting. */
+/* Queue the work of @slot, which was claimed for @task, unless that is exiting. */
 static void queue(struct kw_slot *slot, struct task_struct *task)
 {
 	struct kw_space *space = slot->space;
@@ -127,9 +128,9 @@ static void queue(struct kw_slot *slot, struct task_struct *task)
 	/* It fails while the module is being unloaded; then there is no consumer. */
 	if (!try_module_get(THIS_MODULE)) {
 		WRITE_ONCE(slot->task, NULL);
+		kw_space_put(space);
 		return;
 	}
-	refcount_inc(&space->refs);
 	kw_gauge_add(pending, 1);
 	init_task_work(&slot->work, run);
 	/* TWAF_NO_ALLOC: the caller may hold a run queue's lock. */
@@ -175,19 +176,15 @@ static bool is_returning(const struct pt_regs *regs)
 /* Queue a slot of @space for current, which has its mm. Context: any but NMI. */
 static void retry(struct kw_space *space)
 {
-	struct kw_slot *slot = NULL;
+	struct kw_slot *slot;
 
-	/* The space may have been dropped just now. */
-	if (!refcount_inc_not_zero(&space->refs))
-		return;
 	/* The code that this walk has interrupted may hold the lock. */
-	if (raw_spin_trylock(&space->lock)) {
-		slot = claim(space, current, 0, 0);
-		raw_spin_unlock(&space->lock);
-	}
+	if (!raw_spin_trylock(&space->lock))
+		return;
+	slot = claim(space, current, 0, 0);
+	raw_spin_unlock(&space->lock);
 	if (slot)
 		queue(slot, current);
-	kw_space_put(space);
 }
 
 /* An interrupt that follows an NMI. Another task may be current by then, which does no harm. */
@@ -202,7 +199,7 @@ static void retry_after_nmi(struct irq_work *work)
 		kw_work_retry(space, task_pt_regs(current));
 }
 
-/* If NMIs on two CPUs ask at once, the task of the second one asks again at its next walk. */
+/* One for all CPUs. While it is on its way, others ask in vain, and again at their next walk. */
 static struct irq_work after_nmi = IRQ_WORK_INIT_HARD(retry_after_nmi);
 
 /*
@@ -220,7 +217,10 @@ void kw_work_retry(struct kw_space *space, const struct pt_regs *regs)
 		retry(space);
 }
 
-/* No walk follows. On return, none queues work. */
+/*
+ * No walk follows, and nothing queues work any more. A CPU may still be at the end of
+ * retry_after_nmi(): the grace periods of synchronize_rcu_tasks(), which follows, wait for it.
+ */
 void kw_work_exit(void)
 {
 	irq_work_sync(&after_nmi);
