@@ -31,7 +31,8 @@
 /* Rows of one function in .gopclntab; seen: 1,083. */
 #define KUW_MAX_PCSP		(1u << 16)
 /* Rows of one file, and words of KUW_AREA_FOUND, of which an FDE has two at least. This bounds the
- * temporary buffers, which have 10 bytes a row, and twice as many where an area has just grown.
+ * temporary buffers, which have 10 bytes a row, and twice as many where an area has just grown;
+ * the index has 4 bytes for each 256 of the text.
  */
 #define KUW_MAX_ROWS		(1u << 26)
 /* Bytes of a CIE or FDE, which is parsed in one piece; seen: 60,768. */

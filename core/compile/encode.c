@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Make the table of its parts: see table.h. */
+/* Make the table from its parts: see table.h. */
 #include "encode.h"
 #include "budgets.h"
 

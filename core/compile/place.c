@@ -6,10 +6,21 @@
 /* The most cells of an entry. */
 #define MAX_CELLS	3
 
+/* Return: the words of the index of so many bytes of text. */
+static u32 nr_index(u32 span)
+{
+	return ((span - 1) >> KUW_BUCKET_SHIFT) + 2;
+}
+
+static int index_room(struct kuw_place *p, u32 words)
+{
+	return kuw_area_room(p->scan->areas, KUW_AREA_INDEX, words * (u64)sizeof(u32));
+}
+
 /* Index the buckets before @end: what is added from now on is not in them. */
 static int index_to(struct kuw_place *p, u32 end)
 {
-	int ret = kuw_area_room(p->scan->areas, KUW_AREA_INDEX, end * (u64)sizeof(u32));
+	int ret = index_room(p, end);
 	u32 *index = kuw_area(p->scan->areas, KUW_AREA_INDEX);
 
 	while (!ret && p->nr_index < end) {
@@ -141,7 +152,8 @@ int kuw_place(struct kuw_place *p)
 
 	/* A sentinel after the last FDE. */
 	fdes[p->scan->nr_fdes].key = ~0u;
-	ret = add(p, 0, 0);
+	/* All at once: it can have 64 MiB, and growing would take that again. */
+	ret = index_room(p, nr_index(p->scan->end)) ?: add(p, 0, 0);
 	for (i = 0; !ret && i < p->scan->nr_fdes; i++) {
 		rows = p->nr_rows;
 		if (fdes[i].key != fdes[i + 1].key) {
@@ -154,5 +166,5 @@ int kuw_place(struct kuw_place *p)
 		}
 		ret = ret ?: kuw_pause_after(p->scan->areas, KUW_FDE_WORK + p->nr_rows - rows);
 	}
-	return ret ?: index_to(p, ((p->end - 1) >> KUW_BUCKET_SHIFT) + 2);
+	return ret ?: index_to(p, nr_index(p->end));
 }

@@ -55,11 +55,13 @@ int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
 {
 	struct kuw_item *fdes = kuw_area(s->areas, KUW_AREA_FDES);
 
-	if (err)
+	if (err) {
 		kuw_found_undo(&s->found);
-	else
-		fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, len) };
-	return err;
+		return err;
+	}
+	fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, len) };
+	s->end = max_t(u32, s->end, off + len);
+	return 0;
 }
 
 /*

@@ -29,6 +29,7 @@ struct kuw_scan {
 	 * its value the place of its rows in @found. There is as much room again.
 	 */
 	u32 nr_fdes;
+	u32 end;			/* out: where the last of them ends */
 	u32 nr_bad;			/* out: damaged records, and what a table cannot express */
 	/*
 	 * Out: how many bytes of .eh_frame were scanned, up to its end, a terminator that ends it,

@@ -93,6 +93,7 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 		;
 	/* It may have been mispredicted that the bucket has so many cells. */
 	last = bucket.cells + kuw_port_index(next - bucket.cells, bucket.n + 1) - 1;
+	/* In the bucket before, the low byte says nothing; a closer look does no harm. */
 	if (unlikely(last->low == ra))
 		return look_closer(w, pc, entry);
 	code = last->code;
