@@ -124,8 +124,8 @@ static void on_exit(unsigned long ip, unsigned long parent_ip,
 }
 
 /*
- * void wake_up_new_task(struct task_struct *p), of fork(), clone() and vfork(), by the parent. The
- * child does not run yet, so its mm stays. The parent makes new spares: it is about to return to
+ * void wake_up_new_task(struct task_struct *p), by the task that has called fork() or the like. The
+ * child does not run yet, so its mm stays. The caller makes new spares: it is about to return to
  * user mode, and the child may have to wait for a CPU.
  */
 static void on_fork(unsigned long ip, unsigned long parent_ip,

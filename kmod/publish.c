@@ -257,8 +257,8 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	} else {
 		/*
 		 * In execve(), before its code is mapped, its own task is about to take one of all.
-		 * Where the hooks came later, it maps nothing more, and its first walk makes it. If
-		 * nothing is missing, this does nothing.
+		 * Where the hooks came later, it maps nothing more, and its first walk makes it, as
+		 * where this tracer is late. If nothing is missing, this does nothing.
 		 */
 		kw_space_leave(space);
 		mmput_async(mm);
