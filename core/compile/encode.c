@@ -24,7 +24,9 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
 	t->expr_off = take(&bytes, t->expr_len);
 	t->index_off = take(&bytes, en->place->nr_index * (u64)sizeof(u32));
-	t->cells_off = take(&bytes, t->nr_cells * (u64)sizeof(struct kuw_cell));
+	/* Bytes, right behind. */
+	t->cells_off = bytes;
+	bytes += t->nr_cells * (u64)sizeof(struct kuw_cell);
 	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));
 	return ALIGN(bytes, 8);
 }
@@ -87,8 +89,9 @@ static int copy(struct kuw_areas *a, u32 id, u64 bytes, u8 *to)
 
 int kuw_encode(const struct kuw_encode *en)
 {
+	const u32 index = en->place->nr_index * (u32)sizeof(u32);
+	const u32 cells = en->place->nr_cells * (u32)sizeof(struct kuw_cell);
 	struct kuw_areas *areas = en->scan->areas;
-	u64 index_end, cells_end;
 	struct kuw_table *table;
 	int ret = write_head(en);
 	u8 *to;
@@ -96,12 +99,8 @@ int kuw_encode(const struct kuw_encode *en)
 	if (ret)
 		return ret;
 	table = kuw_area(areas, KUW_AREA_TABLE);
-	to = (u8 *)table;
-	index_end = table->index_off + en->place->nr_index * (u64)sizeof(u32);
-	cells_end = table->cells_off + table->nr_cells * (u64)sizeof(struct kuw_cell);
-	/* What is after each part. */
-	memset(to + index_end, 0, table->cells_off - index_end);
-	memset(to + cells_end, 0, table->bytes - cells_end);
-	return copy(areas, KUW_AREA_INDEX, index_end - table->index_off, to + table->index_off) ?:
-	       copy(areas, KUW_AREA_CELLS, cells_end - table->cells_off, to + table->cells_off);
+	to = (u8 *)table + table->index_off;
+	memset(to + index + cells, 0, table->bytes - table->index_off - index - cells);
+	return copy(areas, KUW_AREA_INDEX, index, to) ?:
+	       copy(areas, KUW_AREA_CELLS, cells, to + index);
 }
