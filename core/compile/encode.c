@@ -24,7 +24,7 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
 	t->expr_off = take(&bytes, t->expr_len);
 	t->index_off = take(&bytes, en->place->nr_index * (u64)sizeof(u32));
-	/* Bytes, right behind. */
+	/* Right behind the index: cells consist of bytes, and need no alignment. */
 	t->cells_off = bytes;
 	bytes += t->nr_cells * (u64)sizeof(struct kuw_cell);
 	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));

@@ -17,7 +17,10 @@ static int index_room(struct kuw_place *p, u32 words)
 	return kuw_area_room(p->scan->areas, KUW_AREA_INDEX, words * (u64)sizeof(u32));
 }
 
-/* Index the buckets before @end: what is added from now on is not in them. */
+/*
+ * Index the buckets before @end: what is added from now on is not in them. Return: 0, or an error
+ * of the caller's functions.
+ */
 static int index_to(struct kuw_place *p, u32 end)
 {
 	int ret = index_room(p, end);

@@ -10,7 +10,8 @@ struct kuw_place {
 	const struct kuw_rank *rank;	/* in: the pairs */
 	u32 nr_rows;			/* out */
 	u32 nr_cells;			/* out: in KUW_AREA_CELLS */
-	u32 nr_index;			/* out: in KUW_AREA_INDEX: a bucket's, and the end's */
+	/* Out: how many words are in KUW_AREA_INDEX: one for each bucket, and one for the end. */
+	u32 nr_index;
 	u32 end;			/* out: where the last row ends */
 	/* private: */
 	u32 last_rule;
