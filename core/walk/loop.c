@@ -3,9 +3,6 @@
 #include "loop.h"
 #include "apply.h"
 
-/* A bucket with as many cells is dense: to look at each takes too long. Seen: 209. */
-#define DENSE	32
-
 /* Return: whether a table covers @pc. */
 static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 {
@@ -27,38 +24,71 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 	return pc - in->lo < in->len;
 }
 
-/* Return: the rule at an address, or KUW_KIND_NONE if the loop cannot apply it. */
-static struct kuw_rule find_rule(struct kuw_loop *w, u64 pc)
+/*
+ * The end of look_up(), if the rule is not plain, or the return address may be the start of a
+ * function. Return: @rule, which @entry has from now on, or KUW_KIND_NONE.
+ */
+static noinline struct kuw_rule keep_if_called(struct kuw_loop *w, u64 pc,
+					       struct kuw_cache_entry *entry, struct kuw_rule rule)
 {
 	const struct kuw_rule none = { KUW_KIND_NONE };
-	struct kuw_cover *in = &w->in;
-	struct kuw_rule rule;
-	u64 text;
+	const struct kuw_cover *in = &w->in;
 	int called;
 
-	if (pc - in->lo >= in->len && !find_cover(w->map, pc, in))
-		return none;
-	text = in->lo - in->off;
-	rule = kuw_table_find(in->look.table, pc - text);
 	if (!kuw_rule_is_plain(rule) && kuw_rule_kind(rule) != KUW_KIND_END)
 		return none;
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
-	called = kuw_is_called(in->look.table, text, pc);
+	called = kuw_is_called(in->look.table, in->lo - in->off, pc);
 	w->faults += called < 0;
-	return called == 1 ? rule : none;
+	if (called != 1)
+		return none;
+	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	return rule;
 }
 
 /* The same as look_up(), for all addresses. */
 static noinline struct kuw_rule look_closer(struct kuw_loop *w, u64 pc,
 					    struct kuw_cache_entry *entry)
 {
-	struct kuw_rule rule = find_rule(w, pc);
+	struct kuw_cover *in = &w->in;
+	struct kuw_rule rule = { KUW_KIND_NONE };
 
+	if (pc - in->lo < in->len || find_cover(w->map, pc, in)) {
+		rule = kuw_table_find(in->look.table, pc - in->lo + in->off);
+		rule = keep_if_called(w, pc, entry, rule);
+	}
 	/* What was loaded, and what find_cover() has stored, may have been mispredicted. */
 	kuw_port_barrier();
-	if (kuw_rule_kind(rule) != KUW_KIND_NONE)
-		*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
 	return rule;
+}
+
+/*
+ * Put a rule into the cache. @ra: the return address, as in a bucket.
+ * Return: false if keep_if_called() has to.
+ */
+static __always_inline bool keep(const struct kuw_loop *w, u64 pc, u8 ra,
+				 struct kuw_cache_entry *entry, struct kuw_rule rule)
+{
+	if (!kuw_rule_is_plain(rule) || ra % KUW_FDE_ALIGN == 0)
+		return false;
+	entry->pc = pc;
+	entry->rule = rule;
+	entry->epoch = w->epoch;
+	return true;
+}
+
+/* The end of look_up(), if the code in the cell @last is not a rule's. */
+static noinline struct kuw_rule decode(struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry,
+				       const struct kuw_cell *last)
+{
+	const struct kuw_cover *in = &w->in;
+	const u32 off = in->off + kuw_port_index(pc - in->lo, in->len);
+	const bool starts = last >= kuw_bucket_of(&in->look, off).cells;
+	const u32 number = kuw_rule_number(in->look.table, last,
+					   starts ? (u8)off - last->low : U8_MAX);
+	struct kuw_rule rule = in->look.table->rules[number];
+
+	return keep(w, pc, off + 1, entry, rule) ? rule : keep_if_called(w, pc, entry, rule);
 }
 
 /*
@@ -74,39 +104,32 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	struct kuw_bucket bucket;
 	const struct kuw_cell *next, *last;
 	struct kuw_rule rule;
-	u64 code;
 	u32 off;
 	u8 ra;
 
-	if (unlikely(at >= in->len))
+	if (at >= in->len)
 		return look_closer(w, pc, entry);
 	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
 	off = in->off + kuw_port_index(at, in->len);
-	if (unlikely((off + 1) % KUW_FDE_ALIGN == 0))
-		return look_closer(w, pc, entry);
 	bucket = kuw_bucket_of(&in->look, off);
-	if (unlikely(bucket.n >= DENSE))
-		return look_closer(w, pc, entry);
-	/* The return address is in the bucket, too. What starts there may be a function. */
+	/* If it is 0, the return address is in the next bucket. */
 	ra = off + 1;
+	if (bucket.n >= KUW_DENSE || !ra)
+		return look_closer(w, pc, entry);
 	for (next = bucket.cells; next < bucket.cells + bucket.n && next->low <= ra; next++)
 		;
-	/* It may have been mispredicted that the bucket has so many cells. */
-	last = bucket.cells + kuw_port_index(next - bucket.cells, bucket.n + 1) - 1;
-	/* In the bucket before, the low byte says nothing; a closer look does no harm. */
-	if (unlikely(last->low == ra))
+	/* It may have been mispredicted that the bucket has so many cells. The table has. */
+	last = bucket.cells + (u64)(next - bucket.cells) % KUW_DENSE - 1;
+	/*
+	 * What starts at the return address may be a function. In the bucket before, the low byte
+	 * says nothing; a closer look does no harm.
+	 */
+	if (last->low == ra)
 		return look_closer(w, pc, entry);
-	code = last->code;
-	if (unlikely(code >= KUW_CODE_PAIR)) {
-		if (code < KUW_CODE_LONG || code == KUW_CODE_LONGEST)
-			return look_closer(w, pc, entry);
-		code = kuw_port_index(kuw_long_code(last), in->look.table->nr_rules);
-	}
-	rule = in->look.table->rules[code];
-	if (unlikely(!kuw_rule_is_plain(rule)))
-		return look_closer(w, pc, entry);
-	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
-	return rule;
+	if (last->code >= KUW_CODE_PAIR)
+		return decode(w, pc, entry, last);
+	rule = in->look.table->rules[last->code];
+	return keep(w, pc, ra, entry, rule) ? rule : keep_if_called(w, pc, entry, rule);
 }
 
 u32 kuw_loop_run(struct kuw_loop *w)
@@ -140,12 +163,12 @@ u32 kuw_loop_run(struct kuw_loop *w)
 		saved = kuw_rule_rbp(rule, KUW_WORD);
 		caller_bp = bp;
 		/* kuw_step() finds out why: another stack, or the start of this one. */
-		if (unlikely(!kuw_may_be_cfa(cfa, sp, KUW_WORD)) ||
-		    unlikely(kuw_port_read_open(cfa - KUW_WORD, user_end, &ip)) ||
-		    (saved && unlikely(kuw_port_read_open(cfa + saved, user_end, &caller_bp))) ||
-		    unlikely(!kuw_may_be_ra(ip, user_end)))
+		if (!kuw_may_be_cfa(cfa, sp, KUW_WORD) ||
+		    kuw_port_read_open(cfa - KUW_WORD, user_end, &ip) ||
+		    (saved && kuw_port_read_open(cfa + saved, user_end, &caller_bp)) ||
+		    !kuw_may_be_ra(ip, user_end))
 			break;
-		if (unlikely(out == w->last)) {
+		if (out == w->last) {
 			ret = KUNWIND_STOP_CAPACITY;
 			break;
 		}

@@ -28,26 +28,14 @@ static const struct kuw_cell *search(const struct kuw_table *table, u64 off, boo
 
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 {
-	const u32 *pairs = kuw_table_at(table, table->pairs_off), *pair;
 	const struct kuw_cell *last;
-	u32 code, past;
 	bool starts;
 
 	if (off >= table->span)
 		return table->rules[0];
 	last = search(table, off, &starts);
 	/* If the entry started in an earlier bucket, its last row holds. */
-	past = starts ? (u8)off - last->low : U8_MAX;
-	code = last->code;
-	if (code == KUW_CODE_LONGEST)
-		return table->rules[last[-1].code << 8 | last[-2].code];
-	if (code >= KUW_CODE_LONG)
-		return table->rules[kuw_long_code(last)];
-	while (code >= KUW_CODE_PAIR) {
-		pair = &pairs[code - KUW_CODE_PAIR];
-		code = (u8)(past >= *pair >> 16 ? *pair >> 8 : *pair);
-	}
-	return table->rules[code];
+	return table->rules[kuw_rule_number(table, last, starts ? (u8)off - last->low : U8_MAX)];
 }
 
 bool kuw_table_starts(const struct kuw_table *table, u64 off)

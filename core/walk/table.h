@@ -25,8 +25,9 @@
  * A function that starts at no multiple of KUW_FDE_ALIGN starts an entry, even if the rule is the
  * same before.
  *
- * A table has room for KUW_LEAST_RULES, so whatever is taken for a code of one byte names a rule of
- * the table.
+ * A mispredicted look-up stays in the table, too. It may take any byte for a code: a table has room
+ * for KUW_LEAST_RULES. It may take one of the KUW_DENSE cells from the start of a bucket, although
+ * that has fewer: a table has room for as many behind the last one.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
@@ -36,6 +37,7 @@
 #include "rule.h"
 
 #define KUW_BUCKET_SHIFT	8
+#define KUW_DENSE		32	/* cells of a bucket, to look at each takes too long */
 #define KUW_CODE_PAIR		128
 #define KUW_CODE_LONG		224	/* the code before it is the number's lowest byte */
 #define KUW_CODE_LONGEST	255	/* two codes before it are the number */
@@ -215,10 +217,25 @@ static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *lo
 	};
 }
 
-/* Return: the number of the rule of which a code of two bytes ends at @last. */
-static __always_inline u32 kuw_long_code(const struct kuw_cell *last)
+/*
+ * Return: the number of the rule that holds @past bytes after the start of an entry. @last: the
+ * entry's last cell. It may have been mispredicted, and be any cell of the table.
+ */
+static __always_inline u32 kuw_rule_number(const struct kuw_table *table,
+					   const struct kuw_cell *last, u32 past)
 {
-	return (last[0].code - KUW_CODE_LONG) << 8 | last[-1].code;
+	const u32 *pairs = kuw_table_at(table, table->pairs_off);
+	u32 code = last->code, pair;
+
+	while (code >= KUW_CODE_PAIR && code < KUW_CODE_LONG) {
+		pair = pairs[kuw_port_index(code - KUW_CODE_PAIR, table->nr_pairs)];
+		code = (u8)(past >= pair >> 16 ? pair >> 8 : pair);
+	}
+	if (code == KUW_CODE_LONGEST)
+		code = last[-1].code << 8 | last[-2].code;
+	else if (code >= KUW_CODE_LONG)
+		code = (code - KUW_CODE_LONG) << 8 | last[-1].code;
+	return kuw_port_index(code, table->nr_rules);
 }
 
 /*

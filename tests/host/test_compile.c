@@ -195,6 +195,15 @@ static void build_distinct(u32 n)
 	buf_free(&p);
 }
 
+/* A mispredicted look-up takes one of 32 cells for a bucket's: all must be in the table. */
+static void test_room_for_cells(void **state)
+{
+	build_distinct(2000);
+	compile();
+	assert_true((u8 *)(kuw_table_look(table.table).cells + table.table->nr_cells + 32) <=
+		    (u8 *)table.table + table.table->bytes);
+}
+
 /* So many rules that some have codes of three bytes. */
 static void test_longest(void **state)
 {
@@ -680,6 +689,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_code_in_gaps),
 	TEST(test_signal_gap),
 	TEST(test_room_for_rules),
+	TEST(test_room_for_cells),
 	TEST(test_blocks),
 	TEST(test_dense),
 	TEST(test_longest),

@@ -1525,51 +1525,106 @@ static int read_calls(u64 addr, u64 *word)
 	return 0;
 }
 
+/* Text: so many bytes with rules, then without a change, then of a function without a caller. */
+#define RULES_LEN	0xf000
+#define RULES_END	(BUILD_TEXT_LEN - 0x100)
+
+/* Map the functions of @b, @by bytes further up. */
+static void begin_rules(struct buf *b, const struct cie_spec *spec, u32 cie, u32 by)
+{
+	u32 i;
+
+	build_fde(b, spec, cie, BUILD_TEXT + RULES_LEN, RULES_END - RULES_LEN, PROG(DW_CFA_nop));
+	build_fde(b, spec, cie, BUILD_TEXT + RULES_END, 0x100, PROG(DW_CFA_undefined, 16));
+	drop(NULL);
+	s = synth_new(b);
+	buf_free(b);
+	s->map->mappings[0].start += by;
+	s->map->mappings[0].end += by;
+	s->map->mappings[0].bias += by;
+	s->regs.ip = SYNTH_IP(RULES_LEN) + by;
+	/* A wrong rule finds one of these. */
+	for (i = 0; i < RULES_LEN / 5; i++)
+		s->stack[i] = SYNTH_IP(RULES_END + 16) + by;
+}
+
+/* A call left the return address @at, wherever that is. Before it, the CFA is @words up. */
+static void check_rule(u32 at, u32 words, u32 by)
+{
+	kuw_port_elsewhere = read_calls;
+	s->stack[0] = SYNTH_IP(at) + by;
+	s->stack[words] = SYNTH_IP(RULES_END + 8) + by;
+	program_check(s, COMPLETE, SYNTH_IP(RULES_LEN) + by, SYNTH_IP(at) + by,
+		      SYNTH_IP(RULES_END + 8) + by);
+	s->stack[words] = SYNTH_IP(RULES_END + 16) + by;
+	kuw_port_elsewhere = NULL;
+}
+
 /*
  * No two rows have the same rule: of @dense bytes of text, rows of 5 bytes, which look_up() leaves
- * alone; of the rest, rows of 40, whose codes have one byte, two or three. A call may have left
- * the return address, wherever that is. The file is mapped @by bytes further up.
+ * alone; of the rest, rows of 40, whose codes have one byte, two or three.
  */
 static void check_rules(u32 dense, u32 by)
 {
-	const u32 len = 0xf000, end = BUILD_TEXT_LEN - 0x100;
 	const struct cie_spec spec = { 0 };
 	struct buf b = { 0 }, p = { 0 };
 	u32 cie = build_cie(&b, &spec), at, step, words = 1, next;
 
-	for (at = 0; at < len; at += step) {
+	for (at = 0; at < RULES_LEN; at += step) {
 		step = at < dense ? 5 : 40;
 		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
 		buf_uleb(&p, 8 * words++);
 		buf_uint(&p, DW_CFA_advance_loc | step, 1);
 	}
-	build_fde(&b, &spec, cie, BUILD_TEXT, len, (struct prog){ p.bytes, p.len });
-	build_fde(&b, &spec, cie, BUILD_TEXT + len, end - len, PROG(DW_CFA_nop));
-	build_fde(&b, &spec, cie, BUILD_TEXT + end, 0x100, PROG(DW_CFA_undefined, 16));
-	drop(NULL);
-	s = synth_new(&b);
-	buf_free(&b);
+	build_fde(&b, &spec, cie, BUILD_TEXT, RULES_LEN, (struct prog){ p.bytes, p.len });
 	buf_free(&p);
-	s->map->mappings[0].start += by;
-	s->map->mappings[0].end += by;
-	s->map->mappings[0].bias += by;
-	s->regs.ip = SYNTH_IP(len) + by;
-	/* A wrong rule finds one of these. */
-	for (at = 0; at < len / 5; at++)
-		s->stack[at] = SYNTH_IP(end + 16) + by;
-	kuw_port_elsewhere = read_calls;
-	for (at = 1, words = 0, next = 0; at <= len; at++) {
+	begin_rules(&b, &spec, cie, by);
+	for (at = 1, words = 0, next = 0; at <= RULES_LEN; at++) {
 		if (at > next) {
 			next += next < dense ? 5 : 40;
 			words++;
 		}
-		s->stack[0] = SYNTH_IP(at) + by;
-		s->stack[words] = SYNTH_IP(end + 8) + by;
-		program_check(s, COMPLETE, SYNTH_IP(len) + by, SYNTH_IP(at) + by,
-			      SYNTH_IP(end + 8) + by);
-		s->stack[words] = SYNTH_IP(end + 16) + by;
+		check_rule(at, words, by);
 	}
-	kuw_port_elsewhere = NULL;
+}
+
+/*
+ * Functions whose rows make pairs, and pairs of pairs. The last row of every second one goes on in
+ * the function behind it, and in another bucket.
+ */
+static void test_rules_of_pairs(void **state)
+{
+	static const u32 words[24] = {
+		1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2,
+	};
+	const struct prog prog = PROG(DW_CFA_def_cfa_offset, 8,
+				      DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+				      DW_CFA_advance_loc | 3, DW_CFA_def_cfa_offset, 24,
+				      DW_CFA_advance_loc | 7, DW_CFA_def_cfa_offset, 16,
+				      DW_CFA_advance_loc | 2, DW_CFA_def_cfa_offset, 8,
+				      DW_CFA_advance_loc | 7, DW_CFA_def_cfa_offset, 16);
+	const u32 len = 328, n = RULES_LEN / len;
+	const struct cie_spec spec = { 0 };
+	struct buf b = { 0 };
+	const struct kuw_table *table;
+	u32 cie = build_cie(&b, &spec), i, at;
+
+	for (i = 0; i < n; i++) {
+		/* Of the one with one row less, the next function is aligned. */
+		build_fde(&b, &spec, cie, BUILD_TEXT + i * len, ARRAY_SIZE(words),
+			  (struct prog){ prog.bytes, prog.len - i % 2 * 3 });
+		build_fde(&b, &spec, cie, BUILD_TEXT + i * len + ARRAY_SIZE(words),
+			  len - ARRAY_SIZE(words), PROG(DW_CFA_def_cfa_offset, 8));
+	}
+	begin_rules(&b, &spec, cie, 0);
+	table = s->map->mappings[0].table;
+	assert_true(table->nr_pairs > 3 && table->nr_cells < table->nr_rows);
+	for (i = 0; i < n * len; i++) {
+		at = i % len;
+		if (at >= ARRAY_SIZE(words) || (at >= 20 && i / len % 2))
+			at = 0;
+		check_rule(i + 1, words[at], 0);
+	}
 }
 
 static void test_rules(void **state)
@@ -1888,6 +1943,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_no_call_between),
 	TEST(test_no_call_of_expression),
 	TEST(test_rules),
+	TEST(test_rules_of_pairs),
 	TEST(test_unverified),
 	TEST(test_unverified_end),
 	TEST(test_clone),
