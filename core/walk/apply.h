@@ -43,13 +43,13 @@ void kuw_state_start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 
  */
 static __always_inline bool kuw_may_be_cfa(u64 cfa, u64 sp, u32 word)
 {
-	return likely(!(cfa & (word - 1))) && likely(cfa > sp);
+	return !(cfa & (word - 1)) && cfa > sp;
 }
 
 /* @user_end is KUW_PORT_USER_END. Return: whether @ra is a user address, and not null. */
 static __always_inline bool kuw_may_be_ra(u64 ra, u64 user_end)
 {
-	return likely(ra - 1 < user_end - 1);
+	return ra - 1 < user_end - 1;
 }
 
 /* Read what the walk can do without. Return: true if that succeeded. */

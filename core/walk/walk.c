@@ -148,7 +148,7 @@ static u32 epoch_of(struct kuw_rule_cache *cache, u64 number)
 {
 	struct kuw_cache_map *m = &cache->maps[number % KUW_CACHE_MAPS];
 
-	if (likely(m->number == number))
+	if (m->number == number)
 		return m->epoch;
 	if (!++cache->epochs) {
 		/* All numbers were used: forget every entry and map that had one of them. */
@@ -168,7 +168,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	u32 ret;
 
 	result->nr_interrupted = 0;
-	if (unlikely(!capacity)) {
+	if (!capacity) {
 		result->count = 0;
 		result->proven = 0;
 		result->stop = KUNWIND_STOP_CAPACITY;
@@ -191,7 +191,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	ret = kuw_loop_run(&w);
 	/* Without a guess, all frames are proven. */
 	result->proven = w.out - frames;
-	if (unlikely(ret == KUW_STEPPED))
+	if (ret == KUW_STEPPED)
 		ret = walk_mixed(&w, regs, frames, result);
 	result->count = w.out - frames;
 	finish(ret, result);
