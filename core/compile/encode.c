@@ -26,7 +26,7 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->index_off = take(&bytes, en->place->nr_index * (u64)sizeof(u32));
 	/* Right behind the index: cells consist of bytes, and need no alignment. */
 	t->cells_off = bytes;
-	bytes += (t->nr_cells + (u64)KUW_DENSE) * sizeof(struct kuw_cell);
+	bytes += (t->nr_cells + 1ULL) * sizeof(struct kuw_cell);
 	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));
 	return ALIGN(bytes, 8);
 }

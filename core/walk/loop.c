@@ -3,6 +3,9 @@
 #include "loop.h"
 #include "apply.h"
 
+/* A bucket with as many cells is dense: to look at each takes too long. Seen: 209. */
+#define DENSE	32
+
 /* Return: whether a table covers @pc. */
 static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 {
@@ -12,11 +15,12 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 	in->len = 0;
 	if (!m || m->kind != KUW_MAPPING_TABLE || m->table->word != KUW_WORD)
 		return false;
-	in->look = kuw_table_look(m->table);
 	text = m->bias + m->table->base;
 	/* The mapping may be after the last row, or before the first. */
 	if (pc - text >= m->table->span)
 		return false;
+	/* All of these change: a mispredicted look_up() may use them, although @len is 0. */
+	in->look = kuw_table_look(m->table);
 	/* @pc is in the mapping and in the text, so both differences below are positive. */
 	in->lo = (s64)(m->start - text) > 0 ? m->start : text;
 	in->len = min_t(u64, m->end - in->lo, text + m->table->span - in->lo) - 1;
@@ -24,9 +28,18 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 	return pc - in->lo < in->len;
 }
 
+/* Put a rule into the cache. */
+static __always_inline void keep(const struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry,
+				 struct kuw_rule rule)
+{
+	entry->pc = pc;
+	entry->rule = rule;
+	entry->epoch = w->epoch;
+}
+
 /*
- * The end of look_up(), if the rule is not plain, or the return address may be the start of a
- * function. Return: @rule, which @entry has from now on, or KUW_KIND_NONE.
+ * The end of a look-up that has found @rule. That may not be plain, or a function may start at the
+ * return address. Return: @rule, or KUW_KIND_NONE if the loop cannot apply it.
  */
 static noinline struct kuw_rule keep_if_called(struct kuw_loop *w, u64 pc,
 					       struct kuw_cache_entry *entry, struct kuw_rule rule)
@@ -42,7 +55,7 @@ static noinline struct kuw_rule keep_if_called(struct kuw_loop *w, u64 pc,
 	w->faults += called < 0;
 	if (called != 1)
 		return none;
-	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	keep(w, pc, entry, rule);
 	return rule;
 }
 
@@ -62,38 +75,24 @@ static noinline struct kuw_rule look_closer(struct kuw_loop *w, u64 pc,
 	return rule;
 }
 
-/*
- * Put a rule into the cache. @ra: the return address, as in a bucket.
- * Return: false if keep_if_called() has to.
- */
-static __always_inline bool keep(const struct kuw_loop *w, u64 pc, u8 ra,
-				 struct kuw_cache_entry *entry, struct kuw_rule rule)
-{
-	if (!kuw_rule_is_plain(rule) || ra % KUW_FDE_ALIGN == 0)
-		return false;
-	entry->pc = pc;
-	entry->rule = rule;
-	entry->epoch = w->epoch;
-	return true;
-}
-
-/* The end of look_up(), if the code in the cell @last is not a rule's. */
+/* The end of look_up() with a code of more than one byte, or a pair's: it ends in @last. */
 static noinline struct kuw_rule decode(struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry,
-				       const struct kuw_cell *last)
+				       const struct kuw_cell *last, u32 off)
 {
 	const struct kuw_cover *in = &w->in;
-	const u32 off = in->off + kuw_port_index(pc - in->lo, in->len);
 	const bool starts = last >= kuw_bucket_of(&in->look, off).cells;
-	const u32 number = kuw_rule_number(in->look.table, last,
-					   starts ? (u8)off - last->low : U8_MAX);
-	struct kuw_rule rule = in->look.table->rules[number];
+	struct kuw_rule rule;
 
-	return keep(w, pc, off + 1, entry, rule) ? rule : keep_if_called(w, pc, entry, rule);
+	rule = in->look.table->rules[kuw_rule_number(in->look.table, last, off, starts)];
+	if (!kuw_rule_is_plain(rule) || (off + 1) % KUW_FDE_ALIGN == 0)
+		return keep_if_called(w, pc, entry, rule);
+	keep(w, pc, entry, rule);
+	return rule;
 }
 
 /*
  * Return: the rule at @pc, which @entry has from now on, or KUW_KIND_NONE if the loop cannot apply
- * it. Nearly always this calls no function, and so saves no register; and what it finds comes from
+ * it. For most addresses this calls no function, and so saves no register. What it finds comes from
  * the table alone, whatever a processor mispredicts, so it needs no barrier: one would make such a
  * frame half again as long.
  */
@@ -112,14 +111,14 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	/* The program chose it, and a mispredicted walk may have taken the wrong branch before. */
 	off = in->off + kuw_port_index(at, in->len);
 	bucket = kuw_bucket_of(&in->look, off);
-	/* If it is 0, the return address is in the next bucket. */
 	ra = off + 1;
-	if (bucket.n >= KUW_DENSE || !ra)
+	/* A return address whose low byte is 0 is in the next bucket. */
+	if (bucket.n >= DENSE || !ra)
 		return look_closer(w, pc, entry);
 	for (next = bucket.cells; next < bucket.cells + bucket.n && next->low <= ra; next++)
 		;
-	/* It may have been mispredicted that the bucket has so many cells. The table has. */
-	last = bucket.cells + (u64)(next - bucket.cells) % KUW_DENSE - 1;
+	/* It may have been mispredicted that the bucket has so many cells. */
+	last = bucket.cells + kuw_port_index(next - bucket.cells, bucket.n + 1) - 1;
 	/*
 	 * What starts at the return address may be a function. In the bucket before, the low byte
 	 * says nothing; a closer look does no harm.
@@ -127,9 +126,12 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	if (last->low == ra)
 		return look_closer(w, pc, entry);
 	if (last->code >= KUW_CODE_PAIR)
-		return decode(w, pc, entry, last);
+		return decode(w, pc, entry, last, off);
 	rule = in->look.table->rules[last->code];
-	return keep(w, pc, ra, entry, rule) ? rule : keep_if_called(w, pc, entry, rule);
+	if (!kuw_rule_is_plain(rule) || ra % KUW_FDE_ALIGN == 0)
+		return keep_if_called(w, pc, entry, rule);
+	keep(w, pc, entry, rule);
+	return rule;
 }
 
 u32 kuw_loop_run(struct kuw_loop *w)

@@ -34,8 +34,7 @@ struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off)
 	if (off >= table->span)
 		return table->rules[0];
 	last = search(table, off, &starts);
-	/* If the entry started in an earlier bucket, its last row holds. */
-	return table->rules[kuw_rule_number(table, last, starts ? (u8)off - last->low : U8_MAX)];
+	return table->rules[kuw_rule_number(table, last, off, starts)];
 }
 
 bool kuw_table_starts(const struct kuw_table *table, u64 off)

@@ -25,9 +25,9 @@
  * A function that starts at no multiple of KUW_FDE_ALIGN starts an entry, even if the rule is the
  * same before.
  *
- * A mispredicted look-up stays in the table, too. It may take any byte for a code: a table has room
- * for KUW_LEAST_RULES. It may take one of the KUW_DENSE cells from the start of a bucket, although
- * that has fewer: a table has room for as many behind the last one.
+ * A mispredicted look-up finds nothing but rules of the table. It may take any byte for a code of
+ * one byte: a table has room for KUW_LEAST_RULES. It may compare the low byte of the cell behind a
+ * bucket: behind the last bucket there is a cell of zeros.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H
@@ -37,7 +37,6 @@
 #include "rule.h"
 
 #define KUW_BUCKET_SHIFT	8
-#define KUW_DENSE		32	/* cells of a bucket, to look at each takes too long */
 #define KUW_CODE_PAIR		128
 #define KUW_CODE_LONG		224	/* the code before it is the number's lowest byte */
 #define KUW_CODE_LONGEST	255	/* two codes before it are the number */
@@ -218,24 +217,28 @@ static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *lo
 }
 
 /*
- * Return: the number of the rule that holds @past bytes after the start of an entry. @last: the
- * entry's last cell. It may have been mispredicted, and be any cell of the table.
+ * Return: the number of the rule that an entry has at an offset. @last: the entry's last cell. That
+ * may have been mispredicted: it is any cell of the table. @starts: whether the entry starts in
+ * the offset's bucket.
  */
-static __always_inline u32 kuw_rule_number(const struct kuw_table *table,
-					   const struct kuw_cell *last, u32 past)
+static inline u32 kuw_rule_number(const struct kuw_table *table, const struct kuw_cell *last,
+				  u32 off, bool starts)
 {
 	const u32 *pairs = kuw_table_at(table, table->pairs_off);
-	u32 code = last->code, pair;
+	u32 code = last->code, past, pair;
 
-	while (code >= KUW_CODE_PAIR && code < KUW_CODE_LONG) {
+	if (code == KUW_CODE_LONGEST)
+		return kuw_port_index(last[-1].code << 8 | last[-2].code, table->nr_rules);
+	if (code >= KUW_CODE_LONG)
+		return kuw_port_index((code - KUW_CODE_LONG) << 8 | last[-1].code,
+				      table->nr_rules);
+	/* If the entry starts in an earlier bucket, its last row holds. */
+	past = starts ? (u8)off - last->low : U8_MAX;
+	while (code >= KUW_CODE_PAIR) {
 		pair = pairs[kuw_port_index(code - KUW_CODE_PAIR, table->nr_pairs)];
 		code = (u8)(past >= pair >> 16 ? pair >> 8 : pair);
 	}
-	if (code == KUW_CODE_LONGEST)
-		code = last[-1].code << 8 | last[-2].code;
-	else if (code >= KUW_CODE_LONG)
-		code = (code - KUW_CODE_LONG) << 8 | last[-1].code;
-	return kuw_port_index(code, table->nr_rules);
+	return code;
 }
 
 /*

@@ -1529,8 +1529,8 @@ static int read_calls(u64 addr, u64 *word)
 #define RULES_LEN	0xf000
 #define RULES_END	(BUILD_TEXT_LEN - 0x100)
 
-/* Map the functions of @b, @by bytes further up. */
-static void begin_rules(struct buf *b, const struct cie_spec *spec, u32 cie, u32 by)
+/* Map the functions of @b, from offset @from on, @by bytes further up. */
+static void begin_rules(struct buf *b, const struct cie_spec *spec, u32 cie, u32 from, u32 by)
 {
 	u32 i;
 
@@ -1539,7 +1539,7 @@ static void begin_rules(struct buf *b, const struct cie_spec *spec, u32 cie, u32
 	drop(NULL);
 	s = synth_new(b);
 	buf_free(b);
-	s->map->mappings[0].start += by;
+	s->map->mappings[0].start += from + by;
 	s->map->mappings[0].end += by;
 	s->map->mappings[0].bias += by;
 	s->regs.ip = SYNTH_IP(RULES_LEN) + by;
@@ -1564,7 +1564,7 @@ static void check_rule(u32 at, u32 words, u32 by)
  * No two rows have the same rule: of @dense bytes of text, rows of 5 bytes, which look_up() leaves
  * alone; of the rest, rows of 40, whose codes have one byte, two or three.
  */
-static void check_rules(u32 dense, u32 by)
+static void check_rules(u32 dense, u32 from, u32 by)
 {
 	const struct cie_spec spec = { 0 };
 	struct buf b = { 0 }, p = { 0 };
@@ -1578,13 +1578,14 @@ static void check_rules(u32 dense, u32 by)
 	}
 	build_fde(&b, &spec, cie, BUILD_TEXT, RULES_LEN, (struct prog){ p.bytes, p.len });
 	buf_free(&p);
-	begin_rules(&b, &spec, cie, by);
+	begin_rules(&b, &spec, cie, from, by);
 	for (at = 1, words = 0, next = 0; at <= RULES_LEN; at++) {
 		if (at > next) {
 			next += next < dense ? 5 : 40;
 			words++;
 		}
-		check_rule(at, words, by);
+		if (at > from)
+			check_rule(at, words, by);
 	}
 }
 
@@ -1616,7 +1617,7 @@ static void test_rules_of_pairs(void **state)
 		build_fde(&b, &spec, cie, BUILD_TEXT + i * len + ARRAY_SIZE(words),
 			  len - ARRAY_SIZE(words), PROG(DW_CFA_def_cfa_offset, 8));
 	}
-	begin_rules(&b, &spec, cie, 0);
+	begin_rules(&b, &spec, cie, 0, 0);
 	table = s->map->mappings[0].table;
 	assert_true(table->nr_pairs > 3 && table->nr_cells < table->nr_rows);
 	for (i = 0; i < n * len; i++) {
@@ -1627,12 +1628,42 @@ static void test_rules_of_pairs(void **state)
 	}
 }
 
+/* Rows of 8 bytes, in no order that makes pairs: most buckets have 32 cells, and some have less. */
+static void test_rules_of_many_cells(void **state)
+{
+	static u8 words[RULES_LEN / 8];
+	const struct cie_spec spec = { 0 };
+	struct buf b = { 0 }, p = { 0 };
+	u32 cie = build_cie(&b, &spec), i, random = 1, less = 0, more = 0;
+	struct kuw_look look;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		random = random * 1103515245 + 12345;
+		words[i] = 1 + (random >> 16) % 120;
+		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+		buf_uleb(&p, 8 * words[i]);
+		buf_uint(&p, DW_CFA_advance_loc | 8, 1);
+	}
+	build_fde(&b, &spec, cie, BUILD_TEXT, RULES_LEN, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	begin_rules(&b, &spec, cie, 0, 0);
+	look = kuw_table_look(s->map->mappings[0].table);
+	for (i = 0; i < RULES_LEN >> KUW_BUCKET_SHIFT; i++) {
+		less += look.index[i + 1] - look.index[i] == 31;
+		more += look.index[i + 1] - look.index[i] == 32;
+	}
+	assert_true(less && more);
+	for (i = 0; i < RULES_LEN; i++)
+		check_rule(i + 1, words[i / 8], 0);
+}
+
 static void test_rules(void **state)
 {
-	check_rules(0, 0);
-	check_rules(50000, 0);
+	check_rules(0, 0, 0);
+	check_rules(50000, 0, 0);
+	check_rules(0, 0x1000, 0);
 	/* As no loader maps it, but a program may. */
-	check_rules(0, 1);
+	check_rules(0, 0, 1);
 }
 
 /* Walk where only the stack is there, and not the code; proven are so many of the frames. */
@@ -1944,6 +1975,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_no_call_of_expression),
 	TEST(test_rules),
 	TEST(test_rules_of_pairs),
+	TEST(test_rules_of_many_cells),
 	TEST(test_unverified),
 	TEST(test_unverified_end),
 	TEST(test_clone),
