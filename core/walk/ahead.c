@@ -21,9 +21,10 @@ bool kuw_follows_call(struct kuw_state *w, u64 ra)
 {
 	u64 before;
 
-	return kuw_may_be_ra(ra, KUW_PORT_USER_END) &&
-	       kuw_try_user(w, ra - sizeof(before), sizeof(before), &before) &&
-	       kuw_may_end_with_call(before);
+	return kuw_is_trampoline(w, ra) ||
+	       (kuw_may_be_ra(ra, KUW_PORT_USER_END) &&
+		kuw_try_user(w, ra - sizeof(before), sizeof(before), &before) &&
+		kuw_may_end_with_call(before));
 }
 
 /* Return: whether the word at rsp can be the frame's return address. */

@@ -117,6 +117,8 @@ static int may_be_caller(struct kuw_state *w, u64 word)
 {
 	u64 before, callee, code;
 
+	if (kuw_is_trampoline(w, word))
+		return 1;
 	if (!kuw_map_find(w->map, word - 1))
 		return 0;
 	if (!kuw_try_user(w, word - sizeof(before), sizeof(before), &before))
@@ -129,6 +131,13 @@ static int may_be_caller(struct kuw_state *w, u64 word)
 	if (!kuw_try_user(w, callee, KUW_PC_THUNK_LEN, &code))
 		return -EFAULT;
 	return (code & KUW_PC_THUNK_MASK) != KUW_PC_THUNK;
+}
+
+/* The same for code that the map does not have: a JIT compiler's. */
+static bool may_be_unmapped_caller(struct kuw_state *w, u64 word)
+{
+	/* Most words at the start of the stack are no addresses: do not try to read there. */
+	return word >= KUW_PAGE && !kuw_map_find(w->map, word - 1) && kuw_follows_call(w, word);
 }
 
 /*
@@ -144,7 +153,8 @@ static bool begins_stack(struct kuw_state *w)
 	if (!is_near_start(w))
 		return false;
 	do {
-		if (!kuw_try_word(w, at, &word) || may_be_caller(w, word))
+		if (!kuw_try_word(w, at, &word) || may_be_caller(w, word) ||
+		    may_be_unmapped_caller(w, word))
 			return false;
 		at += w->regs.word;
 	} while (at < first + KUW_START_WORDS * w->regs.word);

@@ -3,16 +3,20 @@
 #include "step.h"
 #include "budgets.h"
 
+bool kuw_is_trampoline(const struct kuw_state *w, u64 ra)
+{
+	/* The byte before it may belong to another file. */
+	const struct kuw_mapping *m = kuw_map_find(w->map, ra);
+
+	return m && m->kind == KUW_MAPPING_URETPROBE;
+}
+
 void kuw_restore_ra(struct kuw_state *w)
 {
-	const struct kuw_mapping *m;
 	u64 ra;
 
-	if (w->inner || !(w->regs.known & 1u << KUW_RSP))
-		return;
-	/* The byte before the trampoline may belong to another file. */
-	m = kuw_map_find(w->map, w->regs.r[KUW_RA]);
-	if (!m || m->kind != KUW_MAPPING_URETPROBE)
+	if (w->inner || !(w->regs.known & 1u << KUW_RSP) ||
+	    !kuw_is_trampoline(w, w->regs.r[KUW_RA]))
 		return;
 	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		/* The kernel has looked through all that are pending: it cost as much. */

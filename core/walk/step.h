@@ -16,6 +16,9 @@
  */
 void kuw_restore_ra(struct kuw_state *w);
 
+/* Return: whether @ra is what the kernel puts in the place of a function's return address. */
+bool kuw_is_trampoline(const struct kuw_state *w, u64 ra);
+
 /* Step from any frame to its caller. Return: KUW_STEPPED, or the stop reason. */
 u32 kuw_step(struct kuw_state *w);
 
@@ -43,7 +46,7 @@ bool kuw_run_ahead(struct kuw_state *w, struct kuw_expr_regs *regs);
 /* Decode the instruction at @ip. Return: its bytes; 0 if it is unknown, -EFAULT if unreadable. */
 int kuw_read_insn(struct kuw_state *w, u64 ip, struct kuw_insn *insn);
 
-/* Return: whether a call can have left @ra: the code before it ends with one. */
+/* Return: whether a call can have left @ra, or the kernel has put it in the place of one. */
 bool kuw_follows_call(struct kuw_state *w, u64 ra);
 
 /* Code that starts a thread or a fiber, where CFI does not say so: the outermost frame. */

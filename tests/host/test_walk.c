@@ -658,6 +658,14 @@ static void test_null_frame_pointer(void **state)
 	program_check(s, UNPROVEN, P_RA(P_PUSHED), 0x400010);
 }
 
+static void map_trampoline(u64 at)
+{
+	s->map->count = 2;
+	s->map->mappings[1] = (struct kuw_mapping){
+		.start = at, .end = at + 0x1000, .kind = KUW_MAPPING_URETPROBE,
+	};
+}
+
 /*
  * Code without an FDE is the outermost frame if no address of code lies between its stack
  * pointer and the process's first word.
@@ -707,6 +715,23 @@ static void test_first_word(void **state)
 	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE));
 	s->regs.r[7]++;
 	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	/* Called by a JIT compiler's code, which no map has. */
+	s->regs.r[7] = SYNTH_SP(first - 1);
+	program_push(s, first - 1, SYNTH_SP(first + 20));
+	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE));
+	s->stack[first + 19] = 0x9090d0ff00000000;		/* call *%rax, and two bytes more */
+	s->stack[first - 1] -= 2;
+	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	/* It has a uretprobe, of which nothing more is known; then the kernel knows its caller. */
+	map_trampoline(0x7fffffffe000);
+	s->stack[first - 1] = 0x7fffffffe000;
+	program_check(s, NO_MAPPING, P_BEGIN(P_NO_FDE), 0x7fffffffe000);
+	kuw_port_uretprobe_slot = SYNTH_SP(first - 1);
+	kuw_port_uretprobe_ra = P_RA(P_START);
+	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE), P_RA(P_START));
+	assert_int_equal(s->result.proven, 1);
+	kuw_port_uretprobe_slot = 0;
+	s->map->count = 1;
 	/* The first word cannot be read. */
 	kuw_port_stack_first = SYNTH_SP(SYNTH_WORDS);
 	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS);
@@ -720,11 +745,7 @@ static void test_uretprobe(void **state)
 	const u64 trampoline = 0x7fffffffe000;
 
 	begin(P_RSP);
-	s->map->count = 2;
-	s->map->mappings[1] = (struct kuw_mapping){
-		.start = trampoline, .end = trampoline + 0x1000,
-		.kind = KUW_MAPPING_URETPROBE,
-	};
+	map_trampoline(trampoline);
 	program_push(s, 0, P_RA(P_RSP), trampoline, P_RA(P_START));
 	kuw_port_uretprobe_slot = SYNTH_SP(1);
 	kuw_port_uretprobe_ra = P_RA(P_RSP);
@@ -743,14 +764,6 @@ static void test_uretprobe(void **state)
 	kuw_port_uretprobe_ra = trampoline;
 	program_check(s, NO_MAPPING, P_RA(P_RSP), P_RA(P_RSP), trampoline);
 	kuw_port_uretprobe_slot = 0;
-}
-
-static void map_trampoline(u64 at)
-{
-	s->map->count = 2;
-	s->map->mappings[1] = (struct kuw_mapping){
-		.start = at, .end = at + 0x1000, .kind = KUW_MAPPING_URETPROBE,
-	};
 }
 
 /* The same when all registers are followed, as a rule needs rbx. */
@@ -981,6 +994,13 @@ static void test_ahead(void **state)
 	PUT_CODE(AHEAD, "\x59\xc3");
 	s->stack[20] = TEXT_IP(CALLER + 1);
 	CHECK_LOST();
+	/* The function has a uretprobe. */
+	map_trampoline(0x7fffffffe000);
+	s->stack[20] = 0x7fffffffe000;
+	kuw_port_uretprobe_slot = SYNTH_SP(20);
+	kuw_port_uretprobe_ra = TEXT_IP(CALLER);
+	CHECK_FOUND();
+	kuw_port_uretprobe_slot = 0;
 	/* What rbp was says nothing of what it will be. */
 	begin_ahead(10);
 	s->regs.r[6] = SYNTH_SP(18);
