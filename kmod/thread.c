@@ -76,7 +76,10 @@ static void walk_asleep(struct kw_thread_stack *s)
 
 static void run(struct work_struct *work)
 {
-	walk_asleep(container_of(work, struct kw_thread_stack, work));
+	struct kw_thread_stack *s = container_of(work, struct kw_thread_stack, work);
+
+	walk_asleep(s);
+	complete(&s->ended);
 }
 
 /* Context: an interrupt on the CPU where the thread was; or the thread itself. */
@@ -104,9 +107,13 @@ static bool attempt(struct kw_thread_stack *s)
 		walk_asleep(s);
 		return false;
 	}
+	init_completion(&s->ended);
 	INIT_WORK_ONSTACK(&s->work, run);
 	queue_work(wq, &s->work);
-	flush_work(&s->work);
+	/* There may be many walks before it, of other users' requests. */
+	wait_for_completion_killable(&s->ended);
+	/* After a fatal signal it need not have begun. */
+	cancel_work_sync(&s->work);
 	destroy_work_on_stack(&s->work);
 	return false;
 }

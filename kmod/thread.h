@@ -3,6 +3,7 @@
 #ifndef KW_THREAD_H
 #define KW_THREAD_H
 
+#include <linux/completion.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include "walk.h"
@@ -27,6 +28,7 @@ struct kw_thread_stack {
 	bool done;
 	unsigned long switches;
 	struct work_struct work;
+	struct completion ended;	/* the work has done its walk */
 };
 
 int kw_walk_thread(struct kw_thread_stack *s);
