@@ -103,8 +103,10 @@ static int enlist(struct kunwind_consumer *c)
 		mutex_unlock(&consumers_lock);
 		return ret;
 	}
-	if (!c->mm)
+	if (!c->mm) {
 		hlist_add_head_rcu(&c->node, &wanting);
+		kw_spaces_settle();
+	}
 	kw_gauge_add(consumers, 1);
 	mutex_unlock(&consumers_lock);
 	/* Now, as the next fork may come at once. */

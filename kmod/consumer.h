@@ -16,8 +16,8 @@ struct mm_struct;
 /*
  * Made by kunwind_attach(), kunwind_attach_user(), open() of the device, or a request for
  * another process's stack. Used by the caller, or the open file; hooks find those without @mm
- * under rcu_read_lock(). Ended by kunwind_detach(), or by the last close, and freed after a
- * grace period.
+ * under rcu_read_lock(). Ended by kunwind_detach(), by the last close, or by a request for yet
+ * another process, and freed after a grace period.
  */
 struct kunwind_consumer {
 	/* The only mm that it covers, by mmgrab(); NULL if it covers all of @uid's. */

@@ -268,6 +268,16 @@ static bool prune(struct hlist_head *head)
 }
 
 /*
+ * Wait until no space is dropped because it was not wanted before now. After that, a new consumer
+ * finds the spaces that stay, and adds the others.
+ */
+void kw_spaces_settle(void)
+{
+	raw_spin_lock(&spaces_lock);
+	raw_spin_unlock(&spaces_lock);
+}
+
+/*
  * Drop all spaces that no consumer wants any more. A space that is added meanwhile is
  * wanted: the functions that add a space check that under spaces_lock. Hooks must not go before
  * that: the space of an mm that exits without them would be another mm's.

@@ -75,7 +75,7 @@ struct kw_space {
 	 * The state. @events: how many mapping events there were; @known: the last one
 	 * that @snap knows of; @wrong: the last one that replaced something that @snap
 	 * has. Written under @lock, and @events and @wrong under mmap_lock, too, except in a
-	 * child of fork() that has not run yet. Walks read them without a lock.
+	 * child of fork() that has not run yet, and at exit. Walks read them without a lock.
 	 */
 	s64 events;
 	s64 known;
@@ -125,6 +125,7 @@ void kw_space_unhold(struct kw_space *space);
 
 s64 kw_spaces_dump(void);
 struct kw_space *kw_spaces_untold(s64 dump, unsigned int *bucket);
+void kw_spaces_settle(void);
 void kw_spaces_prune(void);
 void kw_spaces_init(void);
 
