@@ -138,7 +138,7 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 	smp_store_release(&space->events, event);
 	/* If the task that should catch up cannot, a walk makes another task do it. */
 	if (!space->retry_at)
-		WRITE_ONCE(space->retry_at, (jiffies + KW_RETRY_FIRST) ?: 1);
+		kw_space_failed(space);
 }
 
 /*
@@ -201,8 +201,8 @@ bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alon
 		rcu_assign_pointer(child->snap, snap);
 		if (!whole)
 			number(child, 0, 0, false);
-		else
-			WRITE_ONCE(child->retry_at, READ_ONCE(parent->retry_at));
+		else if (snap->lacking)
+			kw_space_failed(child);
 		spare = NULL;
 	}
 	raw_spin_unlock(&child->lock);
