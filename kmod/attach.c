@@ -168,8 +168,7 @@ int kw_attach(kuid_t uid)
 	ret = cover_all(subjects, &count, end);
 	patience = jiffies + KW_BUSY_PATIENCE;
 	while (!ret && count && time_before(jiffies, patience)) {
-		if (schedule_timeout_killable(1))
-			break;
+		schedule_timeout_killable(1);
 		ret = cover_all(subjects, &count, end);
 	}
 	while (count)
