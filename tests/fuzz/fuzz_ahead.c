@@ -38,7 +38,8 @@ static int read_word(u64 addr, u64 *word)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct kuw_state w = { .faults = 0, .insns = KUW_MAX_INSNS };
+	static const struct kuw_map none;
+	struct kuw_state w = { .map = &none, .faults = 0, .insns = KUW_MAX_INSNS };
 	struct kuw_expr_regs regs;
 	u32 i;
 
