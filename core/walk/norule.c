@@ -7,13 +7,17 @@
 #include "step.h"
 #include "budgets.h"
 
-/* Return: whether @ra is in known code, and a table, if there is one, has a rule for it. */
+/*
+ * Return: whether @ra is in known code, and a table, if there is one, has a rule for it; or the
+ * kernel has put it in the place of a return address.
+ */
 static bool plausible_ra(const struct kuw_state *w, u64 ra)
 {
 	const struct kuw_mapping *m = kuw_map_find(w->map, ra - 1);
 
-	return m && (!kuw_has_table(w, m) ||
-		     kuw_rule_kind(kuw_rule_at(m, ra - 1)) != KUW_KIND_NONE);
+	return kuw_is_trampoline(w, ra) ||
+	       (m && (!kuw_has_table(w, m) ||
+		      kuw_rule_kind(kuw_rule_at(m, ra - 1)) != KUW_KIND_NONE));
 }
 
 /* Step to a caller, of which @known is known. Return: KUW_STEPPED; 0 if @ip is no user's. */
@@ -254,7 +258,8 @@ static bool may_skip_caller(struct kuw_state *w)
 		w->insns--;
 		if (kuw_try_word(w, at, &word) &&
 		    (word - w->regs.r[KUW_RA] + KUW_JIT_REACH < 2 * KUW_JIT_REACH ||
-		     kuw_map_find(w->map, word - 1)) && kuw_follows_call(w, word))
+		     kuw_map_find(w->map, word - 1) || kuw_is_trampoline(w, word)) &&
+		    kuw_follows_call(w, word))
 			return true;
 	}
 	return false;

@@ -1120,6 +1120,7 @@ static void test_ahead_forever(void **state)
 static void test_ahead_outer_frame(void **state)
 {
 	const u64 outer = TEXT_IP(0x45);
+	struct kuw_mapping text;
 
 	/* call; nine times nop; pop %rcx; ret */
 	begin_ahead(18);
@@ -1135,6 +1136,18 @@ static void test_ahead_outer_frame(void **state)
 	/* No word below can be the return address: the code ahead need not be followed. */
 	program_push(s, 20, TEXT_IP(CALLER + 1));
 	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), outer);
+	/* The function has a uretprobe, and the trampoline is far below. */
+	text = s->map->mappings[0];
+	map_trampoline(0x600000000000);
+	s->map->mappings[0] = s->map->mappings[1];
+	s->map->mappings[1] = text;
+	program_push(s, 20, 0x600000000000);
+	kuw_port_uretprobe_slot = SYNTH_SP(20);
+	kuw_port_uretprobe_ra = TEXT_IP(CALLER);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
+	kuw_port_uretprobe_slot = 0;
+	s->map->mappings[0] = text;
+	s->map->count = 1;
 	/* One can, but no way leads to it: jmp to itself. */
 	program_push(s, 20, TEXT_IP(CALLER));
 	PUT_CODE(AHEAD + 5, "\xeb\xfe");
@@ -1931,6 +1944,14 @@ static void test_bad_call(void **state)
 	begin(P_RSP);
 	s->regs.ip = 0;
 	program_check(s, NO_MAPPING, 0);
+	/* A function with a uretprobe has jumped there. */
+	map_trampoline(0x7fffffffe000);
+	program_push(s, 0, 0x7fffffffe000, P_RA(P_START));
+	kuw_port_uretprobe_slot = SYNTH_SP(0);
+	kuw_port_uretprobe_ra = P_RA(P_RSP);
+	program_check(s, COMPLETE, 0, P_RA(P_RSP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 1);
+	kuw_port_uretprobe_slot = 0;
 }
 
 #define TEST(name)	cmocka_unit_test_teardown(name, drop)
