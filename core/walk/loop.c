@@ -29,8 +29,8 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 }
 
 /* Put a rule into the cache. */
-static __always_inline void keep(const struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry,
-				 struct kuw_rule rule)
+static void keep(const struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry,
+		 struct kuw_rule rule)
 {
 	entry->pc = pc;
 	entry->rule = rule;

@@ -206,7 +206,7 @@ struct kuw_bucket {
 };
 
 /* Return: the bucket of an offset, which is below the table's span. */
-static __always_inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *look, u32 off)
+static inline struct kuw_bucket kuw_bucket_of(const struct kuw_look *look, u32 off)
 {
 	const u64 bucket = off >> KUW_BUCKET_SHIFT, start = look->index[bucket];
 
