@@ -191,23 +191,23 @@ struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_
 	c->mm = mm;
 	c->uid = uid;
 	ret = enlist(c);
-	if (ret)
-		goto free;
+	if (ret) {
+		kfree(c);
+		return ERR_PTR(ret);
+	}
 	if (mm)
 		mmgrab(mm);
 	ret = mm ? cover_one(c, pid, uid) : kw_attach(uid);
 	if (!ret)
 		return c;
-	kw_consumer_close(c);
-	return ERR_PTR(ret);
-
-free:
-	kfree(c);
+	kunwind_detach(c);
 	return ERR_PTR(ret);
 }
 
-void kw_consumer_close(struct kunwind_consumer *c)
+void kunwind_detach(struct kunwind_consumer *c)
 {
+	if (IS_ERR_OR_NULL(c))
+		return;
 	if (c->space)
 		kw_space_unhold(c->space);
 	delist(c);
@@ -215,6 +215,7 @@ void kw_consumer_close(struct kunwind_consumer *c)
 		mmdrop(c->mm);
 	kfree_rcu(c, rcu);
 }
+EXPORT_SYMBOL_GPL(kunwind_detach);
 
 struct kunwind_consumer *kunwind_attach(void)
 {
@@ -227,13 +228,6 @@ struct kunwind_consumer *kunwind_attach_user(kuid_t uid)
 	return uid_valid(uid) ? kw_consumer_open(NULL, 0, uid) : ERR_PTR(-EINVAL);
 }
 EXPORT_SYMBOL_GPL(kunwind_attach_user);
-
-void kunwind_detach(struct kunwind_consumer *consumer)
-{
-	if (!IS_ERR_OR_NULL(consumer))
-		kw_consumer_close(consumer);
-}
-EXPORT_SYMBOL_GPL(kunwind_detach);
 
 /* The module is being unloaded: there is no consumer, and none can come. */
 void kw_consumers_exit(void)

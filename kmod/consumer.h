@@ -33,7 +33,6 @@ struct kunwind_consumer {
 extern unsigned long kw_hooks_stay;
 
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_t uid);
-void kw_consumer_close(struct kunwind_consumer *consumer);
 bool kw_is_wanted(kuid_t uid);
 bool kw_is_any_wanted(void);
 void kw_consumers_exit(void);

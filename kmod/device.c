@@ -36,9 +36,8 @@ static int device_release(struct inode *inode, struct file *file)
 {
 	struct kw_handle *handle = file->private_data;
 
-	if (handle->other)
-		kw_consumer_close(handle->other);
-	kw_consumer_close(handle->own);
+	kunwind_detach(handle->other);
+	kunwind_detach(handle->own);
 	kfree(handle);
 	return 0;
 }

@@ -35,8 +35,7 @@ static struct task_struct *find_thread(pid_t pid, pid_t tid)
 static void uncover(struct kw_handle *handle)
 {
 	lockdep_assert_held(&handle->lock);
-	if (handle->other)
-		kw_consumer_close(handle->other);
+	kunwind_detach(handle->other);
 	handle->other = NULL;
 }
 
