@@ -22,32 +22,21 @@ static bool goes_on(const struct kuw_result *result)
 	       result->stop == KUNWIND_STOP_MAX_FRAMES;
 }
 
-/* From the @claimed registers, or from those that the kernel saved. */
-static void walk_from(const struct pt_regs *claimed, struct kuw_state *pieces, u64 *frames,
-		      u32 capacity, struct kuw_result *result)
-{
-	if (claimed)
-		kw_walk_claimed(claimed, pieces, frames, capacity, result);
-	else
-		kw_walk(NULL, pieces, frames, capacity, result);
-}
-
 /*
  * Walk without the @skip innermost frames, in pieces of KUNWIND_MAX_FRAMES: in a stack
  * of a million frames, the walk must yield the CPU, and stop if the process is killed.
  * Return: 0; -EINTR after a fatal signal.
  */
-static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32 capacity,
+static int walk_behind(const struct pt_regs *regs, u32 skip, u64 *frames, u32 capacity,
 		       struct kuw_result *result)
 {
-	const struct pt_regs *regs = claimed ?: task_pt_regs(current);
 	struct kuw_state pieces;
 
 	kuw_state_start(&pieces, regs,
 			user_64bit_mode((struct pt_regs *)regs) ? KUW_WORD : KUW_I386_WORD);
 	while (skip) {
-		walk_from(claimed, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES),
-			  result);
+		kw_walk_own(regs, &pieces, frames, min_t(u32, skip, KUNWIND_MAX_FRAMES),
+			    result);
 		skip -= min(skip, result->count);
 		if (!goes_on(result)) {
 			result->count = 0;
@@ -58,23 +47,23 @@ static int walk_behind(const struct pt_regs *claimed, u32 skip, u64 *frames, u32
 			return -EINTR;
 		cond_resched();
 	}
-	walk_from(claimed, &pieces, frames, capacity, result);
+	kw_walk_own(regs, &pieces, frames, capacity, result);
 	return 0;
 }
 
 /*
  * Sets *@skip to how many of @frames are to be left out. Return: 0; -EINTR after a fatal signal.
  */
-static int walk(const struct pt_regs *claimed, u32 *skip, u64 *frames, u32 capacity,
+static int walk(const struct pt_regs *regs, u32 *skip, u64 *frames, u32 capacity,
 		struct kuw_result *result)
 {
 	u32 behind = *skip;
 
-	walk_from(claimed, NULL, frames, min_t(u32, behind + capacity, KUNWIND_MAX_FRAMES),
-		  result);
+	kw_walk_own(regs, NULL, frames, min_t(u32, behind + capacity, KUNWIND_MAX_FRAMES),
+		    result);
 	if (behind && result->stop == KUNWIND_STOP_MAX_FRAMES) {
 		*skip = 0;
-		return walk_behind(claimed, behind, frames, capacity, result);
+		return walk_behind(regs, behind, frames, capacity, result);
 	}
 	*skip = min(behind, result->count);
 	return 0;
@@ -119,7 +108,7 @@ int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,
  * answer knows of; from 1 on, as 0 would look unfilled.
  */
 static long take(const struct kunwind_consumer *c, struct kunwind_stack *s,
-		 const struct pt_regs *claimed, u64 *mappings, void __user *to)
+		 const struct pt_regs *regs, u64 *mappings, void __user *to)
 {
 	u32 capacity = min_t(u32, s->capacity, KUNWIND_MAX_FRAMES), skip = s->skip;
 	struct kuw_result result;
@@ -142,7 +131,7 @@ static long take(const struct kunwind_consumer *c, struct kunwind_stack *s,
 				sizeof(*frames), GFP_KERNEL_ACCOUNT);
 	if (!frames)
 		return -ENOMEM;
-	ret = walk(claimed, &skip, frames, capacity, &result);
+	ret = walk(regs, &skip, frames, capacity, &result);
 	if (!ret) {
 		kw_count_stop(result.stop);
 		s->count = result.count - skip;
@@ -156,7 +145,7 @@ static long take(const struct kunwind_consumer *c, struct kunwind_stack *s,
 
 long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to)
 {
-	return take(handle->own, &arg->stack, NULL, NULL, to);
+	return take(handle->own, &arg->stack, task_pt_regs(current), NULL, to);
 }
 
 long kw_own_stack_at(struct kw_handle *handle, union kw_argument *arg, void __user *to)

@@ -89,7 +89,7 @@ static void walk_running(void *data)
 
 	if (current != s->task || current->mm != s->mm)
 		return;
-	s->space = kw_walk(NULL, NULL, s->frames, s->capacity, &s->result);
+	s->space = kw_walk(NULL, s->frames, s->capacity, &s->result);
 	s->done = true;
 }
 

@@ -35,10 +35,9 @@ static inline void kw_walks_leave(struct kw_place *place)
 	place->taken = false;
 }
 
-u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
-	    u32 capacity, struct kuw_result *result);
-u64 kw_walk_claimed(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
-		    u32 capacity, struct kuw_result *result);
+u64 kw_walk(const struct pt_regs *regs, u64 *frames, u32 capacity, struct kuw_result *result);
+void kw_walk_own(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
+		 u32 capacity, struct kuw_result *result);
 u64 kw_walk_other(const struct task_struct *task, const struct pt_regs *regs, u64 *frames,
 		  u32 capacity, struct kuw_result *result);
 void kw_result_tell(const struct kuw_result *r, u64 space, struct kunwind_result *result);

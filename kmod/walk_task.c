@@ -33,8 +33,8 @@ DEFINE_STATIC_CALL_RET0(may_read_user, nmi_uaccess_okay);
 
 /*
  * The arguments of a walk, on the stack of kw_walk(). @pieces is the state of a walk in
- * pieces, or NULL. @other is the task to walk; NULL for current. @claimed: the registers are
- * what the program says.
+ * pieces, or NULL. @other is the task to walk; NULL for current. @asked: current has asked for
+ * its own stack, and the registers may be what it claims.
  */
 struct walk {
 	const struct task_struct *other;
@@ -43,7 +43,7 @@ struct walk {
 	u64 *frames;
 	u32 capacity;
 	struct kuw_result *result;
-	bool claimed;
+	bool asked;
 };
 
 static void set_empty(struct kuw_result *result, u32 stop)
@@ -161,8 +161,8 @@ static void walk_alone(struct kw_space *space, const struct walk *w)
 		walk_space(space, &place->cache, w);
 	else
 		stop_early(w, KUNWIND_STOP_CONTEXT);
-	/* What a program claims does not say whether it is about to return to user mode. */
-	if (kw_space_is_due(space) && !w->other && !w->claimed)
+	/* A program that has asked is in a system call, whatever registers it claims. */
+	if (kw_space_is_due(space) && !w->other && !w->asked)
 		kw_work_retry(space, w->regs);
 	pagefault_enable();
 	kw_walks_leave(place);
@@ -193,7 +193,7 @@ static u64 walk_user(const struct walk *w)
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	}
 	preempt_enable();
-	if (w->result->count == 1 && !w->claimed && kw_registers_are_new(regs) &&
+	if (w->result->count == 1 && !w->asked && kw_registers_are_new(regs) &&
 	    (w->result->stop == KUNWIND_STOP_NOT_COVERED ||
 	     w->result->stop == KUNWIND_STOP_INCOMPLETE_MAP))
 		w->result->stop = KUNWIND_STOP_COMPLETE;
@@ -212,15 +212,11 @@ static bool is_between_programs(const struct task_struct *task)
 	return unlikely(task->in_execve) && !READ_ONCE(current->mm->end_code);
 }
 
-/*
- * Walk current's user stack, as kunwind_walk() does; or, if @pieces is not NULL, the next piece of
- * a walk that kuw_state_start() started. Return: the number of the space, or 0.
- */
-u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
-	    u32 capacity, struct kuw_result *result)
+/* Walk current's user stack, as kunwind_walk() does. Return: the number of the space, or 0. */
+u64 kw_walk(const struct pt_regs *regs, u64 *frames, u32 capacity, struct kuw_result *result)
 {
 	const struct pt_regs *saved = task_pt_regs(current);
-	const struct walk w = { NULL, regs ?: saved, pieces, frames, capacity, result, false };
+	const struct walk w = { NULL, regs ?: saved, NULL, frames, capacity, result, false };
 
 	if ((current->flags & (PF_KTHREAD | PF_USER_WORKER)) || !current->mm) {
 		set_empty(result, KUNWIND_STOP_NO_USER);
@@ -236,15 +232,16 @@ u64 kw_walk(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
 }
 
 /*
- * The same from registers that the program names: general registers of any values; all others are
- * those that the kernel saved. The result is true if the registers are. Context: a system call.
+ * The same in a system call, from the registers that it saved, or that the program names: general
+ * registers of any values, and all others as saved. If @pieces is not NULL, the next piece of a
+ * walk that kuw_state_start() started. The result is true if the registers are.
  */
-u64 kw_walk_claimed(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
-		    u32 capacity, struct kuw_result *result)
+void kw_walk_own(const struct pt_regs *regs, struct kuw_state *pieces, u64 *frames,
+		 u32 capacity, struct kuw_result *result)
 {
 	const struct walk w = { NULL, regs, pieces, frames, capacity, result, true };
 
-	return walk_user(&w);
+	walk_user(&w);
 }
 
 /*
@@ -296,7 +293,7 @@ void kunwind_walk(const struct pt_regs *regs, u64 *frames, u32 capacity,
 	kuw_port_uninitialized struct kuw_result r;
 	u64 space;
 
-	space = kw_walk(regs, NULL, frames, capacity, &r);
+	space = kw_walk(regs, frames, capacity, &r);
 	kw_count_stop(r.stop);
 	kw_result_tell(&r, space, result);
 }
