@@ -16,18 +16,6 @@
 #define CREATE_TRACE_POINTS
 #include <kunwind/trace.h>
 
-/* Whether a hook has announced a kunwind_unmap of a part of @m since @old was taken. */
-static bool is_forgotten(struct kw_space *space, const struct kw_basis *old,
-			 const struct kuw_mapping *m)
-{
-	bool changed;
-
-	raw_spin_lock(&space->lock);
-	changed = kw_space_changed(space, old->version, m->start, m->end);
-	raw_spin_unlock(&space->lock);
-	return changed;
-}
-
 /* Whether a reader who knows mapping @i of @old knows all of mapping @j of @snap. */
 static bool is_known(const struct kw_snapshot *old, u32 i,
 		     const struct kw_snapshot *snap, u32 j)
@@ -43,15 +31,18 @@ static bool is_known(const struct kw_snapshot *old, u32 i,
 
 /*
  * Announce mapping @j of @now, unless it was replaced since: with the space's lock held, a hook's
- * kunwind_unmap cannot come before.
+ * kunwind_unmap cannot come before. If the reader @knew it in @old, only if a hook has announced a
+ * kunwind_unmap of a part of it since.
  */
-static void announce(struct kw_space *space, const struct kw_basis *now, u32 j)
+static void announce(struct kw_space *space, const struct kw_basis *old, bool knew,
+		     const struct kw_basis *now, u32 j)
 {
 	struct kunwind_mapping m;
 
 	kw_space_describe(space, now->snap, j, &m);
 	raw_spin_lock(&space->lock);
-	if (!kw_space_changed(space, now->version, m.start, m.end))
+	if ((!knew || kw_space_changed(space, old->version, m.start, m.end)) &&
+	    !kw_space_changed(space, now->version, m.start, m.end))
 		trace_kunwind_map(&m);
 	raw_spin_unlock(&space->lock);
 }
@@ -72,10 +63,7 @@ void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 		while (i < count && old->map.mappings[i].end <=
 				    snap->map.mappings[j].start)
 			i++;
-		if (i < count && is_known(old, i, snap, j) &&
-		    !is_forgotten(space, known, &snap->map.mappings[j]))
-			continue;
-		announce(space, now, j);
+		announce(space, known, i < count && is_known(old, i, snap, j), now, j);
 		cond_resched();
 	}
 }
