@@ -86,24 +86,6 @@ bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 
 	return false;
 }
 
-/* As kw_space_replaced(), once. Return: -1 if hooks overwrote what it read, too. */
-static int copy_log(const struct kw_space *space, struct kw_range ranges[KW_LOG])
-{
-	/* As in kw_space_state(). */
-	s64 known = smp_load_acquire(&space->known);
-	/* Pairs with number(). */
-	s64 events = smp_load_acquire(&space->events), event;
-	int count = 0;
-
-	if (events - known >= KW_LOG)
-		return -1;
-	for (event = known + 1; event <= events; event++)
-		ranges[count++] = space->log[event % KW_LOG];
-	/* If a hook has started to overwrite the places that were read, trust none. */
-	smp_rmb();
-	return READ_ONCE(space->events) - known < KW_LOG ? count : -1;
-}
-
 /*
  * Copy where something was mapped that the snapshot does not know of. A walk by that
  * snapshot is wrong from there on. Call it before reading the snapshot.
@@ -116,12 +98,23 @@ static int copy_log(const struct kw_space *space, struct kw_range ranges[KW_LOG]
  */
 int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG])
 {
-	int tries = KW_LOG_TRIES, count;
+	s64 known, events, event;
+	int tries, count;
 
-	do {
-		count = copy_log(space, ranges);
-	} while (count < 0 && --tries);
-	return count;
+	for (tries = 0; tries < KW_LOG_TRIES; tries++) {
+		/* As in kw_space_state(). */
+		known = smp_load_acquire(&space->known);
+		/* Pairs with number(). */
+		events = smp_load_acquire(&space->events);
+		count = 0;
+		for (event = known + 1; event <= events && count < KW_LOG; event++)
+			ranges[count++] = space->log[event % KW_LOG];
+		/* If a hook has started to overwrite the places that were read, trust none. */
+		smp_rmb();
+		if (READ_ONCE(space->events) - known < KW_LOG)
+			return count;
+	}
+	return -1;
 }
 
 /* Number an event. The caller has @space->lock. */
@@ -129,12 +122,12 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 {
 	s64 event = space->events + 1;
 
-	/* Pairs with copy_log(): the previous event shows before this log entry. */
+	/* Pairs with kw_space_replaced(): the previous event shows before this log entry. */
 	smp_wmb();
 	space->log[event % KW_LOG] = (struct kw_range) { start, end };
 	if (wrong)
 		WRITE_ONCE(space->wrong, event);
-	/* Pairs with copy_log(): the log entry shows before its event. */
+	/* Pairs with kw_space_replaced(): the log entry shows before its event. */
 	smp_store_release(&space->events, event);
 	/* If the task that should catch up cannot, a walk makes another task do it. */
 	if (!space->retry_at)
