@@ -193,15 +193,12 @@ int kw_hooks_register(void)
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		ret = kw_ftrace_begin(&hooks[i].ops, hooks[i].function, hooks[i].func,
 				      FTRACE_OPS_FL_RECURSION);
-		if (ret && (!hooks[i].optional || ret == -ENOMEM))
-			goto unregister;
+		if (ret && (!hooks[i].optional || ret == -ENOMEM)) {
+			kw_hooks_unregister();
+			return ret == -ENOMEM ? ret : -EOPNOTSUPP;
+		}
 	}
 	return 0;
-
-unregister:
-	while (i--)
-		kw_ftrace_end(&hooks[i].ops);
-	return ret == -ENOMEM ? ret : -EOPNOTSUPP;
 }
 
 /* On return, no hook is running. */

@@ -128,18 +128,12 @@ static int hook(struct kunwind_redirect *r)
 static int hook_all(struct kunwind_redirect *r, unsigned int count)
 {
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && !ret; i++)
 		ret = hook(&r[i]);
-		if (ret)
-			goto unhook;
-	}
-	return 0;
-
-unhook:
-	while (i--)
-		kw_ftrace_end(&r[i].ops);
+	if (ret)
+		kunwind_redirect_end(r, i);
 	return ret;
 }
 
