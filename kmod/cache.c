@@ -150,7 +150,8 @@ free:
 static bool is_of_others(const struct kw_table *t, const struct kw_payer *payer)
 {
 	return (t->memcg && t->memcg != payer->memcg) ||
-	       (t->owner && t->owner != payer->owner && kw_owner_is_one_user(t->owner));
+	       (t->owner && t->owner != payer->owner && t->owner != &kw_everyone &&
+		!uid_eq(t->owner->uid, GLOBAL_ROOT_UID));
 }
 
 /*

@@ -157,16 +157,13 @@ static int cover_own(struct kunwind_consumer *c)
 /* Cover the process @pid of the user @uid, which has @c->mm, and maybe is another one. */
 static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
 {
-	struct kw_space *space;
-
 	/* Not after its last user has gone: who would remove the space then? */
 	if (!mmget_not_zero(c->mm))
 		return -ESRCH;
-	space = kw_space_hold(c->mm, pid, uid);
+	c->space = kw_space_hold(c->mm, pid, uid);
 	mmput_async(c->mm);
-	if (IS_ERR(space))
-		return PTR_ERR(space);
-	c->space = space;
+	if (!c->space)
+		return -ENOMEM;
 	if (c->mm == current->mm)
 		return cover_own(c);
 	return kw_attach_one(c->mm, pid, uid);

@@ -70,15 +70,6 @@ static const struct kw_origin *find_in(const struct kw_basis *basis,
 	return origin;
 }
 
-static const struct kw_origin *find_known(const struct kw_listing *l,
-					  const struct vm_area_struct *vma)
-{
-	const struct kw_origin *origin;
-
-	origin = find_in(&l->bases->published, l->space, vma);
-	return origin ?: find_in(&l->bases->own, l->space, vma);
-}
-
 /*
  * Whether the taker leaves a file to others, as reading it may block for ever:
  *
@@ -105,7 +96,8 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 	*f = (struct kw_found) { .start = vma->vm_start, .end = vma->vm_end };
 	if (vma->vm_file) {
 		f->off = (u64)vma->vm_pgoff << PAGE_SHIFT;
-		f->known = find_known(l, vma);
+		f->known = find_in(&l->bases->published, l->space, vma) ?:
+			   find_in(&l->bases->own, l->space, vma);
 		f->skipped = !f->known && is_left(l->taker, vma);
 		if (!f->known && !f->skipped)
 			f->file = get_file(vma->vm_file);
@@ -128,7 +120,6 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 
 	mmap_assert_locked(mm);
 	vma_iter_init(&vmi, mm, 0);
-	l->overflow = false;
 	/* No event can come while mmap_lock is held. */
 	l->version = READ_ONCE(l->space->events);
 	for_each_vma(vmi, vma) {
@@ -136,10 +127,8 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 		cond_resched();
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		if (l->count == l->capacity) {
-			l->overflow = true;
+		if (l->count == l->capacity)
 			return;
-		}
 		if (describe(l, vma, &l->found[l->count]))
 			l->count++;
 	}
@@ -195,7 +184,7 @@ int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 			return ret;
 		list_vmas(l, mm);
 		mmap_read_unlock(mm);
-		if (!l->overflow || l->capacity == KUW_MAX_MAPPINGS)
+		if (l->count < l->capacity || l->capacity == KUW_MAX_MAPPINGS)
 			return 0;
 		kw_listing_clear(l);
 	}

@@ -40,9 +40,8 @@ struct kw_listing {
 	s64 version;
 	struct kw_found *found;
 	u32 count;
+	/* If @count equals it, the mm may have more executable VMAs. */
 	u32 capacity;
-	/* The mm has more executable VMAs than @capacity. */
-	bool overflow;
 };
 
 int kw_listing_make(struct kw_listing *l, struct mm_struct *mm);

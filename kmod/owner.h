@@ -72,12 +72,6 @@ static inline size_t kw_owner_limit(const struct kw_owner *owner, size_t budget,
 	return (budget - min(budget, others)) / 2;
 }
 
-/* Whether @owner is neither root nor everyone. */
-static inline bool kw_owner_is_one_user(const struct kw_owner *owner)
-{
-	return owner != &kw_everyone && !uid_eq(owner->uid, GLOBAL_ROOT_UID);
-}
-
 /*
  * The user and the memory cgroup that pay for what is made on behalf of an mm. From
  * kw_payer_begin() to kw_payer_end(), the task's allocations are charged to the cgroup.

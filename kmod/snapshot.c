@@ -23,8 +23,10 @@ static struct workqueue_struct *wq;
 /* Every snapshot has a number of its own: 64 bits do not wrap. */
 static atomic64_t last_number = ATOMIC64_INIT(0);
 
-static void snapshot_free(struct kw_snapshot *snap)
+static void free_snapshot(struct work_struct *work)
 {
+	struct kw_snapshot *snap = container_of(to_rcu_work(work), struct kw_snapshot, rwork);
+
 	while (snap->map.count) {
 		const struct kw_origin *o = &snap->origins[--snap->map.count];
 
@@ -34,11 +36,6 @@ static void snapshot_free(struct kw_snapshot *snap)
 	}
 	kw_gauge_sub(maps, 1);
 	kvfree(snap);
-}
-
-static void free_work(struct work_struct *work)
-{
-	snapshot_free(container_of(to_rcu_work(work), struct kw_snapshot, rwork));
 }
 
 /*
@@ -81,7 +78,7 @@ void kw_snapshot_put(struct kw_snapshot *snap)
 {
 	if (!snap || !refcount_dec_and_test(&snap->refs))
 		return;
-	INIT_RCU_WORK(&snap->rwork, free_work);
+	INIT_RCU_WORK(&snap->rwork, free_snapshot);
 	queue_rcu_work(wq, &snap->rwork);
 }
 

@@ -190,16 +190,14 @@ struct kw_space *kw_space_obtain(struct mm_struct *mm, pid_t pid, kuid_t uid, bo
 }
 
 /*
- * The same for a consumer of @mm alone, until kw_space_unhold(). Return: a reference;
- * ERR_PTR(-ENOMEM).
+ * The same for a consumer of @mm alone, until kw_space_unhold(). Return: a reference; NULL if there
+ * is no memory.
  */
 struct kw_space *kw_space_hold(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
 	struct kw_space *space = kw_space_alloc();
 
-	if (!space)
-		return ERR_PTR(-ENOMEM);
-	return find_or_add(mm, pid, uid, space, true);
+	return space ? find_or_add(mm, pid, uid, space, true) : NULL;
 }
 
 void kw_space_unhold(struct kw_space *space)

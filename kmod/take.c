@@ -149,7 +149,7 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
 		}
 		cond_resched();
 	}
-	snap->map.incomplete = l->overflow || snap->lacking;
+	snap->map.incomplete = l->count == l->capacity || snap->lacking;
 	return snap;
 }
 
