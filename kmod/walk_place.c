@@ -35,20 +35,20 @@ static struct kw_place *place_here(void)
 /* Context: a walk. Return: the task whose stack it walks. */
 const struct task_struct *kw_walked_task(void)
 {
-	return place_here()->other ?: current;
+	return place_here()->task;
 }
 
 /*
- * Start a walk. Context: any, with preemption off until kw_walks_leave().
+ * Start a walk of @task's stack. Context: any, with preemption off until kw_walks_leave().
  * Return: the place for the walk; NULL if another walk is using it.
  */
-struct kw_place *kw_walks_enter(void)
+struct kw_place *kw_walks_enter(const struct task_struct *task)
 {
 	struct kw_place *place = place_here();
 
-	if (unlikely(place->taken))
+	if (unlikely(place->task))
 		return NULL;
-	place->taken = true;
+	place->task = task;
 	/* A walk that interrupts this one, at this level, must find it taken. */
 	barrier();
 	return place;

@@ -19,20 +19,19 @@ struct task_struct;
  */
 struct kw_place {
 	struct kuw_rule_cache cache;
-	/* The task whose stack is walked, if it is not current. */
-	const struct task_struct *other;
-	bool taken;
+	/* The task whose stack is walked; NULL while no walk uses the place. */
+	const struct task_struct *task;
 };
 
 int kw_walks_init(void);
 int kw_walks_open(void);
 void kw_walks_close(void);
-struct kw_place *kw_walks_enter(void);
+struct kw_place *kw_walks_enter(const struct task_struct *task);
 
 static inline void kw_walks_leave(struct kw_place *place)
 {
 	barrier();
-	place->taken = false;
+	place->task = NULL;
 }
 
 u64 kw_walk(const struct pt_regs *regs, u64 *frames, u32 capacity, struct kuw_result *result);

@@ -149,14 +149,13 @@ static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cach
  */
 static void walk_alone(struct kw_space *space, const struct walk *w)
 {
-	struct kw_place *place = kw_walks_enter();
+	struct kw_place *place = kw_walks_enter(w->other ?: current);
 
 	if (unlikely(!place)) {
 		stop_early(w, KUNWIND_STOP_CONTEXT);
 		return;
 	}
 	pagefault_disable();
-	place->other = w->other;
 	if (static_call(may_read_user)())
 		walk_space(space, &place->cache, w);
 	else
