@@ -8,6 +8,7 @@
 #include <linux/cred.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -20,7 +21,10 @@
 #include "owner.h"
 #include "times.h"
 
-unsigned long kw_attach_work __read_mostly;
+static unsigned int attach_work_ms = KW_ATTACH_WORK_MS;
+module_param(attach_work_ms, uint, 0444);
+MODULE_PARM_DESC(attach_work_ms,
+		 "Time that an attaching tracer may spend compiling tables (ms; default: 10000)");
 
 /* Return: the mm of @process, by mmgrab(). The main thread may have exited. */
 static struct mm_struct *grab_mm(struct task_struct *process)
@@ -157,7 +161,7 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
  */
 int kw_attach(kuid_t uid)
 {
-	unsigned long end = jiffies + kw_attach_work, patience;
+	unsigned long end = jiffies + msecs_to_jiffies(attach_work_ms), patience;
 	struct subject *subjects;
 	unsigned int count;
 	int ret;
@@ -185,7 +189,7 @@ int kw_attach(kuid_t uid)
  */
 int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
-	int ret = kw_space_cover(mm, pid, uid, jiffies + kw_attach_work);
+	int ret = kw_space_cover(mm, pid, uid, jiffies + msecs_to_jiffies(attach_work_ms));
 
 	return ret == -EBUSY ? 0 : ret;
 }

@@ -8,9 +8,6 @@
 
 struct mm_struct;
 
-/* How long an attaching tracer may compile tables, in jiffies; see times.h. */
-extern unsigned long kw_attach_work;
-
 int kw_attach(kuid_t uid);
 int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid);
 

@@ -6,6 +6,7 @@
  */
 #include <linux/export.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
@@ -19,10 +20,14 @@
 #include "hooks.h"
 #include "spares.h"
 #include "stats.h"
+#include "times.h"
 #include "walk_place.h"
 #include "work.h"
 
-unsigned long kw_hooks_stay __read_mostly;
+static unsigned int hooks_stay_s = KW_HOOKS_STAY_S;
+module_param(hooks_stay_s, uint, 0444);
+MODULE_PARM_DESC(hooks_stay_s,
+		 "How long the kernel stays hooked after the last consumer has gone (s; default: 300)");
 
 static DEFINE_MUTEX(consumers_lock);
 /* Under consumers_lock: */
@@ -133,7 +138,7 @@ static void delist(struct kunwind_consumer *c)
 	last = !kw_gauge(consumers);
 	/* The hooks go later, if there is no consumer then either. */
 	if (last)
-		mod_delayed_work(system_long_wq, &hooks_go, kw_hooks_stay);
+		mod_delayed_work(system_long_wq, &hooks_go, (unsigned long)hooks_stay_s * HZ);
 	mutex_unlock(&consumers_lock);
 	while (last && kw_idle_evict())
 		;

@@ -29,9 +29,6 @@ struct kunwind_consumer {
 	struct rcu_head rcu;
 };
 
-/* How long hooks stay after the last consumer, in jiffies; see times.h. */
-extern unsigned long kw_hooks_stay;
-
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_t uid);
 bool kw_is_wanted(kuid_t uid);
 bool kw_is_any_wanted(void);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* kunwind.ko: loading and unloading. */
-#include <linux/jiffies.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <kunwind/version.h>
-#include "attach.h"
 #include "budget.h"
 #include "build.h"
 #include "consumer.h"
@@ -17,7 +15,6 @@
 #include "space.h"
 #include "stats.h"
 #include "thread.h"
-#include "times.h"
 #include "walk_place.h"
 #include "work.h"
 
@@ -30,16 +27,6 @@ static unsigned int build_budget_mb;
 module_param(build_budget_mb, uint, 0444);
 MODULE_PARM_DESC(build_budget_mb,
 		 "Most memory that compiling tables may use at a time (MiB; default: 1/16 of RAM, at least 256)");
-
-static unsigned int attach_work_ms = KW_ATTACH_WORK_MS;
-module_param(attach_work_ms, uint, 0444);
-MODULE_PARM_DESC(attach_work_ms,
-		 "Time that an attaching tracer may spend compiling tables (ms; default: 10000)");
-
-static unsigned int hooks_stay_s = KW_HOOKS_STAY_S;
-module_param(hooks_stay_s, uint, 0444);
-MODULE_PARM_DESC(hooks_stay_s,
-		 "How long the kernel stays hooked after the last consumer has gone (s; default: 300)");
 
 static unsigned long budget(unsigned int mb, unsigned int part, unsigned int least)
 {
@@ -54,8 +41,6 @@ static int __init kunwind_init(void)
 
 	kw_table_budget = budget(table_budget_mb, 64, 64);
 	kw_build_budget = budget(build_budget_mb, 16, 256);
-	kw_attach_work = msecs_to_jiffies(attach_work_ms);
-	kw_hooks_stay = msecs_to_jiffies(min(hooks_stay_s, UINT_MAX / 1000) * 1000);
 	kw_hooks_init();
 	kw_spaces_init();
 	ret = kw_walks_init();
