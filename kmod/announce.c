@@ -9,7 +9,6 @@
  */
 #include <linux/minmax.h>
 #include <linux/sched.h>
-#include "announce.h"
 #include "coverage.h"
 #include "snapshot.h"
 

@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/uidgid.h>
-#include "attach.h"
+#include "consumer.h"
 #include "coverage.h"
 #include "owner.h"
 #include "times.h"

@@ -6,7 +6,6 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include "elf.h"
-#include "identity.h"
 
 struct file;
 struct kw_owner;
@@ -14,6 +13,29 @@ struct kw_payer;
 struct kuw_table;
 struct mem_cgroup;
 struct vdso_image;
+
+/*
+ * The identity of a file: what must be equal for two mappings to share a table. Compared as
+ * bytes, so it has no padding, and every byte is set.
+ *
+ * A build ID is not part of it. Reading one costs more than looking a table up, and a
+ * hostile file can carry any build ID.
+ */
+struct kw_identity {
+	/* The superblock's address, without a reference. For the vDSO 0, and @ino is its image. */
+	u64 sb;
+	u64 medium;
+	u64 subvolume;
+	u64 ino;
+	u64 size;
+	u64 version;
+	s64 ctime_sec;
+	s64 mtime_sec;
+	u32 ctime_nsec;
+	u32 mtime_nsec;
+	u32 dev;
+	u32 generation;
+};
 
 /*
  * One file's table.
@@ -53,5 +75,10 @@ struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 			      unsigned long deadline);
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image);
 void kw_table_put(struct kw_table *table);
+
+/* identity.c */
+bool kw_identity_of(struct file *file, struct kw_identity *id);
+bool kw_identity_may_hang(struct file *file);
+bool kw_identity_may_block(struct file *file);
 
 #endif /* KW_CACHE_H */

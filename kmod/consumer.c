@@ -13,12 +13,10 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "attach.h"
 #include "budget.h"
 #include "consumer.h"
 #include "coverage.h"
 #include "hooks.h"
-#include "spares.h"
 #include "stats.h"
 #include "times.h"
 #include "walk_place.h"

@@ -34,4 +34,8 @@ bool kw_is_wanted(kuid_t uid);
 bool kw_is_any_wanted(void);
 void kw_consumers_exit(void);
 
+/* attach.c */
+int kw_attach(kuid_t uid);
+int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid);
+
 #endif /* KW_CONSUMER_H */

@@ -73,6 +73,13 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		      const struct kw_range *mapped);
 int kw_space_refresh(struct kw_space *space, struct mm_struct *mm);
 int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline);
+
+/* announce.c */
+void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
+		      const struct kw_basis *now);
+void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,
+			const struct kw_snapshot *snap);
+
 void kw_space_describe(const struct kw_space *space,
 		       const struct kw_snapshot *snap, u32 i,
 		       struct kunwind_mapping *m);

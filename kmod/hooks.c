@@ -18,7 +18,6 @@
 #include "coverage.h"
 #include "hooks.h"
 #include "redirect.h"
-#include "spares.h"
 #include "work.h"
 
 /*

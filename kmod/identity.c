@@ -15,8 +15,8 @@
 #include <linux/iversion.h>
 #include <linux/magic.h>
 #include <linux/user_namespace.h>
+#include "cache.h"
 #include "compat/fs.h"
-#include "identity.h"
 
 /*
  * An unprivileged user who provides a file system can give a file any identity. After

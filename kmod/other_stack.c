@@ -9,7 +9,6 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <uapi/linux/kunwind.h>
-#include "attach.h"
 #include "consumer.h"
 #include "coverage.h"
 #include "device.h"

@@ -12,7 +12,6 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
-#include "announce.h"
 #include "coverage.h"
 #include "snapshot.h"
 #include "stats.h"

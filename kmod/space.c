@@ -18,7 +18,6 @@
 #include "owner.h"
 #include "snapshot.h"
 #include "space.h"
-#include "spares.h"
 #include "stats.h"
 
 /* Processes of a busy machine: thousands. */

@@ -129,4 +129,10 @@ void kw_spaces_settle(void);
 void kw_spaces_prune(void);
 void kw_spaces_init(void);
 
+/* spares.c: spaces that are made ahead of time */
+struct kw_space *kw_spare_take(void);
+bool kw_spares_are_low(void);
+void kw_spares_fill(void);
+void kw_spares_free(void);
+
 #endif /* KW_SPACE_H */

@@ -9,7 +9,6 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include "space.h"
-#include "spares.h"
 #include "stats.h"
 
 /* Forks and execve() calls at the same time; seen: two for each CPU. */

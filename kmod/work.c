@@ -34,7 +34,6 @@
 #include "compat/task_work.h"
 #include "consumer.h"
 #include "coverage.h"
-#include "spares.h"
 #include "stats.h"
 #include "times.h"
 #include "work.h"
