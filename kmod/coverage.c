@@ -38,18 +38,6 @@ void kw_space_leave(struct kw_space *space)
 		WRITE_ONCE(space->retry_at, jiffies ?: 1);
 }
 
-/* Describe mapping @i for a trace. @m is valid as long as the caller has the snapshot. */
-void kw_space_describe(const struct kw_space *space,
-		       const struct kw_snapshot *snap, u32 i,
-		       struct kunwind_mapping *m)
-{
-	m->space = space->number;
-	m->pid = space->pid;
-	m->start = snap->map.mappings[i].start;
-	m->end = snap->map.mappings[i].end;
-	kw_origin_describe(&snap->origins[i], m);
-}
-
 /*
  * Whether anonymous memory that becomes executable matters: only if it replaces
  * a mapping of the snapshot, or of one that is being taken.

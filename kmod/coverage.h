@@ -7,7 +7,6 @@
 #include <linux/rcupdate.h>
 #include "space.h"
 
-struct kunwind_mapping;
 struct kw_snapshot;
 struct mm_struct;
 struct vm_area_struct;
@@ -79,9 +78,5 @@ void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 		      const struct kw_basis *now);
 void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,
 			const struct kw_snapshot *snap);
-
-void kw_space_describe(const struct kw_space *space,
-		       const struct kw_snapshot *snap, u32 i,
-		       struct kunwind_mapping *m);
 
 #endif /* KW_COVERAGE_H */

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The lifetime of snapshots, and look-ups in them; take.c makes snapshots from VMAs. */
+/*
+ * The lifetime of snapshots, look-ups in them, and what a trace says of their mappings; take.c
+ * makes snapshots from VMAs.
+ */
+#include <linux/dcache.h>
+#include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <kunwind/kunwind.h>
 #include "cache.h"
+#include "compat/fs.h"
 #include "owner.h"
 #include "snapshot.h"
 #include "stats.h"
@@ -120,6 +127,85 @@ bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 		if (compared++ == MAX_COMPARED || !agrees(snap, i, vma))
 			return false;
 	return true;
+}
+
+/* Return: a reference; NULL if there is no memory. */
+struct kw_name *kw_name_make(const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	struct kw_name *name;
+
+	name = kw_alloc(struct_size(name, text, bytes), KW_GFP);
+	if (!name)
+		return NULL;
+	refcount_set(&name->refs, 1);
+	name->bytes = bytes;
+	memcpy(name->text, text, bytes);
+	return name;
+}
+
+/*
+ * The path as the current task sees it in /proc/PID/maps: below its own root, and on an
+ * overlay by the overlay's name.
+ * Return: a reference; NULL if there is no memory or the path is too long.
+ */
+struct kw_name *kw_name_of_file(const struct file *file)
+{
+	struct kw_name *name = NULL;
+	char *page, *path;
+
+	page = kw_alloc(PATH_MAX, KW_GFP);
+	if (!page)
+		return NULL;
+	path = d_path(file_user_path(file), page, PATH_MAX);
+	if (!IS_ERR(path))
+		name = kw_name_make(path);
+	kvfree(page);
+	return name;
+}
+
+void kw_name_put(struct kw_name *name)
+{
+	if (name && refcount_dec_and_test(&name->refs))
+		kvfree(name);
+}
+
+static const char *text(const struct kw_origin *origin)
+{
+	return origin->name ? origin->name->text : "";
+}
+
+/* Whether a trace describes both in the same way, except for the offset. */
+bool kw_origin_equal(const struct kw_origin *a, const struct kw_origin *b)
+{
+	const struct kw_table *s = a->table, *t = b->table;
+
+	if (a->dev != b->dev || a->inode != b->inode)
+		return false;
+	if (s != t && (!s || !t || s->build_id_len != t->build_id_len ||
+		       memcmp(s->build_id, t->build_id, s->build_id_len)))
+		return false;
+	return a->name == b->name || !strcmp(text(a), text(b));
+}
+
+/* Describe mapping @i for a trace. @m is valid as long as the caller has the snapshot. */
+void kw_space_describe(const struct kw_space *space, const struct kw_snapshot *snap, u32 i,
+		       struct kunwind_mapping *m)
+{
+	const struct kw_origin *origin = &snap->origins[i];
+
+	*m = (struct kunwind_mapping){
+		.space = space->number,
+		.pid = space->pid,
+		.start = snap->map.mappings[i].start,
+		.end = snap->map.mappings[i].end,
+		.offset = origin->off,
+		.inode = origin->inode,
+		.dev = origin->dev,
+		.path = text(origin),
+		.build_id = origin->table ? origin->table->build_id : NULL,
+		.build_id_len = origin->table ? origin->table->build_id_len : 0,
+	};
 }
 
 int __init kw_snapshots_init(void)

@@ -6,12 +6,39 @@
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include "map.h"
-#include "origin.h"
 #include "space.h"
 
+struct file;
+struct kunwind_mapping;
 struct kw_bases;
+struct kw_table;
 struct mm_struct;
 struct vm_area_struct;
+
+/*
+ * A path, or a name in brackets such as "[vdso]". Made in process context by the task
+ * that takes the snapshot. Immutable. Later snapshots that have the mapping share it;
+ * each holds a reference. Freed by the last kw_name_put().
+ */
+struct kw_name {
+	refcount_t refs;
+	u32 bytes;
+	char text[];
+};
+
+/*
+ * Where the code of a mapping comes from, for readers of traces. Part of a snapshot, which holds
+ * the references and is immutable.
+ */
+struct kw_origin {
+	/* NULL if the mapping has no file and is not the vDSO, or if no table could be made. */
+	struct kw_table *table;
+	/* NULL if there was no memory for it, it is too long, or the space has too many. */
+	struct kw_name *name;
+	u64 off;
+	u64 inode;
+	dev_t dev;
+};
 
 /*
  * Made by kw_snapshot_take(), in process context; immutable from then on. Walks with
@@ -59,6 +86,12 @@ u32 kw_snapshot_behind(const struct kw_snapshot *snap, u64 addr);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);
 bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 			const struct vm_area_struct *vma);
+void kw_space_describe(const struct kw_space *space, const struct kw_snapshot *snap, u32 i,
+		       struct kunwind_mapping *m);
+struct kw_name *kw_name_make(const char *text);
+struct kw_name *kw_name_of_file(const struct file *file);
+void kw_name_put(struct kw_name *name);
+bool kw_origin_equal(const struct kw_origin *a, const struct kw_origin *b);
 int kw_snapshots_init(void);
 void kw_snapshots_exit(void);
 
