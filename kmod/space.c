@@ -61,7 +61,6 @@ struct kw_space *kw_space_find(const struct mm_struct *mm)
 struct kw_space *kw_space_alloc(void)
 {
 	struct kw_space *space;
-	int i;
 
 	space = kw_alloc(sizeof(*space), (KW_GFP | __GFP_ZERO) & ~__GFP_ACCOUNT);
 	if (!space)
@@ -69,8 +68,6 @@ struct kw_space *kw_space_alloc(void)
 	raw_spin_lock_init(&space->lock);
 	mutex_init(&space->publishing);
 	refcount_set(&space->refs, 1);
-	for (i = 0; i < KW_SLOTS; i++)
-		space->slots[i].space = space;
 	return space;
 }
 

@@ -105,6 +105,7 @@ static struct kw_slot *claim(struct kw_space *space, struct task_struct *task, u
 		/* A walk has no reference, and the space may have been dropped just now. */
 		if (!slot || !refcount_inc_not_zero(&space->refs))
 			return NULL;
+		slot->space = space;
 		slot->task = task;
 		slot->mapped = (struct kw_range) { start, end };
 		return slot;
