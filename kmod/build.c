@@ -297,7 +297,10 @@ int kw_build(const struct kw_source *src, struct kw_table *t)
 	int ret, i;
 
 	might_sleep();
-	/* JIT compilers map many files that are not ELF. Reject them before allocating. */
+	/*
+	 * JIT compilers map many files that are not ELF. Reject them before anything is allocated:
+	 * that could fail, and would be tried again.
+	 */
 	ret = read_bytes(src, magic, 0, sizeof(magic));
 	if (ret)
 		return ret;
