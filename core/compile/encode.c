@@ -20,7 +20,7 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 
 	t->pairs_off = take(&bytes, t->nr_pairs * (u64)sizeof(u32));
 	t->saves_off = take(&bytes, (u64)rank->nr_saves * sizeof(struct kuw_saves));
-	t->locs_off = take(&bytes, (u64)rank->nr_locs * sizeof(struct kuw_loc));
+	t->full_off = take(&bytes, (u64)t->nr_full * sizeof(struct kuw_rules));
 	t->segments_off = take(&bytes, (u64)t->nr_segments * sizeof(struct kuw_segment));
 	t->expr_off = take(&bytes, t->expr_len);
 	t->index_off = take(&bytes, en->place->nr_index * (u64)sizeof(u32));
@@ -28,6 +28,7 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	t->cells_off = bytes;
 	bytes += (t->nr_cells + 1ULL) * sizeof(struct kuw_cell);
 	bytes = max_t(u64, bytes, sizeof(*t) + KUW_LEAST_RULES * sizeof(struct kuw_rule));
+	bytes = max_t(u64, bytes, t->full_off + sizeof(struct kuw_rules));
 	return ALIGN(bytes, 8);
 }
 
@@ -39,6 +40,7 @@ static int write_head(const struct kuw_encode *en)
 		.span = en->place->end,
 		.nr_rows = en->place->nr_rows,
 		.nr_rules = en->scan->intern->nr_rules,
+		.nr_full = en->rank->nr_full,
 		.nr_pairs = en->rank->nr_pairs,
 		.nr_cells = en->place->nr_cells,
 		.nr_fdes = en->scan->nr_fdes,

@@ -12,12 +12,6 @@ static s32 saved_word(const struct kuw_rank *r, struct kuw_loc loc)
 	return loc.how == KUW_AT_CFA && loc.off % word == 0 ? loc.off / word : 0;
 }
 
-/* Return: whether struct kuw_ext must list the rule of a register. */
-static bool listed(const struct kuw_rank *r, struct kuw_loc loc, u32 reg)
-{
-	return reg == KUW_RA ? saved_word(r, loc) != -1 : loc.how != KUW_SAME;
-}
-
 /* Return: whether struct kuw_saves can express @regs. Fills in @saves. */
 static bool plain_regs(const struct kuw_rank *r, const struct kuw_regset *regs,
 		       struct kuw_saves *saves)
@@ -33,9 +27,9 @@ static bool plain_regs(const struct kuw_rank *r, const struct kuw_regset *regs,
 		saves->word[i] = word;
 	}
 	for (i = 0; i < KUW_NR_REGS; i++)
-		if (!(KUW_CALLEE_SAVED & 1u << i) && listed(r, regs->reg[i], i))
+		if (i != KUW_RA && !(KUW_CALLEE_SAVED & 1u << i) && regs->reg[i].how != KUW_SAME)
 			return false;
-	return true;
+	return saved_word(r, regs->reg[KUW_RA]) == -1;
 }
 
 /* Return: whether struct kuw_rule, with its struct kuw_saves, can express @rule. */
@@ -51,16 +45,6 @@ static bool plain_rule(const struct kuw_rank *r, const struct kuw_ruleset *rule,
 	       (cfa.reg == KUW_RSP || cfa.reg == KUW_RBP) &&
 	       cfa.off % word == 0 && words >= 0 && words <= KUW_RULE_MAX_CFA &&
 	       rbp >= KUW_RULE_MIN_RBP && rbp <= KUW_RULE_MAX_RBP && plain_regs(r, regs, &saves);
-}
-
-/* The size of a struct kuw_ext, in struct kuw_loc: one for its head, one for the CFA. */
-static u32 ext_locs(const struct kuw_rank *r, const struct kuw_regset *regs)
-{
-	u32 i, n = 2;
-
-	for (i = 0; i < KUW_NR_REGS; i++)
-		n += listed(r, regs->reg[i], i);
-	return n;
 }
 
 /* Return: the code of a rule, its last byte highest. */
@@ -115,33 +99,18 @@ static void make_rules(struct kuw_rank *r)
 			rule->bits = kuw_rule_plain(kind, rule->cfa.off / word, regs->saves - 1,
 						    saved_word(r, regs->reg[KUW_RBP])).bits;
 		} else {
-			kind = regs->reg[KUW_RA].how == KUW_UNDEF ? KUW_KIND_END : KUW_KIND_EXT;
-			rule->bits = r->nr_locs << 3 | kind;
-			r->nr_locs += ext_locs(r, regs);
+			kind = regs->reg[KUW_RA].how == KUW_UNDEF ? KUW_KIND_END : KUW_KIND_FULL;
+			rule->bits = r->nr_full++ << 3 | kind;
 		}
 	}
-}
-
-static void write_ext(const struct kuw_rank *r, const struct kuw_ruleset *rule,
-		      struct kuw_ext *ext)
-{
-	const struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
-	const struct kuw_loc *reg = sets[rule->regs].reg;
-	u32 i;
-
-	ext->signal = rule->signal;
-	ext->nr_locs = 0;
-	ext->locs[0] = rule->cfa;
-	for (i = 0; i < KUW_NR_REGS; i++)
-		if (listed(r, reg[i], i))
-			ext->locs[++ext->nr_locs] = reg[i];
 }
 
 void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 {
 	struct kuw_saves *saves = (void *)((u8 *)table + table->saves_off);
-	struct kuw_loc *locs = (void *)((u8 *)table + table->locs_off);
+	struct kuw_rules *full = (void *)((u8 *)table + table->full_off);
 	const struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
+	const struct kuw_ruleset *rule;
 	u32 i;
 
 	for (i = 0; i < r->scan->intern->nr_regs; i++)
@@ -149,9 +118,14 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 			plain_regs(r, &sets[i], &saves[sets[i].saves - 1]);
 	table->rules[0].bits = KUW_KIND_NONE;
 	for (i = 1; i < r->scan->intern->nr_rules; i++) {
-		table->rules[i].bits = ranked(r, i)->bits;
-		if (!kuw_rule_is_plain(table->rules[i]))
-			write_ext(r, ranked(r, i), (void *)&locs[kuw_rule_ext(table->rules[i])]);
+		rule = ranked(r, i);
+		table->rules[i].bits = rule->bits;
+		if (kuw_rule_is_plain(table->rules[i]))
+			continue;
+		full->kind = rule->signal ? KUW_RULES_SIGNAL : KUW_RULES_FRAME;
+		full->cfa = rule->cfa;
+		memcpy(full->reg, sets[rule->regs].reg, sizeof(full->reg));
+		full++;
 	}
 }
 

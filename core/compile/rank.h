@@ -33,7 +33,7 @@ struct kuw_rank {
 	const struct kuw_scan *scan;	/* in: FDEs by address, their rows, the rules */
 	struct kuw_sort *sort;		/* in: lends its counts */
 	u32 nr_saves;			/* out: how many struct kuw_saves the rules need */
-	u32 nr_locs;			/* out: how many struct kuw_loc the rules in full need */
+	u32 nr_full;			/* out: how many rules need a struct kuw_rules */
 	u32 nr_pairs;			/* out */
 	u32 pair[KUW_MAX_PAIRS];	/* out: as in struct kuw_table */
 	/* private: */

@@ -42,8 +42,8 @@ static bool may_begin_function(const struct kuw_state *w, const struct kuw_mappi
 /* Return: whether the rule is that of a signal frame. */
 static bool is_signal(const struct kuw_table *table, struct kuw_rule rule)
 {
-	return kuw_rule_kind(rule) == KUW_KIND_EXT &&
-	       kuw_table_ext(table, kuw_rule_ext(rule))->signal;
+	return kuw_rule_kind(rule) == KUW_KIND_FULL &&
+	       kuw_table_full(table, rule)->kind == KUW_RULES_SIGNAL;
 }
 
 u32 kuw_step(struct kuw_state *w)

@@ -62,16 +62,6 @@ static void expand_saves(const struct kuw_saves *saves, s32 word,
 	}
 }
 
-static void expand_ext(const struct kuw_ext *ext, struct kuw_rules *rules)
-{
-	u32 i;
-
-	rules->kind = ext->signal ? KUW_RULES_SIGNAL : KUW_RULES_FRAME;
-	rules->cfa = ext->locs[0];
-	for (i = 1; i <= ext->nr_locs; i++)
-		rules->reg[ext->locs[i].target] = ext->locs[i];
-}
-
 void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		      struct kuw_rules *rules)
 {
@@ -92,9 +82,9 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		rules->cfa.off = kuw_rule_cfa(rule, table->word);
 		expand_saves(saves + kuw_rule_saves(rule), table->word, rules);
 		break;
-	case KUW_KIND_EXT:
+	case KUW_KIND_FULL:
 	case KUW_KIND_END:
-		expand_ext(kuw_table_ext(table, kuw_rule_ext(rule)), rules);
+		*rules = *kuw_table_full(table, rule);
 		break;
 	}
 }

@@ -26,7 +26,7 @@
  * same before.
  *
  * A mispredicted look-up finds nothing but rules of the table. It may take any byte for a code of
- * one byte: a table has room for KUW_LEAST_RULES. It may compare the low byte of the cell behind a
+ * one byte: a table has room for KUW_LEAST_RULES, and for a struct kuw_rules. It may compare the low byte of the cell behind a
  * bucket: behind the last bucket there is a cell of zeros.
  */
 #ifndef KUW_TABLE_H
@@ -48,15 +48,15 @@ enum kuw_rule_kind {
 	KUW_KIND_RSP,		/* CFA = rsp + words */
 	KUW_KIND_RBP,		/* CFA = rbp + words */
 	KUW_KIND_NONE,		/* no FDE */
-	KUW_KIND_EXT,		/* anything else: see struct kuw_ext */
+	KUW_KIND_FULL,		/* anything else: a struct kuw_rules says it */
 	KUW_KIND_END = 7,	/* the same, with an undefined return address: no caller */
 };
 
 /*
  * A rule as the walk applies it. Its bits, from the lowest: 3 bits enum kuw_rule_kind; 16 bits
  * words from the register to the CFA; 8 bits index of its struct kuw_saves; 5 bits signed words
- * from the CFA to the saved rbp, 0 if rbp is unchanged. For KUW_KIND_EXT and KUW_KIND_END: 29 bits
- * index of its struct kuw_ext among the locs.
+ * from the CFA to the saved rbp, 0 if rbp is unchanged. For KUW_KIND_FULL and KUW_KIND_END: 29 bits
+ * index of its struct kuw_rules.
  *
  * For KUW_KIND_RSP and KUW_KIND_RBP, the return address is a word below the CFA. A rule has
  * four bytes, so that all frequent rules of a file fit into a few cache lines. With words of
@@ -104,11 +104,6 @@ static inline u32 kuw_rule_saves(struct kuw_rule rule)
 	return rule.bits >> 19 & 0xff;
 }
 
-static inline u32 kuw_rule_ext(struct kuw_rule rule)
-{
-	return rule.bits >> 3;
-}
-
 static inline struct kuw_rule kuw_rule_plain(u32 kind, u32 cfa, u32 saves, s32 rbp)
 {
 	return (struct kuw_rule){ kind | cfa << 3 | saves << 19 | (u32)rbp << 27 };
@@ -119,16 +114,6 @@ static inline struct kuw_rule kuw_rule_plain(u32 kind, u32 cfa, u32 saves, s32 r
 /* Where the callee-saved registers are: words from the CFA, 0 if unchanged. */
 struct kuw_saves {
 	s8 word[KUW_NR_SAVES];
-};
-
-/*
- * A rule in full. Registers that it does not list are unchanged, and an unlisted return address
- * is a word below the CFA.
- */
-struct kuw_ext {
-	u32 nr_locs;		/* registers that are listed */
-	u32 signal;		/* it is a signal frame */
-	struct kuw_loc locs[];	/* [0] is that of the CFA; those of the registers follow */
 };
 
 /*
@@ -147,6 +132,7 @@ struct kuw_table {
 	u32 bytes;		/* of the whole table */
 	u32 nr_rows;
 	u32 nr_rules;
+	u32 nr_full;		/* of these, how many are not plain; rule 0 does not count */
 	u32 nr_pairs;
 	u32 nr_cells;
 	u32 nr_fdes;		/* that it was compiled from */
@@ -156,7 +142,7 @@ struct kuw_table {
 	u32 cells_off;		/* struct kuw_cell[] */
 	u32 pairs_off;		/* u32[nr_pairs], see kuw_pair() */
 	u32 saves_off;		/* struct kuw_saves[] */
-	u32 locs_off;		/* struct kuw_loc[], which hold the struct kuw_ext */
+	u32 full_off;		/* struct kuw_rules[nr_full] */
 	u32 expr_off;		/* the pool of expressions */
 	u32 expr_len;		/* its bytes */
 	u32 nr_segments;	/* executable ones */
@@ -170,11 +156,14 @@ static inline const void *kuw_table_at(const struct kuw_table *table, u32 off)
 	return (const u8 *)table + off;
 }
 
-static inline const struct kuw_ext *kuw_table_ext(const struct kuw_table *table,
-						  u32 index)
+/* Return: all that a rule of KUW_KIND_FULL or KUW_KIND_END says. */
+static inline const struct kuw_rules *kuw_table_full(const struct kuw_table *table,
+						     struct kuw_rule rule)
 {
-	return kuw_table_at(table, table->locs_off +
-			    index * (u32)sizeof(struct kuw_loc));
+	const struct kuw_rules *full = kuw_table_at(table, table->full_off);
+
+	/* That the rule is of these kinds may have been mispredicted. */
+	return &full[kuw_port_index(rule.bits >> 3, table->nr_full)];
 }
 
 /* An entry, or a part of one. */

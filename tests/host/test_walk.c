@@ -356,8 +356,8 @@ static void test_room(void **state)
 		      P_RA(P_LARGER), P_RA(P_FAR), P_RA(P_RBP), P_RA(P_ABOVE),
 		      P_RA(P_RBP), P_RA(P_START));
 	assert_int_equal(kind_in(s->table.table, P_LARGE), KUW_KIND_RSP);
-	assert_int_equal(kind_in(s->table.table, P_LARGER), KUW_KIND_EXT);
-	assert_int_equal(kind_in(s->table.table, P_FAR), KUW_KIND_EXT);
+	assert_int_equal(kind_in(s->table.table, P_LARGER), KUW_KIND_FULL);
+	assert_int_equal(kind_in(s->table.table, P_FAR), KUW_KIND_FULL);
 	assert_int_equal(kind_in(s->table.table, P_ABOVE), KUW_KIND_RSP);
 	assert_int_equal(kind_in(s->table.table, P_START), KUW_KIND_END);
 }
