@@ -15,7 +15,7 @@
  * Padding between two FDEs has the rule of the row before it: fewer than KUW_LEAST_CODE
  * bytes before aligned code, unless that rule ends stacks. All other gaps have no rule.
  *
- * A damaged record is left out. After a damaged length, all records are lost. The table counts
+ * A damaged record is left out. After a damaged length, all later ones are lost. The table counts
  * damaged records. The binary search table of .eh_frame_hdr names the FDEs, too, but none of
  * 10,000 files needs it to find them all.
  */

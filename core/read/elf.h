@@ -24,7 +24,7 @@ struct kuw_range {
 	u32 len;
 };
 
-/* One executable PT_LOAD. */
+/* A PT_LOAD. */
 struct kuw_segment {
 	u64 off;
 	u64 vaddr;

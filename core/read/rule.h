@@ -43,7 +43,8 @@ enum kuw_rules_kind {
 /* Everything that a row says. */
 struct kuw_rules {
 	u32 kind;			/* enum kuw_rules_kind */
-	struct kuw_loc cfa;		/* KUW_REG, KUW_MEM or KUW_EXPR */
+	/* KUW_REG, KUW_MEM or KUW_EXPR; without a caller it may be KUW_UNDEF. */
+	struct kuw_loc cfa;
 	struct kuw_loc reg[KUW_NR_REGS]; /* by DWARF number; [KUW_RA] is the return address */
 };
 
