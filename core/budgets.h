@@ -120,10 +120,12 @@
 #define KUW_MAX_MAPPINGS	65536
 /* How much the compiler does before its caller may reschedule or stop it: bytes of records, items
  * to sort, rows to put in order, buckets to index, bytes of the table to copy. An FDE or a function
- * counts as so many more. It finishes the FDE that it has started, and in ranking pauses only to
- * sort. For a usual file, that takes well below a millisecond; ranking 64,000 rules takes 4 ms.
+ * counts as so many more, and so does a rule, or a set of registers' rules, that is searched in the
+ * hash. In ranking the compiler pauses only to sort. For a usual file, that takes well below a
+ * millisecond; ranking 64,000 rules takes 4 ms.
  */
 #define KUW_BATCH		(1u << 16)
 #define KUW_FDE_WORK		256
+#define KUW_SEARCH_WORK		256
 
 #endif /* KUW_BUDGETS_H */

@@ -33,7 +33,8 @@ int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 /*
  * Run an FDE's program, from @initial, the state after its CIE's. @start and @end are offsets from
  * the table's base; no row starts at @end or later. Return: 0; -EINVAL if the program is damaged;
- * -EOPNOTSUPP if a table cannot express it; -ENOMEM; -E2BIG beyond a limit.
+ * -EOPNOTSUPP if a table cannot express it; -E2BIG beyond a limit; an error of the caller's
+ * functions.
  */
 int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		const struct kuw_cfi *initial, struct kuw_cur instrs, u64 start, u64 end);

@@ -198,7 +198,10 @@ static int find_entry(struct kuw_gopclntab *g)
 	return 0;
 }
 
-/* Add a row at @off, of a frame of @size bytes. Return: 0, -ENOMEM, -E2BIG. */
+/*
+ * Add a row at @off, of a frame of @size bytes. Return: 0, -E2BIG, or an error of the caller's
+ * functions.
+ */
 static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, bool saved)
 {
 	const struct kuw_loc cfa = { .how = KUW_REG, .reg = KUW_RSP, .off = size + KUW_WORD };
@@ -220,7 +223,7 @@ static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, 
 
 /*
  * Add the rows of a function that starts at offset @off of the table, from its list at @c.
- * Return: 0, -EINVAL, -ENOMEM, -E2BIG.
+ * Return: 0, -EINVAL, -E2BIG, or an error of the caller's functions.
  */
 static int add_rows(struct kuw_gopclntab *g, struct kuw_cur c, enum special special,
 		    u32 off, u32 len)
@@ -259,7 +262,7 @@ static int add_rows(struct kuw_gopclntab *g, struct kuw_cur c, enum special spec
 	return !err && !pos ? -EINVAL : err;
 }
 
-/* Add a function, or nothing. Return: 0, -EINVAL, -ENOMEM, -E2BIG. */
+/* Add a function, or nothing. Return: as add_rows(). */
 static int add_func(struct kuw_gopclntab *g, u32 i)
 {
 	struct kuw_scan *s = g->scan;

@@ -86,13 +86,13 @@ static int hash_room(struct kuw_intern *in)
 	return ret;
 }
 
-/* Find or add a set or a rule. Return: 0 and its number, -ENOMEM, -E2BIG. */
+/* Find or add a set or a rule. Return: 0 and its number, -E2BIG, or an error of the caller's. */
 static int find_or_add(struct kuw_intern *in, enum kind kind, const void *key, u32 *number)
 {
 	u32 *nr = kind == SETS ? &in->nr_regs : &in->nr_rules, *slot;
 	int ret;
 
-	ret = hash_room(in) ?:
+	ret = kuw_pause_after(in->areas, KUW_SEARCH_WORK) ?: hash_room(in) ?:
 	      kuw_area_room(in->areas, kinds[kind].area, (*nr + 1ULL) * kinds[kind].bytes);
 	if (ret)
 		return ret;

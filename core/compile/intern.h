@@ -54,7 +54,7 @@ struct kuw_intern {
 /*
  * Make the first set and the first rule, and the caches, for a file with so many @bytes of unwind
  * information. Set 0 says that each register is unchanged, and that the return address is right
- * below the CFA. Return: 0, -ENOMEM.
+ * below the CFA. Return: 0, or an error of the caller's functions.
  */
 int kuw_intern_init(struct kuw_intern *in, u32 bytes);
 
@@ -83,7 +83,7 @@ static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, bool
 
 /*
  * Find or add the rule of a CFA and a set, in a signal frame or not. Return: 0, -EINVAL if
- * there is no CFA, -ENOMEM, -E2BIG.
+ * there is no CFA, -E2BIG, or an error of the caller's functions.
  */
 static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs,
 				  bool signal, u32 *rule)
@@ -99,7 +99,7 @@ static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32
 
 /*
  * Replace the rule of a register in set *@regs by @loc, which names the register. Return: 0,
- * -ENOMEM, -E2BIG.
+ * -E2BIG, or an error of the caller's functions.
  */
 static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc)
 {

@@ -67,7 +67,7 @@ int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
 /*
  * Scan one record. Return: 0; 1 if it is an FDE that covers no code of the file; -EINVAL,
  * -EOPNOTSUPP if it is damaged; -ENODATA at a terminator; -EBADMSG if the length is damaged, so
- * that the next record cannot be found; -ENOMEM; -E2BIG.
+ * that the next record cannot be found; -E2BIG; an error of the caller's functions.
  */
 static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 {

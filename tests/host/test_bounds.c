@@ -283,6 +283,22 @@ static void test_long_records(void **state)
 	assert_true(pauses() >= n * len / KUW_BATCH);
 }
 
+/* A pause follows so many searches for sets of registers' rules, even in a single FDE. */
+static void test_many_searches(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), n = 20000, i;
+	struct buf p = { 0 };
+
+	for (i = 0; i < n; i++) {
+		buf_uint(&p, DW_CFA_offset | 3, 1);
+		buf_uleb(&p, i);
+	}
+	build_fde(&eh, &usual, cie, BUILD_TEXT, 0x20, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	assert_int_equal(compile(0x1000, true), 0);
+	assert_true(pauses() >= n / (KUW_BATCH / KUW_SEARCH_WORK));
+}
+
 /* CIEs that are parsed again for each FDE: a file can have many such FDEs. */
 static void test_cies_again(void **state)
 {
@@ -622,6 +638,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_pauses),
 	TEST(test_long_record),
 	TEST(test_long_records),
+	TEST(test_many_searches),
 	TEST(test_cies_again),
 	TEST(test_many_rows),
 	TEST(test_many_fdes),
