@@ -54,17 +54,25 @@ int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc)
 
 /*
  * Whether the stack starts with the current frame, whose caller would have the registers @r, of
- * which @known are known: unwind information has led to the frame, a call left it, and its return
- * address is null, as are the registers that the frame must give back. No call pushes null, but
- * runtimes with fibers start stacks so (Ruby, D). Where unwind information is wrong, as in LuaJIT's
- * exits from traces, the null is a variable, and some of these registers are not null.
+ * which @known are known, and whose return address, below the CFA, is none.
+ *
+ * It is argc, the process's first word, in start code whose unwind information is that of a function
+ * that was called: glibc's _start with endbr64 before the instruction that its FDE starts with.
+ *
+ * Or unwind information has led to the frame, a call left it, and its return address is null, as
+ * are the registers that the frame must give back. No call pushes null, but runtimes with fibers
+ * start stacks so (Ruby, D). Where unwind information is wrong, as in LuaJIT's exits from traces,
+ * the null is a variable, and some of these registers are not null.
  * Behind a function that can return to a handler, the frame may be another one.
+ *
  * Return: KUNWIND_STOP_COMPLETE, or KUNWIND_STOP_RA_BAD.
  */
-static u32 stop_at_null(struct kuw_state *w, const u64 *r, u32 known)
+static u32 stop_at_start(struct kuw_state *w, u64 cfa, const u64 *r, u32 known)
 {
 	u32 zero = w->regs.word == KUW_WORD ? KUW_FIBER_ZERO : KUW_I386_FIBER_ZERO, i;
 
+	if (cfa - w->regs.word == kuw_port_stack_start())
+		return KUNWIND_STOP_COMPLETE;
 	if (r[KUW_RA] || w->inner || w->guessed || w->eh_return)
 		return KUNWIND_STOP_RA_BAD;
 	w->regs.unknown = zero & ~known;
@@ -180,7 +188,7 @@ u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rul
 		return KUNWIND_STOP_CFA_BACK;
 	/* A signal can have interrupted a call of null. */
 	if (signal ? r[KUW_RA] >= KUW_PORT_USER_END : !kuw_may_be_ra(r[KUW_RA], KUW_PORT_USER_END))
-		return is_pushed(w, &rules.reg[KUW_RA]) ? stop_at_null(w, r, known) :
+		return is_pushed(w, &rules.reg[KUW_RA]) ? stop_at_start(w, cfa, r, known) :
 							  KUNWIND_STOP_RA_BAD;
 	memcpy(w->regs.r, r, sizeof(r));
 	w->regs.known = known | 1u << KUW_RA;

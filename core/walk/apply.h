@@ -46,10 +46,13 @@ static __always_inline bool kuw_may_be_cfa(u64 cfa, u64 sp, u32 word)
 	return !(cfa & (word - 1)) && cfa > sp;
 }
 
-/* @user_end is KUW_PORT_USER_END. Return: whether @ra is a user address, and not null. */
+/*
+ * @user_end is KUW_PORT_USER_END. Return: whether code can be at @ra, a user address. Small numbers
+ * are no addresses, as where argc is taken for a return address.
+ */
 static __always_inline bool kuw_may_be_ra(u64 ra, u64 user_end)
 {
-	return ra - 1 < user_end - 1;
+	return ra - KUW_LEAST_ADDRESS < user_end - KUW_LEAST_ADDRESS;
 }
 
 /* Read what the walk can do without. Return: true if that succeeded. */

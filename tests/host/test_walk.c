@@ -483,7 +483,7 @@ static void test_loop(void **state)
 static void test_bad_ra(void **state)
 {
 	static const u64 bad[] = {
-		0, 1ULL << 47, 0xffffffff81000000, ~0ULL,
+		0, 1, 2, KUW_LEAST_ADDRESS - 1, 1ULL << 47, 0xffffffff81000000, ~0ULL,
 		KUW_PORT_USER_END, KUW_PORT_USER_END + 1,
 	};
 	u32 i;
@@ -493,12 +493,10 @@ static void test_bad_ra(void **state)
 		program_push(s, 0, bad[i]);
 		program_check(s, RA_BAD, P_RA(P_RSP));
 	}
-	/* These are no entries of the cache, and nothing is mapped there. */
-	for (i = 1; i < 3; i++) {
-		begin(P_RSP);
-		program_push(s, 0, i);
-		program_check(s, NO_MAPPING, P_RA(P_RSP), i);
-	}
+	/* Nothing is mapped there, as far as is known. */
+	begin(P_RSP);
+	program_push(s, 0, KUW_LEAST_ADDRESS);
+	program_check(s, NO_MAPPING, P_RA(P_RSP), KUW_LEAST_ADDRESS);
 }
 
 /* rbx and r12 to r15, in DWARF's numbers. */
@@ -690,7 +688,7 @@ static void test_first_word(void **state)
 	/* It was called, or makes the call now. */
 	s->regs.r[7] = SYNTH_SP(first - 3);
 	program_push(s, first - 3, P_RA(P_NO_FDE), 0, P_RA(P_RSP), 1);
-	program_check(s, NO_MAPPING, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_RSP), 1);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_RSP));
 	assert_int_equal(s->result.proven, 2);
 	program_push(s, first - 1, 0, P_RA(P_RSP));
 	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
@@ -736,6 +734,33 @@ static void test_first_word(void **state)
 	kuw_port_stack_first = SYNTH_SP(SYNTH_WORDS);
 	s->regs.r[7] = SYNTH_SP(SYNTH_WORDS);
 	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	kuw_port_stack_first = 0;
+}
+
+/*
+ * The start code has an FDE, whose rule is that of a function that was called: as at the first
+ * instruction of _start in glibc with CET, and in start code that is written in C. What would be
+ * its return address is argc.
+ */
+static void test_argument_count(void **state)
+{
+	const u32 first = 3;
+	u64 argc;
+
+	begin(P_RSP);
+	kuw_port_stack_first = SYNTH_SP(first);
+	for (argc = 1; argc < 1 << 16; argc *= 2) {
+		program_push(s, first - 1, P_RA(P_RSP), argc);
+		s->regs.r[7] = SYNTH_SP(first - 1);
+		program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP));
+		assert_int_equal(s->result.proven, 2);
+	}
+	s->regs.r[7] = SYNTH_SP(first);
+	program_check(s, COMPLETE, P_RA(P_RSP));
+	/* It is no return address elsewhere either, but then nothing says that the stack starts. */
+	kuw_port_stack_first = SYNTH_SP(first + 1);
+	s->stack[first] = 1;
+	program_check(s, RA_BAD, P_RA(P_RSP));
 	kuw_port_stack_first = 0;
 }
 
@@ -1991,6 +2016,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_nowhere),
 	TEST(test_null_frame_pointer),
 	TEST(test_first_word),
+	TEST(test_argument_count),
 	TEST(test_near_first_word),
 	TEST(test_ahead_once),
 	TEST(test_no_caller_near_first_word),
