@@ -97,6 +97,10 @@
  * program's entry point from the 25th word on (AT_ENTRY), which a call may precede.
  */
 #define KUW_START_WORDS		16
+/* Bytes from a process's first word to the end of its arguments and environment. The kernel allows
+ * them 6 MiB, and has some more words there.
+ */
+#define KUW_MAX_ARGUMENTS	(1u << 23)
 /* Instructions from a system call that makes a thread to the branch that only the child
  * takes; seen: 7 (clone() for i386).
  */

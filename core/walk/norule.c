@@ -137,11 +137,14 @@ static int may_be_caller(struct kuw_state *w, u64 word)
 	return (code & KUW_PC_THUNK_MASK) != KUW_PC_THUNK;
 }
 
-/* The same for code that the map does not have: a JIT compiler's. */
+/*
+ * The same for code that the map does not have: a JIT compiler's. Most words behind the first one
+ * are the addresses of arguments and of the environment, whose text can look like a call.
+ */
 static bool may_be_unmapped_caller(struct kuw_state *w, u64 word)
 {
-	/* Most words at the start of the stack are no addresses: do not try to read there. */
-	return word >= KUW_PAGE && !kuw_map_find(w->map, word - 1) && kuw_follows_call(w, word);
+	return word - kuw_port_stack_start() >= KUW_MAX_ARGUMENTS &&
+	       !kuw_map_find(w->map, word - 1) && kuw_follows_call(w, word);
 }
 
 /*

@@ -715,11 +715,15 @@ static void test_first_word(void **state)
 	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
 	/* Called by a JIT compiler's code, which no map has. */
 	s->regs.r[7] = SYNTH_SP(first - 1);
-	program_push(s, first - 1, SYNTH_SP(first + 20));
+	program_push(s, first - 1, SYNTH_SP(first - 10));
 	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE));
-	s->stack[first + 19] = 0x9090d0ff00000000;		/* call *%rax, and two bytes more */
+	s->stack[first - 11] = 0x9090d0ff00000000;		/* call *%rax, and two bytes more */
 	s->stack[first - 1] -= 2;
 	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	/* Above the first word are the arguments: this one ends with U+8A08 and a slash. */
+	s->stack[first - 1] = SYNTH_SP(first + 20);
+	s->stack[first + 19] = 0x002f88a8e8000000;
+	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE));
 	/* It has a uretprobe, of which nothing more is known; then the kernel knows its caller. */
 	map_trampoline(0x7fffffffe000);
 	s->stack[first - 1] = 0x7fffffffe000;
