@@ -51,11 +51,12 @@
 #define KUW_LEAST_CODE		10
 
 /*
- * The restorer of a signal handler that has no CFI (musl): the bytes of
- * mov $__NR_rt_sigreturn,%rax; syscall.
+ * The restorers of signal handlers that have no CFI: the bytes of
+ * mov $__NR_rt_sigreturn,%rax; syscall (musl), and of the shorter mov to %eax (Zig).
  */
 #define KUW_SIGRETURN_LO	0x0f0000000fc0c748ULL
 #define KUW_SIGRETURN_HI	0x05
+#define KUW_SHORT_SIGRETURN	0x050f0000000fb8ULL
 
 /*
  * The code in which a thread of musl starts, which has no FDE: xor %ebp,%ebp; pop %rdi;

@@ -12,18 +12,19 @@ enum restorer {
 
 static enum restorer restorer_at(struct kuw_state *w)
 {
-	u64 ip = w->regs.r[KUW_RA], lo, hi;
+	u64 ip = w->regs.r[KUW_RA], lo, hi, seven;
 
 	if (!kuw_try_user(w, ip, 8, &lo) ||
 	    w->regs.r[KUW_RSP] & (w->regs.word - 1))
 		return RESTORER_NONE;
+	seven = lo & ~(0xffULL << 56);
 	if (w->regs.word == KUW_WORD)
-		return lo == KUW_SIGRETURN_LO && kuw_try_user(w, ip + 8, 1, &hi) &&
-		       hi == KUW_SIGRETURN_HI ? RESTORER_X86_64 : RESTORER_NONE;
+		return seven == KUW_SHORT_SIGRETURN ||
+		       (lo == KUW_SIGRETURN_LO && kuw_try_user(w, ip + 8, 1, &hi) &&
+			hi == KUW_SIGRETURN_HI) ? RESTORER_X86_64 : RESTORER_NONE;
 	if (lo == KUW_I386_SIGRETURN)
 		return RESTORER_I386;
-	return (lo & ~(0xffULL << 56)) == KUW_I386_RT_SIGRETURN ?
-		RESTORER_I386_RT : RESTORER_NONE;
+	return seven == KUW_I386_RT_SIGRETURN ? RESTORER_I386_RT : RESTORER_NONE;
 }
 
 u32 kuw_step_sigframe(struct kuw_state *w)

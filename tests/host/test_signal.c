@@ -237,15 +237,26 @@ static void begin_restorer(const char *code)
 
 static void test_restorer(void **state)
 {
-	/* mov $15,%rax; syscall */
-	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
-	program_check(s, COMPLETE, P_RA(P_RSP), SYNTH_SP(RESTORER), P_RA(P_RSP),
-		      P_RA(P_START));
-	/* Another system call is no restorer. */
-	begin_restorer("\x48\xc7\xc0\x0e\0\0\0\x0f\x05");
-	program_check(s, NO_TABLE, P_RA(P_RSP), SYNTH_SP(RESTORER));
-	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x0b");
-	program_check(s, NO_TABLE, P_RA(P_RSP), SYNTH_SP(RESTORER));
+	/* mov $15,%rax; syscall. And mov $15,%eax; syscall, with any byte behind it. */
+	static const char * const restorers[] = {
+		"\x48\xc7\xc0\x0f\0\0\0\x0f\x05", "\xb8\x0f\0\0\0\x0f\x05\xcc",
+	};
+	/* Other system calls, and ud2. */
+	static const char * const others[] = {
+		"\x48\xc7\xc0\x0e\0\0\0\x0f\x05", "\x48\xc7\xc0\x0f\0\0\0\x0f\x0b",
+		"\xb8\x0e\0\0\0\x0f\x05\xcc", "\xb8\x0f\0\0\0\x0f\x0b\xcc",
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(restorers); i++) {
+		begin_restorer(restorers[i]);
+		program_check(s, COMPLETE, P_RA(P_RSP), SYNTH_SP(RESTORER), P_RA(P_RSP),
+			      P_RA(P_START));
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		begin_restorer(others[i]);
+		program_check(s, NO_TABLE, P_RA(P_RSP), SYNTH_SP(RESTORER));
+	}
 }
 
 static void test_restorer_context(void **state)
