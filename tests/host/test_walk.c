@@ -713,6 +713,11 @@ static void test_first_word(void **state)
 	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE));
 	s->regs.r[7]++;
 	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	/* It may have popped its return address. */
+	s->regs.r[7] = SYNTH_SP(first);
+	s->regs.r[1] = P_RA(P_RSP);
+	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	s->regs.r[1] = 0;
 	/* Called by a JIT compiler's code, which no map has. */
 	s->regs.r[7] = SYNTH_SP(first - 1);
 	program_push(s, first - 1, SYNTH_SP(first - 10));
