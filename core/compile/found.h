@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Rows as programs make them: KUW_AREA_FOUND has words. An FDE has one, its length, and its
- * rows follow. A row has one: how many bytes it holds for, and its rule. A length that does
- * not fit is in the word after it.
+ * rows follow, which together are as long. A row has one: how many bytes it holds for, and its
+ * rule. A length that does not fit is in the word after it.
  */
 #ifndef KUW_FOUND_H
 #define KUW_FOUND_H
@@ -10,11 +10,10 @@
 #include "area.h"
 #include "budgets.h"
 
-#define KUW_FOUND_LAST	0xfffe	/* the row holds up to the end of the FDE */
 #define KUW_FOUND_LONG	0xffff	/* the length is in the next word */
 
-/* The most words of a row, and one for the last row. */
-#define KUW_FOUND_ROOM	3
+/* Two words of the row before, and two of the last row. */
+#define KUW_FOUND_ROOM	4
 
 /* The rows of all FDEs. */
 struct kuw_found {
@@ -28,19 +27,18 @@ struct kuw_found {
 	u32 last_off;
 };
 
-static inline u32 kuw_found_row(u32 len, u32 rule)
-{
-	return len << 16 | rule;
-}
-
-static inline u32 kuw_found_len(const u32 *row)
-{
-	return *row >> 16;
-}
-
+/* Return: the rule of a row. */
 static inline u32 kuw_found_rule(const u32 *row)
 {
 	return (u16)*row;
+}
+
+/* Return: how many bytes a row holds for. *@row is the next one then. */
+static inline u32 kuw_found_next(const u32 **row)
+{
+	u32 len = *(*row)++ >> 16;
+
+	return len == KUW_FOUND_LONG ? *(*row)++ : len;
 }
 
 /* Start with the rows of an FDE that starts at @off. */
@@ -52,6 +50,19 @@ static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 	f->last_off = off;
 }
 
+/* Write the row that ends at @end. There is room. */
+static inline void kuw_found_write(struct kuw_found *f, u32 end)
+{
+	u32 *word = (u32 *)kuw_area(f->areas, KUW_AREA_FOUND) + f->nr++, len = end - f->last_off;
+
+	if (len >= KUW_FOUND_LONG) {
+		word[1] = len;
+		len = KUW_FOUND_LONG;
+		f->nr++;
+	}
+	*word = len << 16 | f->last_rule;
+}
+
 /*
  * A row with @rule starts at @off: write the row before, which is now complete. For the
  * first row of an FDE, that is a row of rule 0, whose word the FDE's length replaces later.
@@ -59,7 +70,6 @@ static inline void kuw_found_begin(struct kuw_found *f, u32 off)
  */
 static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 {
-	u32 len = off - f->last_off, *word;
 	int ret;
 
 	if (f->last_rule == rule)
@@ -69,26 +79,20 @@ static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 	ret = kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + KUW_FOUND_ROOM) * sizeof(u32));
 	if (ret)
 		return ret;
-	word = (u32 *)kuw_area(f->areas, KUW_AREA_FOUND) + f->nr++;
-	if (len >= KUW_FOUND_LAST) {
-		word[1] = len;
-		len = KUW_FOUND_LONG;
-		f->nr++;
-	}
-	*word = kuw_found_row(len, f->last_rule);
+	kuw_found_write(f, off);
 	f->last_off = off;
 	f->last_rule = rule;
 	f->nr_rows++;
 	return 0;
 }
 
-/* The FDE, which has at least one row, has @len bytes. Return: where it is. */
-static inline u32 kuw_found_end(struct kuw_found *f, u32 len)
+/* The FDE at @off, which has at least one row, has @len bytes. Return: where it is. */
+static inline u32 kuw_found_end(struct kuw_found *f, u32 off, u32 len)
 {
 	u32 *words = kuw_area(f->areas, KUW_AREA_FOUND);
 
-	/* There is room: the last row has made sure of it. */
-	words[f->nr++] = kuw_found_row(KUW_FOUND_LAST, f->last_rule);
+	/* The last row has made room. */
+	kuw_found_write(f, off + len);
 	words[f->first] = len;
 	return f->first;
 }

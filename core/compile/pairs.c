@@ -54,17 +54,19 @@ static u32 count(struct kuw_rank *p, u32 before, u32 rule, u32 distance)
 	return 0;
 }
 
-/* Count the rows of an FDE, @most of them. Return: how many. */
-static u32 count_fde(struct kuw_rank *p, const u32 *row, u32 most)
+/* Count the rows of the FDE at @head, @most of them. Return: how many. */
+static u32 count_fde(struct kuw_rank *p, const u32 *head, u32 most)
 {
 	struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
-	u32 len = 0, distance = 0, before = 0, rule, n = 0;
+	u32 left = *head, len = 0, distance = 0, before = 0, rule, n;
+	const u32 *row = head + 1;
 
-	while (len != KUW_FOUND_LAST && n < most) {
+	for (n = 0; left && n < most; n++) {
 		rule = kuw_found_rule(row);
 		rules[rule].uses++;
 		distance += len;
-		len = kuw_found_len(row);
+		len = kuw_found_next(&row);
+		left -= len;
 		if (len > KUW_PAIR_NEAR || distance >= 1u << KUW_BUCKET_SHIFT)
 			before = 0;
 		else if (before)
@@ -73,8 +75,6 @@ static u32 count_fde(struct kuw_rank *p, const u32 *row, u32 most)
 			before = len > KUW_PAIR_NEAR ? 0 : rule;
 			distance = 0;
 		}
-		row += 1 + (len == KUW_FOUND_LONG);
-		n++;
 	}
 	return n;
 }
@@ -86,7 +86,7 @@ void kuw_pairs_count(struct kuw_rank *p)
 	u32 step = p->scan->found.nr_rows / KUW_SAMPLE_ROWS + 1, i, rows = 0;
 
 	for (i = 0; i < p->scan->nr_fdes && rows < KUW_SAMPLE_ROWS; i += step)
-		rows += count_fde(p, found + fdes[i].value + 1, KUW_SAMPLE_ROWS - rows);
+		rows += count_fde(p, found + fdes[i].value, KUW_SAMPLE_ROWS - rows);
 }
 
 /* Make a sequence a pair, if all of its rules have codes of one byte. */

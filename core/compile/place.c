@@ -76,16 +76,6 @@ static int put(struct kuw_place *p, u32 off, u32 rule, u32 len, bool apart)
 	return 0;
 }
 
-/* Return: bytes of a row, if @left bytes of the FDE are left. Sets *@row to its last word. */
-static u32 row_len(const u32 **row, u32 left)
-{
-	u32 len = kuw_found_len(*row);
-
-	if (len == KUW_FOUND_LAST)
-		return left;
-	return len == KUW_FOUND_LONG ? *++*row : len;
-}
-
 /*
  * Padding before an aligned function never runs. To count it to the function before saves a row
  * for most functions. Return: whether the @len bytes before the FDE at @off may be code instead.
@@ -106,7 +96,7 @@ static int put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *h
 {
 	const u32 *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
-	u32 off = fde->key, end = off + *head, stop = min_t(u32, end, fde[1].key), rule, len;
+	u32 off = fde->key, stop = min_t(u32, off + *head, fde[1].key), rule, len;
 	/* What is right behind a function's end need not be behind a call: kuw_is_called(). */
 	bool apart = off % KUW_FDE_ALIGN;
 	int ret = 0;
@@ -116,9 +106,9 @@ static int put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *h
 		ret = put(p, p->end, 0, off - p->end, false);
 		p->last_rule = 0;
 	}
-	for (; !ret && off < stop; row++) {
+	while (!ret && off < stop) {
 		rule = kuw_found_rule(row);
-		len = row_len(&row, end - off);
+		len = kuw_found_next(&row);
 		/* If the previous FDE ended with the first rule of this one, its row goes on. */
 		if (apart || rule != p->last_rule)
 			ret = put(p, off, rule, len, apart);

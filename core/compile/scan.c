@@ -59,7 +59,7 @@ int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
 		kuw_found_undo(&s->found);
 		return err;
 	}
-	fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, len) };
+	fdes[s->nr_fdes++] = (struct kuw_item){ off, kuw_found_end(&s->found, off, len) };
 	s->end = max_t(u32, s->end, off + len);
 	return 0;
 }
