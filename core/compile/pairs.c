@@ -13,21 +13,10 @@
 /* A pair takes four bytes of the table, and saves two for each use. */
 #define LEAST_USES	4
 
-int kuw_pairs_init(struct kuw_rank *p)
+/* Return: how many sequences are counted at most: half of the slots stay empty. */
+static u32 most_sequences(const struct kuw_rank *p)
 {
-	u32 slots = 256, most = min_t(u32, p->scan->found.nr_rows, KUW_SAMPLE_ROWS);
-	int ret;
-
-	/* Half of them stay empty. */
-	while (slots < most / 2)
-		slots *= 2;
-	p->mask = slots - 1;
-	ret = kuw_area_room(p->scan->areas, KUW_AREA_SEQUENCES,
-			    kuw_pairs_most(p) * sizeof(struct kuw_sequence)) ?:
-	      kuw_area_room(p->scan->areas, KUW_AREA_SLOTS, slots * sizeof(u16));
-	if (!ret)
-		memset(kuw_area(p->scan->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
-	return ret;
+	return (p->mask + 1) / 2;
 }
 
 /* Count a sequence. Return: its number from KUW_MAX_RULES + 1 on; 0 if there is no room. */
@@ -40,7 +29,7 @@ static u32 count(struct kuw_rank *p, u32 before, u32 rule, u32 distance)
 
 	for (tries = 0; tries < KUW_MAX_SEQUENCE_TRIES; tries++, at = (at + 1) & p->mask) {
 		if (!slots[at]) {
-			if (p->nr_sequences == kuw_pairs_most(p))
+			if (p->nr_sequences == most_sequences(p))
 				return 0;
 			sequences[p->nr_sequences] = (struct kuw_sequence){ .key = key };
 			slots[at] = ++p->nr_sequences;
@@ -79,14 +68,25 @@ static u32 count_fde(struct kuw_rank *p, const u32 *head, u32 most)
 	return n;
 }
 
-void kuw_pairs_count(struct kuw_rank *p)
+int kuw_pairs_count(struct kuw_rank *p)
 {
 	const struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
-	u32 step = p->scan->found.nr_rows / KUW_SAMPLE_ROWS + 1, i, rows = 0;
+	u32 all = p->scan->found.nr_rows, slots = 256, i, rows = 0;
+	int ret;
 
-	for (i = 0; i < p->scan->nr_fdes && rows < KUW_SAMPLE_ROWS; i += step)
+	while (slots < min_t(u32, all, KUW_SAMPLE_ROWS) / 2)
+		slots *= 2;
+	p->mask = slots - 1;
+	ret = kuw_area_room(p->scan->areas, KUW_AREA_SEQUENCES,
+			    most_sequences(p) * sizeof(struct kuw_sequence)) ?:
+	      kuw_area_room(p->scan->areas, KUW_AREA_SLOTS, slots * sizeof(u16));
+	if (ret)
+		return ret;
+	memset(kuw_area(p->scan->areas, KUW_AREA_SLOTS), 0, slots * sizeof(u16));
+	for (i = 0; i < p->scan->nr_fdes && rows < KUW_SAMPLE_ROWS; i += all / KUW_SAMPLE_ROWS + 1)
 		rows += count_fde(p, found + fdes[i].value, KUW_SAMPLE_ROWS - rows);
+	return 0;
 }
 
 /* Make a sequence a pair, if all of its rules have codes of one byte. */

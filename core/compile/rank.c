@@ -135,16 +135,15 @@ int kuw_rank(struct kuw_rank *r)
 	u64 items;
 	int ret;
 
-	ret = kuw_pairs_init(r);
+	ret = kuw_pairs_count(r);
 	if (ret)
 		return ret;
 	/* Sequences are sorted after the rules, whose order stays. Both need twice the room. */
-	items = 2ULL * (r->scan->intern->nr_rules + kuw_pairs_most(r));
+	items = 2ULL * (r->scan->intern->nr_rules + r->nr_sequences);
 	ret = kuw_area_room(r->scan->areas, KUW_AREA_ORDER, items * sizeof(*order));
 	if (ret)
 		return ret;
 	order = kuw_area(r->scan->areas, KUW_AREA_ORDER);
-	kuw_pairs_count(r);
 	ret = rank_rules(r, order);
 	if (ret)
 		return ret;

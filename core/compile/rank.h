@@ -54,17 +54,11 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table);
 
 /* The parts of kuw_rank() that choose pairs, in pairs.c. */
 
-/* Make room. Return: 0, -ENOMEM. */
-int kuw_pairs_init(struct kuw_rank *p);
-
-/* Return: how many sequences are counted at most. */
-static inline u32 kuw_pairs_most(const struct kuw_rank *p)
-{
-	return (p->mask + 1) / 2;
-}
-
-/* Count the rules, and the sequences of rows that are close together, in a sample. */
-void kuw_pairs_count(struct kuw_rank *p);
+/*
+ * Count the rules, and the sequences of rows that are close together, in a sample. Return: 0,
+ * -ENOMEM.
+ */
+int kuw_pairs_count(struct kuw_rank *p);
 
 /*
  * Choose pairs, when rules have codes. @items are for sorting sequences. Return: 0, -EINTR, -ETIME.
