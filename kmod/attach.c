@@ -104,8 +104,7 @@ static struct subject *list_all(unsigned int *count, kuid_t uid)
 	struct subject *subjects;
 
 	for (;; capacity = *count + *count / 4) {
-		subjects = kvmalloc_array(capacity, sizeof(*subjects),
-					  GFP_KERNEL);
+		subjects = kw_alloc(array_size(capacity, sizeof(*subjects)), KW_GFP);
 		if (!subjects)
 			return NULL;
 		*count = list_subjects(subjects, capacity, uid);

@@ -3,6 +3,7 @@
 #include <linux/file.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cache.h"
@@ -170,13 +171,15 @@ int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 {
 	const struct kw_snapshot *old = l->bases->published.snap;
 	u32 capacity = FIRST_CAPACITY + (old ? old->map.count : 0);
-	/* The list is the tracer's: the process's cgroup must not delay it. */
-	gfp_t gfp = l->taker->own ? KW_GFP : KW_GFP & ~__GFP_ACCOUNT;
+	struct mem_cgroup *process;
 	int ret;
 
 	for (; ; capacity *= 4) {
 		l->capacity = min_t(u32, capacity, KUW_MAX_MAPPINGS);
-		l->found = kw_alloc(l->capacity * sizeof(*l->found), gfp);
+		/* The list is the caller's: the cgroup of another process must not delay it. */
+		process = set_active_memcg(NULL);
+		l->found = kw_alloc(l->capacity * sizeof(*l->found), KW_GFP);
+		set_active_memcg(process);
 		if (!l->found)
 			return -ENOMEM;
 		ret = lock_mm(mm, l->taker->own);

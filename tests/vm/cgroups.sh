@@ -91,6 +91,30 @@ ok "such a process opens the device and goes on" begin_mapping poor in_cgroup po
 ok "it has no table, and was not killed" no_table
 end_mapping
 
+# The list of a process's mappings is the tracer's, too: 56 bytes for each of 16,384 and more.
+mkdir "$SCRATCH/cgroup"/{before,after}
+attach_in() {
+	(in_cgroup "$1" sh -c 'echo 1 >/sys/module/kunwind_test/parameters/attach')
+}
+# Python keeps a descriptor for each.
+maps_often='import mmap, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
+with open("/usr/bin/true", "rb") as true:
+    m = [mmap.mmap(true.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC) for i in range(16500)]
+print("mapped", flush=True)
+sys.stdin.read()'
+
+ok "a tracer attaches to few mappings" attach_in before
+ok "it ends" attach 0
+ok "a process maps a file 16,500 times" begin_mapping often python3 -S -c "$maps_often"
+ok "a tracer attaches to them" attach_in after
+before=$(<"$SCRATCH/cgroup/before/memory.peak")
+after=$(<"$SCRATCH/cgroup/after/memory.peak")
+echo "# the tracer's cgroup had $before bytes at most, and $after with the list"
+ok "its cgroup is charged with the list" [ $((after - before)) -gt 3000000 ]
+ok "that tracer ends, too" attach 0
+end_mapping
+
 # A table that several cgroups use is charged to none of them.
 freed() {
 	local round
