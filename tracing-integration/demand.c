@@ -17,7 +17,7 @@
 
 #include <linux/atomic.h>
 #include <linux/capability.h>
-#include <linux/compiler.h>
+#include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -25,6 +25,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
 #include <linux/workqueue.h>
@@ -49,20 +50,28 @@
 
 /*
  * A user whose processes are covered, or INVALID_UID for all. Made by the first get of that
- * user, or by the first get with CAP_PERFMON. On the list under covers_lock. Freed by
- * uncover(), which takes it off the list.
+ * user, or by a get with CAP_PERFMON, which attaches, sets @consumer and completes @attached;
+ * other gets of that user wait for it. On the list under covers_lock until uncover(), or until it
+ * could not attach. The list holds a reference, and so does each get that waits.
  */
 struct cover {
 	struct list_head node;
+	refcount_t refs;
 	kuid_t uid;
 	struct kunwind_consumer *consumer;
+	struct completion attached;
 };
 
 static DEFINE_MUTEX(covers_lock);
 static LIST_HEAD(covers);
+/* Whether the kernel's walks are replaced. Under covers_lock. */
+static bool is_walking;
 /* Until when nothing is covered, in jiffies. Under covers_lock. */
 static unsigned long paused_until;
-/* Running calls of get_callchain_buffers(), which will want their coverage soon. */
+/*
+ * Gets that have not shown in is_wanted() yet: no coverage ends, so that it is there when they do,
+ * and no cover goes whose task is attaching.
+ */
 static atomic_t nr_getting = ATOMIC_INIT(0);
 
 DEFINE_STATIC_CALL_NULL(stock_get, get_callchain_buffers);
@@ -91,42 +100,49 @@ static bool is_wanted(void)
 	return entry || context == -1;
 }
 
-static bool is_covered(kuid_t uid)
+static void put_cover(struct cover *cover)
 {
-	const struct cover *cover;
+	if (refcount_dec_and_test(&cover->refs))
+		kfree(cover);
+}
+
+/*
+ * Return: what covers @uid, or will soon if another task of that user is attaching; NULL if nothing
+ * does. No user waits for a task that attaches to all processes, which is another user's.
+ */
+static struct cover *find_cover(kuid_t uid)
+{
+	struct cover *cover;
 
 	lockdep_assert_held(&covers_lock);
 	list_for_each_entry(cover, &covers, node)
-		if (!uid_valid(cover->uid) || uid_eq(cover->uid, uid))
-			return true;
-	return false;
+		if (uid_valid(cover->uid) ? uid_eq(cover->uid, uid) : !!cover->consumer)
+			return cover;
+	return NULL;
 }
 
-/* Whether one user more would be too many. */
-static bool is_full(kuid_t uid)
+/* Why @uid cannot be covered now. Return: 0, -EBUSY, or -EUSERS if it was one user too many. */
+static int refuse(kuid_t uid)
 {
 	const struct cover *cover;
 	unsigned int count = 0;
 
 	lockdep_assert_held(&covers_lock);
-	list_for_each_entry(cover, &covers, node)
-		count++;
-	return uid_valid(uid) && count >= MAX_COVERS;
-}
-
-/* Why @uid cannot be covered now, without an attempt. Return: 0, -EUSERS, -EBUSY. */
-static int refuse(kuid_t uid)
-{
-	lockdep_assert_held(&covers_lock);
 	if (time_before(jiffies, paused_until))
 		return -EBUSY;
-	return is_full(uid) ? -EUSERS : 0;
+	list_for_each_entry(cover, &covers, node)
+		count += uid_valid(cover->uid);
+	return uid_valid(uid) && count >= MAX_COVERS ? -EUSERS : 0;
 }
 
 static void end_walks(void)
 {
+	lockdep_assert_held(&covers_lock);
+	if (!is_walking)
+		return;
 	deferred_end();
 	callchain_end();
+	is_walking = false;
 }
 
 static int begin_walks(void)
@@ -134,6 +150,8 @@ static int begin_walks(void)
 	int ret;
 
 	lockdep_assert_held(&covers_lock);
+	if (is_walking)
+		return 0;
 	ret = callchain_begin();
 	if (!ret) {
 		ret = deferred_begin();
@@ -142,56 +160,88 @@ static int begin_walks(void)
 	}
 	if (ret)
 		paused_until = jiffies + PAUSE;
+	is_walking = !ret;
 	return ret;
 }
 
-/*
- * Add @cover to the list. The first one starts the redirects.
- * Return: 0; -EEXIST if another task has covered the same processes meanwhile; -EINTR; -EUSERS;
- * what kunwind_redirect_begin() says.
- */
-static int add(struct cover *cover)
+/* Add a cover for @uid, which is NULL if there was no memory. Return: 0; -ENOMEM; as refuse(). */
+static int add(struct cover *cover, kuid_t uid)
 {
-	int ret = 0;
+	int ret = refuse(uid);
 
-	if (mutex_lock_killable(&covers_lock))
-		return -EINTR;
-	if (is_covered(cover->uid))
-		ret = -EEXIST;
-	else if (list_empty(&covers))
+	if (ret || !cover)
+		return ret ?: -ENOMEM;
+	cover->uid = uid;
+	refcount_set(&cover->refs, 1);
+	init_completion(&cover->attached);
+	list_add(&cover->node, &covers);
+	return 0;
+}
+
+/*
+ * Attach, for a cover on the list. It can take seconds, so it runs without the lock. Tasks with
+ * CAP_PERFMON do not wait for one another: one that comes second here detaches again.
+ * Return: as cover().
+ */
+static int attach(struct cover *cover)
+{
+	struct kunwind_consumer *consumer;
+	bool stays;
+	int ret;
+
+	consumer = uid_valid(cover->uid) ? kunwind_attach_user(cover->uid) : kunwind_attach();
+	ret = PTR_ERR_OR_ZERO(consumer);
+	mutex_lock(&covers_lock);
+	stays = !ret && (uid_valid(cover->uid) || !find_cover(cover->uid));
+	if (stays)
 		ret = begin_walks();
-	else if (is_full(cover->uid))
-		ret = -EUSERS;
-	if (!ret)
-		list_add(&cover->node, &covers);
+	stays = stays && !ret;
+	if (stays)
+		cover->consumer = consumer;
+	else
+		list_del(&cover->node);
 	mutex_unlock(&covers_lock);
+	complete_all(&cover->attached);
+	if (!stays) {
+		kunwind_detach(consumer);
+		put_cover(cover);
+	}
 	return ret;
 }
 
 /*
- * Cover the processes of a user, or all (INVALID_UID). It can take seconds, so it runs without
- * the lock. If two tasks do it at the same time, both attach, and one of them detaches.
+ * Cover the processes of a user, or all (INVALID_UID). If another task of that user could not
+ * attach, try anew. Context: with @nr_getting counted up.
+ * Return: 0; -EINTR; -ENOMEM; as refuse(); what kunwind_attach() or kunwind_redirect_begin() says.
  */
 static int cover(kuid_t uid)
 {
-	struct cover *cover;
-	int ret;
+	struct cover *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT), *found;
+	bool covered = false;
+	int ret = 0;
 
-	cover = kzalloc(sizeof(*cover), GFP_KERNEL_ACCOUNT);
-	if (!cover)
-		return -ENOMEM;
-	cover->uid = uid;
-	cover->consumer = uid_valid(uid) ? kunwind_attach_user(uid) : kunwind_attach();
-	ret = PTR_ERR_OR_ZERO(cover->consumer);
-	if (ret)
-		goto free;
-	ret = add(cover);
-	if (!ret)
-		return 0;
-	kunwind_detach(cover->consumer);
-free:
-	kfree(cover);
-	return ret == -EEXIST ? 0 : ret;
+	while (!ret && !covered) {
+		/* Its holder may be patching the kernel's text, or waiting for a grace period. */
+		ret = mutex_lock_killable(&covers_lock) ? -EINTR : 0;
+		if (ret)
+			break;
+		found = find_cover(uid);
+		if (found)
+			refcount_inc(&found->refs);
+		else
+			ret = add(fresh, uid);
+		mutex_unlock(&covers_lock);
+		if (!found && !ret)
+			return attach(fresh);
+		if (!found)
+			break;
+		if (wait_for_completion_killable(&found->attached))
+			ret = -EINTR;
+		covered = found->consumer;
+		put_cover(found);
+	}
+	kfree(fresh);
+	return ret;
 }
 
 /*
@@ -212,7 +262,7 @@ static void uncover(bool always)
 	mutex_unlock(&covers_lock);
 	list_for_each_entry_safe(cover, next, &old, node) {
 		kunwind_detach(cover->consumer);
-		kfree(cover);
+		put_cover(cover);
 	}
 }
 
@@ -235,19 +285,10 @@ static void warn_uncovered(int error)
 static int get(int max_stack)
 {
 	kuid_t uid = perfmon_capable() ? INVALID_UID : current_uid();
-	bool covered;
-	int ret, refused;
+	int ret;
 
 	atomic_inc(&nr_getting);
-	/* Its holder may be patching the kernel's text, or waiting for a grace period. */
-	ret = mutex_lock_killable(&covers_lock);
-	if (!ret) {
-		covered = is_covered(uid);
-		refused = refuse(uid);
-		mutex_unlock(&covers_lock);
-		if (!covered)
-			warn_uncovered(refused ?: cover(uid));
-	}
+	warn_uncovered(cover(uid));
 	ret = static_call(stock_get)(max_stack);
 	(void)atomic_dec_return_release(&nr_getting);
 	if (!is_wanted())
@@ -310,8 +351,10 @@ int demand_init(void)
 	if (ret)
 		return ret;
 	/* The owner of an event that is older than the module is not known: cover all. */
+	atomic_inc(&nr_getting);
 	if (is_wanted())
 		warn_uncovered(cover(INVALID_UID));
+	(void)atomic_dec_return_release(&nr_getting);
 	/* The last such event may have gone while it was being covered. */
 	if (!is_wanted())
 		mod_delayed_work(system_long_wq, &end, LINGER);

@@ -6,6 +6,8 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 # shellcheck source=tests/vm/lib/perf
 . "$TOP/tests/vm/lib/perf"
+# shellcheck source=tests/vm/lib/mappers
+. "$TOP/tests/vm/lib/mappers"
 
 chmod 755 "$SCRATCH"
 mkdir -m 777 "$SCRATCH/files"
@@ -110,6 +112,23 @@ end_his() {
 	soon idle
 }
 
+# at_once: eight of his perfs begin together, and it takes long to cover his processes. One of them does that.
+at_once() {
+	local each now most=0 perfs=()
+	for each in {1..8}; do
+		as nobody-else perf record -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/his$each" -- sleep 1 >/dev/null 2>&1 </dev/null &
+		perfs+=($!)
+	done
+	while kill -0 "${perfs[@]}" 2>/dev/null; do
+		now=$(figure consumers)
+		((now <= most)) || most=$now
+		sleep 0.02
+	done
+	wait "${perfs[@]}"
+	echo "at most $most of them attached"
+	((most == 1))
+}
+
 ok "kunwind is loaded, kunwind-tracing is not" fresh
 ok "stock, level 2: he records" eval 'level 2; record stock -e cpu-clock:u --user-callchains'
 judged "stock: nearly no stack is whole" "$SCRATCH/files/stock" --comm python3 --stacks 50 --most 30
@@ -118,6 +137,11 @@ ok "level 1: he records" eval 'level 1; record one -e cpu-clock'
 judged "level 1: his stacks are whole" "$SCRATCH/files/one" --comm python3 --stacks 50 --least 99
 ok "level 2: he records" eval 'level 2; record two -e cpu-clock:u --user-callchains'
 judged "level 2: his stacks are whole" "$SCRATCH/files/two" --comm python3 --stacks 50 --least 99
+ok "soon after nothing is left" soon idle
+
+ok "he maps a large file" begin_mapping his as nobody-else python3 -S "$map" --no-device "$large"
+ok "of many perfs that begin together, one covers his processes" at_once
+end_mapping
 ok "soon after nothing is left" soon idle
 
 ok "three users sleep" sleepers
