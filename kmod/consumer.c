@@ -41,7 +41,7 @@ bool kw_is_any_wanted(void)
 /*
  * Whether a consumer wants the processes of @uid. A consumer that may see the whole system wants
  * all processes. A consumer without that privilege wants those of its own user. The user of
- * a process is its real one: perf lets that user trace the process.
+ * a process is its real one: perf lets that user trace it, unless its program is set-user-ID.
  *
  * Hooks ask at each new mapping of an mm that is not covered, so asking takes no lock.
  * Context: any but NMI.
@@ -138,7 +138,8 @@ static void delist(struct kunwind_consumer *c)
 	if (last)
 		mod_delayed_work(system_long_wq, &hooks_go, (unsigned long)hooks_stay_s * HZ);
 	mutex_unlock(&consumers_lock);
-	while (last && kw_idle_evict())
+	/* If there is a new one, the tables may be its own. */
+	while (last && !kw_gauge(consumers) && kw_idle_evict())
 		;
 	/*
 	 * Only a tracer of all processes waits. Any user can have work that stays pending, and

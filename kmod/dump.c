@@ -72,13 +72,13 @@ static int tell_space(struct kw_space *space, const struct teller *t)
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	}
-	while (tell_next(space, t, &at))
+	while (!fatal_signal_pending(current) && tell_next(space, t, &at))
 		cond_resched();
 	/* Children that are forked from now on need no report. */
 	atomic64_set_release(&space->told, t->number);
 	if (locked)
 		mutex_unlock(&space->publishing);
-	return 0;
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 /* Return: how many spaces were reported, or a negative errno. */

@@ -43,12 +43,16 @@ bool kw_spares_are_low(void)
 	return READ_ONCE(nr_spares) < SPARES * 3 / 4;
 }
 
-/* Make spares until there are enough. Context: process context, sleeps. */
+/*
+ * Make spares until there are enough, but not as many again as other tasks take meanwhile.
+ * Context: process context, sleeps.
+ */
 void kw_spares_fill(void)
 {
+	unsigned int most = SPARES;
 	struct kw_space *space;
 
-	while (READ_ONCE(nr_spares) < SPARES) {
+	while (most-- && READ_ONCE(nr_spares) < SPARES) {
 		space = kw_space_alloc();
 		if (!space)
 			return;
