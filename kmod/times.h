@@ -25,7 +25,8 @@
 #define KW_BUSY_PATIENCE	(HZ / 4)
 /*
  * When something is missing, a walk makes its task try again. The first attempt follows
- * after KW_RETRY_FIRST. The delay doubles each time, up to KW_RETRY_LONGEST.
+ * after KW_RETRY_FIRST; at once if an attaching tracer has left it to the task. The delay doubles
+ * each time, up to KW_RETRY_LONGEST.
  */
 #define KW_RETRY_FIRST		HZ
 #define KW_RETRY_LONGEST	(64 * HZ)

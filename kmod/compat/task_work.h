@@ -6,7 +6,7 @@
 #include <linux/task_work.h>
 #include "found.h"
 
-/* Before and after 6.12, task_work_add() never allocates. */
+/* Before and after 6.12, task_work_add() allocates nothing, except KASAN's record before 6.12. */
 #ifndef KW_HAVE_TWAF_NO_ALLOC
 #define TWAF_NO_ALLOC	0
 #endif

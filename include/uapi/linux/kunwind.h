@@ -254,9 +254,9 @@ enum kunwind_thread_state {
  * stack is that of one moment. Pages of the stack that are not in memory are not read:
  * KUNWIND_STOP_STACK_FAULT.
  *
- * The first request for a process covers that process until a request names another one, or
- * the file is closed. What cannot be covered without waiting is missing from the first
- * stacks: KUNWIND_STOP_NOT_COVERED, KUNWIND_STOP_INCOMPLETE_MAP.
+ * The first request for a process covers that process until a request names another one, a
+ * request is refused, or the file is closed. What cannot be covered without waiting is missing
+ * from the first stacks: KUNWIND_STOP_NOT_COVERED, KUNWIND_STOP_INCOMPLETE_MAP.
  *
  * Permission is that of /proc/PID/syscall: ptrace(2), PTRACE_MODE_ATTACH_FSCREDS.
  *
