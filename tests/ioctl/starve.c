@@ -3,17 +3,19 @@
  * For tests/vm/retry.sh: a process whose stacks go through a library for whose table
  * there may be no memory, and maps nothing more.
  *
- * usage: starve LIBRARY [--device]
+ * usage: starve LIBRARY [--device | --loaded]
  *
  * It waits for a line, loads LIBRARY, which is glib's, and forks. Both processes
  * call getppid() through it, until the input ends. With --device the parent asks for
  * its own stack there instead. If the stack is right, it prints the stop reason, or
- * "guessed" if not all frames are proven.
+ * "guessed" if not all frames are proven. With --loaded it loads LIBRARY before it
+ * waits for the line.
  */
 #include <dlfcn.h>
 #include <err.h>
 #include <execinfo.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "request.h"
@@ -92,19 +94,24 @@ static void load(const char *library)
 int main(int argc, char **argv)
 {
 	struct pollfd input = { .events = POLLIN };
+	const char *option = argc == 3 ? argv[2] : "";
+	bool loaded = !strcmp(option, "--loaded");
 	void *caller;
 
-	if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[2], "--device")))
-		errx(2, "usage: starve LIBRARY [--device]");
+	if (argc < 2 || argc > 3 || (argc == 3 && !loaded && strcmp(option, "--device")))
+		errx(2, "usage: starve LIBRARY [--device | --loaded]");
 	/* It loads libgcc the first time. */
 	backtrace(&caller, 1);
-	if (argc == 3)
+	if (loaded)
+		load(argv[1]);
+	else if (argc == 3)
 		device = open_device();
 	puts("ready");
 	fflush(stdout);
 	if (getchar() != '\n')
 		return 2;
-	load(argv[1]);
+	if (!loaded)
+		load(argv[1]);
 	if (fork() < 0)
 		err(2, "fork");
 	do {

@@ -60,4 +60,6 @@ void replace_stop(void);
 
 void handover_stop(void);
 
+void hold_stop(void);
+
 #endif /* KUNWIND_TEST_H */

@@ -8,7 +8,8 @@
  *	faults	1 or 0: walk where a walk touches a page that is not there
  *	aim	a CPU, which gets as many NMIs as it takes, each with a walk; -1: none
  *
- * those of chains.c, replace.c and handover.c, the counters of judge.c and nested.c, and device.c.
+ * those of chains.c, replace.c, handover.c and hold.c, the counters of judge.c and nested.c, and
+ * device.c.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -200,6 +201,7 @@ static void __exit kunwind_test_exit(void)
 	source_stop(&aim);
 	replace_stop();
 	handover_stop();
+	hold_stop();
 	kunwind_detach(consumer);
 	interrupts_exit();
 	judge_exit();

@@ -7,6 +7,8 @@ set -uo pipefail
 . "$TOP/tests/vm/lib/tap.sh"
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/hold
+. "$TOP/tests/vm/lib/hold"
 
 nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 chmod 755 "$SCRATCH"
@@ -55,12 +57,34 @@ fill() {
 		(($(<"$figures/table_refusals") > refused))
 }
 
+# two_attempts: each takes a snapshot; $delay is how many milliseconds were between the two.
+two_attempts() {
+	local first
+	next_attempt && first=$moment && next_attempt && delay=$((moment - first))
+}
+
+next_attempt() {
+	local before now round
+	read -r before <"$figures/map_builds"
+	for ((round = 0; round < 200; round++)); do
+		read -r now <"$figures/map_builds"
+		moment=$((${EPOCHREALTIME/./} / 1000))
+		((now == before)) || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
 # A process that opens the device.
 ok "kunwind takes a budget of 2 MiB" reload table_budget_mb=2
 ok "a process begins" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so" --device
 ok "its user has no room for one more table" fill
 echo >&"${input[starved]}"
 ok "it asks for a stack, which is guessed" said starved guessed
+ok "it tries again, and once more" two_attempts
+echo "# $delay ms between these attempts"
+# The first one comes a second after the library was mapped.
+ok "the second delay is not as short as the first" [ "$delay" -gt 1500 ]
 end filler
 ok "its stacks are proven when there is room" said starved COMPLETE
 ok "none was wrong" fails grep -q wrong "$SCRATCH/starved.said"
@@ -125,10 +149,9 @@ loaded() {
 	return 1
 }
 
-# both_heal WORD: what their stacks are before; later the session ends, and with it the processes.
+# both_heal WORD SECONDS: what their stacks are before; after so many seconds the session ends, and with it the processes.
 both_heal() {
-	# The delay between retries doubles, from a second on.
-	sleep 12
+	sleep "$2"
 	ok "the session ends" lttng destroy retry
 	end starved
 	wait
@@ -153,7 +176,8 @@ builds=$(($(<"$figures/map_builds") - builds))
 echo "# $builds maps in five seconds"
 ok "they do not try again at each event" [ "$builds" -lt 20 ]
 end filler
-both_heal guessed
+# The delay between retries doubles, from a second on.
+both_heal guessed 12
 
 # An attaching tracer works for each user for a limited time. The processes do the rest themselves.
 ok "kunwind is told to leave all tables to their processes" reload attach_work_ms=0
@@ -167,7 +191,38 @@ ok "a session begins" session
 left=$(<"$figures/mappings_left")
 echo "# $left mappings were left"
 ok "mappings were left" [ "$left" -gt 3 ]
-both_heal cut
+both_heal cut 12
+
+# A tracer publishes what it has, and then sets the time of the next attempt. The process forks in between.
+ok "kunwind is told so again" reload attach_work_ms=0
+modprobe kunwind-lttng
+modprobe kunwind-test
+
+# fork_meanwhile: the tracer is a thread of LTTng's daemon.
+fork_meanwhile() {
+	local daemon round child='' status=1
+	daemon=$(pgrep -o -x lttng-sessiond) && taskset --all-tasks --pid --cpu-list 0 "$daemon" || return
+	hold_at kw_space_failed "$starved"
+	session &
+	if held; then
+		echo >&"${input[starved]}"
+		for ((round = 0; round < 40; round++)); do
+			read -r child <"/proc/$starved/task/$starved/children" || sleep 0.05
+			[[ ! $child ]] || break
+		done
+		echo "its child is ${child:-missing}, $(<"$hold") tasks wait"
+		[[ ! $child || $(<"$hold") == 0 ]] || status=0
+	fi
+	go_on
+	taskset --all-tasks --pid --cpu-list 0-1 "$daemon"
+	wait $! && return "$status"
+}
+ok "a process begins, and loads its library" begin starved ready "$SCRATCH/starve" "$SCRATCH/0.so" --loaded
+starved=$!
+rm -r "$SCRATCH/trace"
+ok "it forks while a tracer attaches" fork_meanwhile
+both_heal cut 4
+modprobe -r kunwind-test
 
 # Processes of a user share a large address space: each is one more snapshot of all of it, which lacks a table.
 # attach_to_crowd: sets took to its milliseconds, and taken to how many snapshots it took.

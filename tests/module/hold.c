@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A task waits in the middle of kunwind, so that a test can do something at that moment.
+ *
+ * It waits where it must not sleep, so it keeps its CPU: a test needs another one.
+ *
+ * Parameters:
+ *	hold	"STEP NUMBER": a task that comes to this step waits until the parameter is
+ *		written again, or until it is killed; five seconds at most. Empty: no task waits.
+ *		Reads how many wait. The steps are:
+ *
+ *	kw_space_failed PID	The task has published a snapshot of the process PID that lacks
+ *				something. The time of the next attempt is not set yet.
+ */
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/ptrace.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include "kunwind-test.h"
+#include "space.h"
+
+static DEFINE_MUTEX(lock);
+/* Written under lock. */
+static bool is_on;
+static int number;
+static atomic_t waiting;
+
+static void wait(void)
+{
+	unsigned long end = jiffies + 5 * HZ;
+
+	atomic_inc(&waiting);
+	while (READ_ONCE(is_on) && !fatal_signal_pending(current) && time_before(jiffies, end))
+		mdelay(1);
+	atomic_dec(&waiting);
+}
+
+/* The handlers return 1: nothing is to be called as the function returns. */
+
+/* kw_space_failed(space) */
+static int before_failed(struct kretprobe_instance *call, struct pt_regs *regs)
+{
+	const struct kw_space *space = (void *)regs_get_kernel_argument(regs, 0);
+
+	if (space->pid == number)
+		wait();
+	return 1;
+}
+
+static struct held {
+	const char *step;
+	struct kretprobe probe;
+	bool probed;
+} all[] = {
+	{
+		"kw_space_failed",
+		{ .kp.symbol_name = "kw_space_failed", .entry_handler = before_failed },
+	},
+};
+
+void hold_stop(void)
+{
+	int i;
+
+	WRITE_ONCE(is_on, false);
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		if (all[i].probed)
+			unregister_kretprobe(&all[i].probe);
+		all[i].probed = false;
+	}
+}
+
+static int hold_start(const char *step)
+{
+	int i, ret = -EINVAL;
+
+	is_on = true;
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		if (strcmp(step, all[i].step))
+			continue;
+		/* unregister_kretprobe() leaves what the next registration refuses. */
+		all[i].probe.kp.addr = NULL;
+		all[i].probe.kp.flags = 0;
+		ret = register_kretprobe(&all[i].probe);
+		if (ret)
+			break;
+		all[i].probed = true;
+	}
+	if (ret)
+		hold_stop();
+	return ret;
+}
+
+static int hold_set(const char *value, const struct kernel_param *kp)
+{
+	char step[32];
+	int ret = 0;
+
+	mutex_lock(&lock);
+	hold_stop();
+	if (!sysfs_streq(value, ""))
+		ret = sscanf(value, "%31s %d", step, &number) == 2 ? hold_start(step) : -EINVAL;
+	mutex_unlock(&lock);
+	return ret;
+}
+
+static int hold_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%d\n", atomic_read(&waiting));
+}
+
+static const struct kernel_param_ops hold_ops = {
+	.set = hold_set,
+	.get = hold_get,
+};
+
+module_param_cb(hold, &hold_ops, NULL, 0600);
