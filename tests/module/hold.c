@@ -11,6 +11,7 @@
  *
  *	kw_space_failed PID	The task has published a snapshot of the process PID that lacks
  *				something. The time of the next attempt is not set yet.
+ *	kw_walk_other PID	The task is a worker, about to walk the process PID.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -22,6 +23,7 @@
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/ptrace.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include "kunwind-test.h"
@@ -55,6 +57,16 @@ static int before_failed(struct kretprobe_instance *call, struct pt_regs *regs)
 	return 1;
 }
 
+/* kw_walk_other(task, ...) */
+static int before_walk(struct kretprobe_instance *call, struct pt_regs *regs)
+{
+	const struct task_struct *task = (void *)regs_get_kernel_argument(regs, 0);
+
+	if (task->pid == number)
+		wait();
+	return 1;
+}
+
 static struct held {
 	const char *step;
 	struct kretprobe probe;
@@ -63,6 +75,10 @@ static struct held {
 	{
 		"kw_space_failed",
 		{ .kp.symbol_name = "kw_space_failed", .entry_handler = before_failed },
+	},
+	{
+		"kw_walk_other",
+		{ .kp.symbol_name = "kw_walk_other", .entry_handler = before_walk },
 	},
 };
 

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# What comes in the middle of a compilation: its process is killed, or its file changes.
+# A process is killed as it compiles, or waits for another one's walk; or its file changes as it compiles.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/hold
+. "$TOP/tests/vm/lib/hold"
 # shellcheck source=tests/vm/lib/mappers
 . "$TOP/tests/vm/lib/mappers"
 
@@ -135,6 +137,61 @@ ok "a tracer compiles the file" begin_attaching
 ok "its process ends, and leaves nothing mapped" is_free
 ok "the tracer goes on" attached
 ok "and nothing is left" nothing_left
+
+# One worker walks for all requests for other processes' stacks. It does so on the first CPU, and what waits for it is on the second.
+workers=/sys/devices/virtual/workqueue/kunwind-threads/cpumask
+mkfifo "$SCRATCH/questions"
+# begin_asking: a process that has asked for another one's stack, and can ask again.
+begin_asking() {
+	local round
+	sleep 1000 &
+	sleeper=$!
+	in_sleep "$sleeper" || return
+	taskset --cpu-list 1 python3 -S "$TOP/tests/subjects/ask.py" others <"$SCRATCH/questions" >"$SCRATCH/answers" &
+	asking=$!
+	exec {questions}>"$SCRATCH/questions"
+	echo "$sleeper" >&"$questions"
+	for ((round = 0; round < 300; round++)); do
+		[[ ! -s $SCRATCH/answers ]] || break
+		sleep 0.1
+	done
+	says "stop 1, frames" cat "$SCRATCH/answers"
+}
+# wait_for_other: it waits in its request, as another one's walk goes on.
+wait_for_other() {
+	local round command
+	echo 1 >"$workers" && hold_at kw_walk_other "$sleeper" || return
+	python3 -S "$TOP/tests/subjects/ask.py" others <<<"$sleeper" >"$SCRATCH/other" &
+	other=$!
+	held && echo "$sleeper" >&"$questions" || return
+	for ((round = 0; round < 30; round++)); do
+		read -r _ _ command _ <"/proc/$asking/syscall"
+		# KUNWIND_IOC_THREAD
+		[[ $command != 0xc028be02 ]] || break
+		sleep 0.1
+	done
+	[[ $command == 0xc028be02 ]]
+}
+# is_gone: and the walk goes on.
+is_gone() {
+	kill -KILL "$asking"
+	wait "$asking"
+	echo "$(<"$hold") walks go on"
+	(($(<"$hold") == 1))
+}
+other_comes() {
+	go_on
+	echo 3 >"$workers"
+	wait "$other" && says "stop 1, frames" cat "$SCRATCH/other"
+}
+ok "a process asks for another one's stack" begin_asking
+ok "it asks again, and waits for the walk of another request" wait_for_other
+ok "it is killed, and is gone at once" is_gone
+ok "the other request gets its stack" other_comes
+exec {questions}>&-
+kill "$sleeper"
+wait "$sleeper" 2>/dev/null
+ok "nothing is left" nothing_left
 modprobe -r kunwind-test
 umount "$SCRATCH/cgroup"
 done_testing
