@@ -12,6 +12,7 @@
  *	kw_space_failed PID	The task has published a snapshot of the process PID that lacks
  *				something. The time of the next attempt is not set yet.
  *	kw_walk_other PID	The task is a worker, about to walk the process PID.
+ *	kw_is_wanted UID	The task has found that no consumer wants the processes of UID.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
@@ -45,7 +46,7 @@ static void wait(void)
 	atomic_dec(&waiting);
 }
 
-/* The handlers return 1: nothing is to be called as the function returns. */
+/* Handlers of a function's begin return 1 if nothing is to be called as it returns. */
 
 /* kw_space_failed(space) */
 static int before_failed(struct kretprobe_instance *call, struct pt_regs *regs)
@@ -67,6 +68,19 @@ static int before_walk(struct kretprobe_instance *call, struct pt_regs *regs)
 	return 1;
 }
 
+/* kw_is_wanted(uid) */
+static int before_wanted(struct kretprobe_instance *call, struct pt_regs *regs)
+{
+	return (int)regs_get_kernel_argument(regs, 0) != number;
+}
+
+static int after_wanted(struct kretprobe_instance *call, struct pt_regs *regs)
+{
+	if (!(u8)regs_return_value(regs))
+		wait();
+	return 0;
+}
+
 static struct held {
 	const char *step;
 	struct kretprobe probe;
@@ -79,6 +93,11 @@ static struct held {
 	{
 		"kw_walk_other",
 		{ .kp.symbol_name = "kw_walk_other", .entry_handler = before_walk },
+	},
+	{
+		"kw_is_wanted",
+		{ .kp.symbol_name = "kw_is_wanted", .entry_handler = before_wanted,
+		  .handler = after_wanted },
 	},
 };
 

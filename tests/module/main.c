@@ -3,6 +3,8 @@
  * kunwind-test.ko, for tests in a guest. Its parameters are its interface:
  *
  *	attach	1 or 0: consume stacks of the whole system, in the task that writes
+ *	attach_user
+ *		a user: consume stacks of the processes of that user, too; -1: of none
  *	expect	what judge.c is to compare with, by the process that it is about
  *	rate	interrupts per second, and as many NMIs, each with a walk; 0: none
  *	faults	1 or 0: walk where a walk touches a page that is not there
@@ -17,6 +19,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/uidgid.h>
 #include <kunwind/kunwind.h>
 #include "kunwind-test.h"
 
@@ -117,9 +120,12 @@ static int attach_set(const char *value, const struct kernel_param *kp)
 	ret = kstrtobool(value, &on);
 	if (ret)
 		return ret;
+	/* This can take long, and the test writes other parameters meanwhile. */
+	kernel_param_unlock(THIS_MODULE);
 	mutex_lock(&lock);
 	ret = attach(on);
 	mutex_unlock(&lock);
+	kernel_param_lock(THIS_MODULE);
 	return ret;
 }
 
@@ -134,6 +140,33 @@ static const struct kernel_param_ops attach_ops = {
 };
 
 module_param_cb(attach, &attach_ops, NULL, 0644);
+
+static DEFINE_MUTEX(user_lock);
+/* Under user_lock: */
+static struct kunwind_consumer *user_consumer;
+
+static int attach_user_set(const char *value, const struct kernel_param *kp)
+{
+	struct kunwind_consumer *c = NULL;
+	int ret, uid;
+
+	ret = kstrtoint(value, 0, &uid);
+	if (ret)
+		return ret;
+	mutex_lock(&user_lock);
+	kunwind_detach(user_consumer);
+	if (uid >= 0)
+		c = kunwind_attach_user(KUIDT_INIT(uid));
+	user_consumer = IS_ERR(c) ? NULL : c;
+	mutex_unlock(&user_lock);
+	return PTR_ERR_OR_ZERO(c);
+}
+
+static const struct kernel_param_ops attach_user_ops = {
+	.set = attach_user_set,
+};
+
+module_param_cb(attach_user, &attach_user_ops, NULL, 0200);
 
 /* LOW HIGH FRAME...: hexadecimal */
 static int expect_set(const char *value, const struct kernel_param *kp)
@@ -203,6 +236,7 @@ static void __exit kunwind_test_exit(void)
 	handover_stop();
 	hold_stop();
 	kunwind_detach(consumer);
+	kunwind_detach(user_consumer);
 	interrupts_exit();
 	judge_exit();
 }

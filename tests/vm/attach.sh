@@ -4,6 +4,10 @@
 set -uo pipefail
 # shellcheck source=tests/vm/lib/live
 . "$TOP/tests/vm/lib/live"
+# shellcheck source=tests/vm/lib/figures
+. "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/hold
+. "$TOP/tests/vm/lib/hold"
 
 cd "$SCRATCH" || exit
 unshare --uts python3 "$TOP/tests/subjects/asleep.py" >asleep.said 2>&1 &
@@ -95,5 +99,30 @@ wait $!
 after=$(</sys/kernel/kunwind/stops/INCOMPLETE_MAP)
 ok "and no stack ends with INCOMPLETE_MAP" [ $((after - before)) = 0 ]
 lttng destroy often >"$SCRATCH/said" 2>&1
+
+# A tracer of all processes goes. It finds that no consumer wants a user's sleeping process any more, and then drops it. A tracer of that user
+# comes in between. It spins on the second CPU until the first one goes on, after five seconds: this shell cannot make it go on.
+ok "nothing is left" nothing_left
+setpriv --reuid 65533 --regid 65533 --clear-groups sleep 1000 &
+sleeper=$!
+ok "a user's process sleeps" in_sleep "$sleeper"
+parameters=/sys/module/kunwind_test/parameters
+tracers_pass() {
+	local status=1
+	echo 1 >"$parameters/attach" && hold_at kw_is_wanted 65533 || return
+	taskset --cpu-list 0 bash -c 'echo 0 >"$0"' "$parameters/attach" &
+	if held; then
+		echo 65533 >"$parameters/attach_user"
+		status=$?
+	fi
+	go_on
+	wait $! && return "$status"
+}
+ok "a tracer goes, and one of a user comes" tracers_pass
+ok "the user's only process is covered" [ "$(figure spaces)" = 1 ]
+echo -1 >"$parameters/attach_user"
+ok "nothing is left" nothing_left
+kill "$sleeper"
+wait "$sleeper" 2>/dev/null
 modprobe -r kunwind-test
 done_testing
