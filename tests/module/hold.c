@@ -13,10 +13,13 @@
  *				something. The time of the next attempt is not set yet.
  *	kw_walk_other PID	The task is a worker, about to walk the process PID.
  *	kw_is_wanted UID	The task has found that no consumer wants the processes of UID.
+ *	kw_attach PID		The task attaches, and is about to sleep before it looks again at
+ *				the process PID, whose mmap_lock it finds taken each time.
  */
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/delay.h>
+#include <linux/errno.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
@@ -81,6 +84,30 @@ static int after_wanted(struct kretprobe_instance *call, struct pt_regs *regs)
 	return 0;
 }
 
+/* Which task has looked at the process. */
+static const struct task_struct *tracer;
+
+/* kw_space_cover(mm, pid, ...) */
+static int before_cover(struct kretprobe_instance *call, struct pt_regs *regs)
+{
+	return (int)regs_get_kernel_argument(regs, 1) != number;
+}
+
+static int after_cover(struct kretprobe_instance *call, struct pt_regs *regs)
+{
+	WRITE_ONCE(tracer, current);
+	regs_set_return_value(regs, -EBUSY);
+	return 0;
+}
+
+/* schedule_timeout_killable() */
+static int before_sleep(struct kretprobe_instance *call, struct pt_regs *regs)
+{
+	if (current == READ_ONCE(tracer))
+		wait();
+	return 1;
+}
+
 static struct held {
 	const char *step;
 	struct kretprobe probe;
@@ -98,6 +125,15 @@ static struct held {
 		"kw_is_wanted",
 		{ .kp.symbol_name = "kw_is_wanted", .entry_handler = before_wanted,
 		  .handler = after_wanted },
+	},
+	{
+		"kw_attach",
+		{ .kp.symbol_name = "kw_space_cover", .entry_handler = before_cover,
+		  .handler = after_cover },
+	},
+	{
+		"kw_attach",
+		{ .kp.symbol_name = "schedule_timeout_killable", .entry_handler = before_sleep },
 	},
 };
 
@@ -118,6 +154,7 @@ static int hold_start(const char *step)
 	int i, ret = -EINVAL;
 
 	is_on = true;
+	tracer = NULL;
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		if (strcmp(step, all[i].step))
 			continue;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# A process is killed as it compiles, or waits for another one's walk; or its file changes as it compiles.
+# A process is killed as it compiles, waits for another one's walk, or attaches; or its file changes as it compiles.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -189,6 +189,24 @@ ok "it asks again, and waits for the walk of another request" wait_for_other
 ok "it is killed, and is gone at once" is_gone
 ok "the other request gets its stack" other_comes
 exec {questions}>&-
+
+# tracer_killed: before it looks again at a process whose mmap_lock was taken. It does not attach then.
+tracer_killed() {
+	local tracer
+	hold_at kw_attach "$sleeper" || return
+	taskset --cpu-list 0 bash -c 'echo 1 >"$0"' "$attach" &
+	tracer=$!
+	if held; then
+		kill -KILL "$tracer"
+	fi
+	wait "$tracer"
+	(($? == 137))
+}
+attach=/sys/module/kunwind_test/parameters/attach
+ok "a tracer is killed as it attaches" tracer_killed
+go_on >>"$SCRATCH/said"
+ok "it has not attached" [ "$(<"$attach")" = 0 ]
+echo 0 >"$attach"
 kill "$sleeper"
 wait "$sleeper" 2>/dev/null
 ok "nothing is left" nothing_left
