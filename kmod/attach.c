@@ -145,7 +145,7 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
 		cond_resched();
 	}
 	*count = busy;
-	return ret == -EINTR ? ret : 0;
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 /*

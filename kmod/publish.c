@@ -24,6 +24,13 @@ static bool is_better(const struct kw_snapshot *snap, const struct kw_snapshot *
 	       (old->lacking && !snap->lacking);
 }
 
+/* Nothing is missing: no walk has to ask for another attempt. The caller has @space->lock. */
+static void forget_failures(struct kw_space *space)
+{
+	WRITE_ONCE(space->retry_at, 0);
+	WRITE_ONCE(space->retry_delay, 0);
+}
+
 /* Publish @snap instead of @old if it knows of the last event. Return: 0, -EAGAIN. */
 static int replace(struct kw_space *space, struct kw_snapshot *old,
 		   struct kw_snapshot *snap, s64 version)
@@ -37,10 +44,8 @@ static int replace(struct kw_space *space, struct kw_snapshot *old,
 		rcu_assign_pointer(space->snap, snap);
 		/* Pairs with kw_space_state(): the snapshot shows first. */
 		smp_store_release(&space->known, version);
-		if (!snap->lacking) {
-			WRITE_ONCE(space->retry_at, 0);
-			WRITE_ONCE(space->retry_delay, 0);
-		}
+		if (!snap->lacking)
+			forget_failures(space);
 		ret = 0;
 	}
 	raw_spin_unlock(&space->lock);
@@ -153,8 +158,8 @@ static int attempt(struct kw_space *space, struct mm_struct *mm,
 }
 
 /*
- * Whether a new snapshot is needed. If not, no walk has to ask for one: another task's failed
- * attempt may have set the time of the next. Puts what is published into @bases.
+ * Whether a new snapshot is needed. If not, another task's failed attempt may have set the time of
+ * the next. Puts what is published into @bases.
  */
 static bool needs_snapshot(struct kw_space *space, struct kw_bases *bases)
 {
@@ -166,7 +171,7 @@ static bool needs_snapshot(struct kw_space *space, struct kw_bases *bases)
 	raw_spin_lock(&space->lock);
 	needed = !now.snap || now.snap->lacking || space->events > now.version;
 	if (!needed)
-		WRITE_ONCE(space->retry_at, 0);
+		forget_failures(space);
 	raw_spin_unlock(&space->lock);
 	return needed;
 }
