@@ -20,8 +20,8 @@
 #define KUW_MAX_NOTE_SEGMENTS	4
 /* Bytes of each such segment that are searched; seen: 200. */
 #define KUW_MAX_NOTES		4096
-/* Bytes of .eh_frame; seen: 24 MB (chromium). A table can span 4 GiB of addresses, as
- * offsets in it have 32 bits.
+/* Bytes of .eh_frame; seen: 24 MB (chromium). What follows is left out, and counts as a damaged
+ * record. A table can span 4 GiB of addresses, as offsets in it have 32 bits.
  */
 #define KUW_MAX_EH_FRAME	(1u << 28)
 /* Bytes of .gopclntab; seen: 4.4 MB (Go's compiler), half as many as its code. It is held in

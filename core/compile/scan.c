@@ -113,8 +113,9 @@ int kuw_scan(struct kuw_scan *s)
 		/* crtend.o ends with a terminator; objects may follow it. */
 		if (ret == -ENODATA && s->elf->eh_frame_exact)
 			continue;
+		/* Without section headers, that can be what is behind the section. */
 		if (ret == -EBADMSG)
-			s->nr_bad += s->elf->eh_frame_exact;
+			s->nr_bad += s->elf->eh_frame_exact || s->eh_frame.len == KUW_MAX_EH_FRAME;
 		if (ret == -EBADMSG || ret == -ENODATA)
 			break;
 		if (ret == -EINVAL || ret == -EOPNOTSUPP)

@@ -455,6 +455,39 @@ static void test_damaged_length(void **state)
 	assert_int_equal(cfa_at(0x40), -1);
 }
 
+/* An .eh_frame that is longer than the compiler reads is cut, in the middle of a record. */
+static void test_cut_section(void **state)
+{
+	u8 *bytes = calloc(1, KUW_MAX_EH_FRAME);
+	struct by_hand *b = calloc(1, sizeof(*b));
+	struct kuw_compile *c = &b->compile;
+	u32 cie = build_cie(&eh, &usual), i, id;
+	struct kuw_elf elf;
+
+	assert_non_null(bytes);
+	assert_non_null(b);
+	put_fde(&usual, cie, 0, 0x10, 16);
+	assert_int_equal(compile(0x1000, true), 0);
+	elf = table.elf;
+	memcpy(bytes, eh.bytes, eh.len);
+	put_unaligned_le32(KUW_MAX_EH_FRAME, bytes + eh.len);
+	for (i = 0; i < 2; i++) {
+		elf.eh_frame.len = i ? KUW_MAX_EH_FRAME : eh.len + 4;
+		elf.eh_frame_exact = false;
+		kuw_compile_init(c, &elf, bytes, NULL);
+		c->areas.grow = grow;
+		c->areas.pause = pause_by_hand;
+		assert_int_equal(kuw_compile(c), 0);
+		assert_int_equal(c->scan.nr_fdes, 1);
+		/* Without section headers, what is behind the last record may be anything. */
+		assert_int_equal(c->scan.nr_bad, i);
+		for (id = 0; id < KUW_NR_AREAS; id++)
+			free(c->areas.area[id].mem);
+	}
+	free(b);
+	free(bytes);
+}
+
 /* @one puts an instruction for the i-th row; a program may not be of any length. */
 static void build_rows(u32 n, void (*one)(struct buf *p, u32 i))
 {
@@ -645,6 +678,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_sort),
 	TEST(test_terminator),
 	TEST(test_damaged_length),
+	TEST(test_cut_section),
 	TEST(test_rules),
 	TEST(test_register_sets),
 	TEST(test_collisions),
