@@ -183,10 +183,8 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.out = frames;
 	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	w.faults = 0;
-	w.in.len = 0;
-	/* A mispredicted look_up() may use these, and they would be what was on the stack. */
-	w.in.off = 0;
-	w.in.look = (struct kuw_look){ NULL };
+	/* A mispredicted look_up() may use it, and it would be what was on the stack. */
+	w.in = (struct kuw_cover){ .len = 0 };
 	*w.out++ = w.pc;
 	ret = kuw_loop_run(&w);
 	/* Without a guess, all frames are proven. */
