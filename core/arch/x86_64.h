@@ -36,7 +36,10 @@
 
 /* Mappings, and their offsets in files, are multiples of this. */
 #define KUW_PAGE		4096ULL
-/* No program maps anything below, unless root lowers the kernel's vm.mmap_min_addr. */
+/*
+ * The usual vm.mmap_min_addr: no program maps anything below, unless it may ignore that
+ * (CAP_SYS_RAWIO), or root has lowered it.
+ */
 #define KUW_LEAST_ADDRESS	0x10000ULL
 
 /* Bytes below rsp that signals leave alone (psABI x86-64 3.2.2). */

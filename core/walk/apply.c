@@ -56,8 +56,8 @@ int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc)
  * Whether the stack starts with the current frame, whose caller would have the registers @r, of
  * which @known are known, and whose return address, below the CFA, is none.
  *
- * It is argc, the process's first word, in start code whose unwind information is that of a function
- * that was called: glibc's _start with endbr64 before the instruction that its FDE starts with.
+ * It is argc, the process's first word, in start code whose unwind information is that of a
+ * function that was called: glibc's _start at its endbr64, and a _start in C.
  *
  * Or unwind information has led to the frame, a call left it, and its return address is null, as
  * are the registers that the frame must give back. No call pushes null, but runtimes with fibers
@@ -71,7 +71,7 @@ static u32 stop_at_start(struct kuw_state *w, u64 cfa, const u64 *r, u32 known)
 {
 	u32 zero = w->regs.word == KUW_WORD ? KUW_FIBER_ZERO : KUW_I386_FIBER_ZERO, i;
 
-	if (cfa - w->regs.word == kuw_port_stack_start())
+	if (r[KUW_RA] < KUW_LEAST_ADDRESS && cfa - w->regs.word == kuw_port_stack_start())
 		return KUNWIND_STOP_COMPLETE;
 	if (r[KUW_RA] || w->inner || w->guessed || w->eh_return)
 		return KUNWIND_STOP_RA_BAD;

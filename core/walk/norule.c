@@ -137,8 +137,18 @@ static int may_be_caller(struct kuw_state *w, u64 word)
 	return (code & KUW_PC_THUNK_MASK) != KUW_PC_THUNK;
 }
 
+bool kuw_may_have_popped(struct kuw_state *w)
+{
+	u32 i;
+
+	for (i = 0; i < KUW_NR_REGS; i++)
+		if (i != KUW_RA && w->regs.known & 1u << i && may_be_caller(w, w->regs.r[i]))
+			return true;
+	return false;
+}
+
 /*
- * The same for code that the map does not have: a JIT compiler's. Most words behind the first one
+ * As may_be_caller(), for code that the map does not have: a JIT compiler's. Most words behind the first one
  * are the addresses of arguments and of the environment, whose text can look like a call.
  */
 static bool may_be_unmapped_caller(struct kuw_state *w, u64 word)
@@ -151,19 +161,14 @@ static bool may_be_unmapped_caller(struct kuw_state *w, u64 word)
  * Return: whether the process's stack starts with this frame, as it does in the start code of
  * ld.so, and of programs whose start file has no FDE. No word can be a return address, from the
  * stack pointer to the first word that the kernel put there (argc), and behind that as far as
- * start code may have popped before it called a function. Nor can a register, into which an
- * interrupted function may have popped it, as vfork() does.
+ * start code may have popped before it called a function.
  */
 static bool begins_stack(struct kuw_state *w)
 {
 	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word;
-	u32 i;
 
-	if (!is_near_start(w))
+	if (!is_near_start(w) || (w->inner && kuw_may_have_popped(w)))
 		return false;
-	for (i = 0; w->inner && i < KUW_NR_REGS; i++)
-		if (i != KUW_RA && w->regs.known & 1u << i && may_be_caller(w, w->regs.r[i]))
-			return false;
 	do {
 		if (!kuw_try_word(w, at, &word) || may_be_caller(w, word) ||
 		    may_be_unmapped_caller(w, word))

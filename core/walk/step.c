@@ -53,6 +53,7 @@ u32 kuw_step(struct kuw_state *w)
 	struct kuw_rule rule;
 	bool doubted;
 	int called;
+	u32 ret;
 
 	w->regs.unknown = false;
 	if (w->faults > KUW_MAX_FAULTS)
@@ -77,5 +78,9 @@ u32 kuw_step(struct kuw_state *w)
 	w->guessed |= doubted;
 	if (kuw_rule_kind(rule) == KUW_KIND_END)
 		return doubted ? KUNWIND_STOP_UNPROVEN : KUNWIND_STOP_COMPLETE;
-	return kuw_apply(w, m->table, rule);
+	ret = kuw_apply(w, m->table, rule);
+	/* The rule does not say so, but the function may have popped its return address. */
+	if (ret == KUNWIND_STOP_COMPLETE && w->inner && kuw_may_have_popped(w))
+		return KUNWIND_STOP_UNPROVEN;
+	return ret;
 }

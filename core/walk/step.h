@@ -46,6 +46,9 @@ bool kuw_run_ahead(struct kuw_state *w, struct kuw_expr_regs *regs);
 /* Decode the instruction at @ip. Return: its bytes; 0 if it is unknown, -EFAULT if unreadable. */
 int kuw_read_insn(struct kuw_state *w, u64 ip, struct kuw_insn *insn);
 
+/* Return: whether a register of an interrupted frame may have its return address, as in vfork(). */
+bool kuw_may_have_popped(struct kuw_state *w);
+
 /* Return: whether a call can have left @ra, or the kernel has put it in the place of one. */
 bool kuw_follows_call(struct kuw_state *w, u64 ra);
 

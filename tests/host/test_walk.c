@@ -766,6 +766,10 @@ static void test_argument_count(void **state)
 	}
 	s->regs.r[7] = SYNTH_SP(first);
 	program_check(s, COMPLETE, P_RA(P_RSP));
+	/* It may have popped its return address. */
+	s->regs.r[1] = P_RA(P_RSP);
+	program_check(s, UNPROVEN, P_RA(P_RSP));
+	s->regs.r[1] = 0;
 	/* It is no return address elsewhere either, but then nothing says that the stack starts. */
 	kuw_port_stack_first = SYNTH_SP(first + 1);
 	s->stack[first] = 1;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# A function keeps its return address in a register during a system call, as vfork() of musl and klibc does. There is
-# no unwind information, and the function's caller is _start.
+# Functions that keep their return address in a register during a system call, as vfork() of musl and klibc does. The
+# first has no unwind information; that of the second does not say so. Their caller is _start.
 	.text
 	.globl _start
 _start:
 	call	identify
+	call	described
 	mov	$60, %eax
 	xor	%edi, %edi
 	syscall
@@ -15,4 +16,13 @@ identify:
 	syscall
 	push	%rdx
 	ret
+
+described:
+	.cfi_startproc
+	pop	%rdx
+	mov	$39, %eax
+	syscall
+	push	%rdx
+	ret
+	.cfi_endproc
 	.section .note.GNU-stack, "", @progbits
