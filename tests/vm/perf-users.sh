@@ -129,6 +129,38 @@ at_once() {
 	((most == 1))
 }
 
+# no_tables: not even one that nobody maps.
+no_tables() {
+	(($(figure tables) == 0))
+}
+
+# one_is_killed: one of his perfs waits while another one covers his processes, which gets little of a CPU and is killed. Then the first one does.
+one_is_killed() {
+	local first second other opens
+	opens=$(sed -n 's/^#define __NR_perf_event_open //p' "$header")
+	evict_until no_tables || return
+	mkdir "$SCRATCH/cgroup" && mount -t cgroup2 none "$SCRATCH/cgroup" && echo +cpu >"$SCRATCH/cgroup/cgroup.subtree_control" &&
+		mkdir "$SCRATCH/cgroup/slow" || return
+	as nobody-else perf record -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/his1" -- sleep 1000 >/dev/null 2>&1 </dev/null &
+	soon consumes 1 && first=$(pgrep -u nobody-else -x perf) && echo "$first" >"$SCRATCH/cgroup/slow/cgroup.procs" &&
+		echo 1000 100000 >"$SCRATCH/cgroup/slow/cpu.max" || return
+	# With an event for each CPU, the next event would do.
+	as nobody-else perf record --per-thread -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/his2" -- sleep 10 >/dev/null 2>&1 </dev/null &
+	other=$!
+	until second=$(pgrep -u nobody-else -x perf | grep -vx "$first") && [[ $(cat "/proc/$second/syscall") == "$opens "* ]]; do
+		kill -0 "$first" || return
+		sleep 0.1
+	done
+	# It runs, which is to say that it compiles: afterwards it would sleep.
+	[[ $(cat "/proc/$first/syscall") == running ]] || return
+	echo max >"$SCRATCH/cgroup/slow/cpu.max"
+	kill -KILL "$first"
+	while kill -0 "$first" 2>/dev/null; do
+		sleep 0.02
+	done
+	soon consumes 1 && wait "$other"
+}
+
 ok "kunwind is loaded, kunwind-tracing is not" fresh
 ok "stock, level 2: he records" eval 'level 2; record stock -e cpu-clock:u --user-callchains'
 judged "stock: nearly no stack is whole" "$SCRATCH/files/stock" --comm python3 --stacks 50 --most 30
@@ -141,6 +173,8 @@ ok "soon after nothing is left" soon idle
 
 ok "he maps a large file" begin_mapping his as nobody-else python3 -S "$map" --no-device "$large"
 ok "of many perfs that begin together, one covers his processes" at_once
+ok "soon after nothing is left" soon idle
+ok "one that is killed meanwhile leaves that to another one" one_is_killed
 end_mapping
 ok "soon after nothing is left" soon idle
 
