@@ -148,8 +148,8 @@ bool kuw_may_have_popped(struct kuw_state *w)
 }
 
 /*
- * As may_be_caller(), for code that the map does not have: a JIT compiler's. Most words behind the first one
- * are the addresses of arguments and of the environment, whose text can look like a call.
+ * As may_be_caller(), for code that the map does not have: a JIT compiler's. Most words behind the
+ * first one are the addresses of arguments and of the environment, whose text can look like a call.
  */
 static bool may_be_unmapped_caller(struct kuw_state *w, u64 word)
 {

@@ -26,8 +26,8 @@
  * same before.
  *
  * A mispredicted look-up finds nothing but rules of the table. It may take any byte for a code of
- * one byte: a table has room for KUW_LEAST_RULES, and for a struct kuw_rules. It may compare the low byte of the cell behind a
- * bucket: behind the last bucket there is a cell of zeros.
+ * one byte: a table has room for KUW_LEAST_RULES, and for a struct kuw_rules. It may compare the
+ * low byte of the cell behind a bucket: behind the last bucket there is a cell of zeros.
  */
 #ifndef KUW_TABLE_H
 #define KUW_TABLE_H

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* _start in C, whose unwind information is that of any function: argc is where its return address would be. */
+/*
+ * _start in C, whose unwind information is that of any function: argc is where its return address
+ * would be.
+ */
 
 static volatile int sum;
 
