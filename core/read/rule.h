@@ -28,7 +28,7 @@ enum kuw_how {
 struct kuw_loc {
 	u8 how;		/* enum kuw_how, which says what the others mean */
 	u8 reg;
-	u8 target;	/* the register that this is the rule of; unused for the CFA */
+	u8 target;	/* the compiler's: the register that has this rule; unused for the CFA */
 	u8 arg;
 	s32 off;	/* for an expression, its place in the pool: see kuw_table_expr() */
 };

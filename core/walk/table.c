@@ -66,11 +66,8 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		      struct kuw_rules *rules)
 {
 	const struct kuw_saves *saves = kuw_table_at(table, table->saves_off);
-	u32 i;
 
 	memset(rules, 0, sizeof(*rules));
-	for (i = 0; i < KUW_NR_REGS; i++)
-		rules->reg[i].target = i;
 	rules->reg[KUW_RA].how = KUW_AT_CFA;
 	rules->reg[KUW_RA].off = -(s32)table->word;
 	switch (kuw_rule_kind(rule)) {
