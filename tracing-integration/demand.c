@@ -138,8 +138,6 @@ static int refuse(kuid_t uid)
 static void end_walks(void)
 {
 	lockdep_assert_held(&covers_lock);
-	if (!is_walking)
-		return;
 	deferred_end();
 	callchain_end();
 	is_walking = false;
@@ -222,9 +220,10 @@ static int cover(kuid_t uid)
 
 	while (!ret && !covered) {
 		/* Its holder may be patching the kernel's text, or waiting for a grace period. */
-		ret = mutex_lock_killable(&covers_lock) ? -EINTR : 0;
-		if (ret)
+		if (mutex_lock_killable(&covers_lock)) {
+			ret = -EINTR;
 			break;
+		}
 		found = find_cover(uid);
 		if (found)
 			refcount_inc(&found->refs);
@@ -254,7 +253,7 @@ static void uncover(bool always)
 	LIST_HEAD(old);
 
 	mutex_lock(&covers_lock);
-	/* Pairs with get(): what it has made wanted shows. */
+	/* Pairs with get(): what it has made wanted shows. No task is attaching, so all have attached. */
 	if (always || (!atomic_read_acquire(&nr_getting) && !is_wanted()))
 		list_splice_init(&covers, &old);
 	if (!list_empty(&old))
