@@ -26,9 +26,9 @@ memory() {
 	sed -n "s/^$1 //p" "$SCRATCH/cgroup/$2/memory.stat"
 }
 
-# attach 1|0: a tracer does, or ends.
+# attach 1|0 [NAME]: a tracer does, or ends, in that cgroup.
 attach() {
-	(in_cgroup tracer sh -c "echo $1 >/sys/module/kunwind_test/parameters/attach")
+	(in_cgroup "${2:-tracer}" sh -c "echo $1 >/sys/module/kunwind_test/parameters/attach")
 }
 
 ok "a process without tables begins" begin_mapping without in_cgroup payer python3 -S "$map" --no-device "$large"
@@ -93,9 +93,6 @@ end_mapping
 
 # The list of a process's mappings is the tracer's, too: 56 bytes for each of 16,384 and more.
 mkdir "$SCRATCH/cgroup"/{before,after}
-attach_in() {
-	(in_cgroup "$1" sh -c 'echo 1 >/sys/module/kunwind_test/parameters/attach')
-}
 # Python keeps a descriptor for each.
 maps_often='import mmap, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
@@ -104,10 +101,10 @@ with open("/usr/bin/true", "rb") as true:
 print("mapped", flush=True)
 sys.stdin.read()'
 
-ok "a tracer attaches to few mappings" attach_in before
+ok "a tracer attaches to few mappings" attach 1 before
 ok "it ends" attach 0
 ok "a process maps a file 16,500 times" begin_mapping often python3 -S -c "$maps_often"
-ok "a tracer attaches to them" attach_in after
+ok "a tracer attaches to them" attach 1 after
 before=$(<"$SCRATCH/cgroup/before/memory.peak")
 after=$(<"$SCRATCH/cgroup/after/memory.peak")
 echo "# the tracer's cgroup had $before bytes at most, and $after with the list"
