@@ -137,7 +137,7 @@ static int cover_all(struct subject *subjects, unsigned int *count, unsigned lon
 			deadline = end - max_t(long, end - jiffies, 0) / 2;
 		if (ret != -EINTR)
 			ret = fatal_signal_pending(current) ? -EINTR :
-			      kw_space_cover(s.mm, s.pid, s.uid, deadline);
+			      kw_space_cover(s.mm, s.pid, s.uid, deadline, false);
 		if (ret == -EBUSY)
 			subjects[busy++] = s;
 		else
@@ -188,7 +188,8 @@ int kw_attach(kuid_t uid)
  */
 int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {
-	int ret = kw_space_cover(mm, pid, uid, jiffies + msecs_to_jiffies(attach_work_ms));
+	unsigned long deadline = jiffies + msecs_to_jiffies(attach_work_ms);
+	int ret = kw_space_cover(mm, pid, uid, deadline, true);
 
 	return ret == -EBUSY ? 0 : ret;
 }

@@ -31,10 +31,13 @@ void kw_space_failed(struct kw_space *space)
 	WRITE_ONCE(space->retry_at, (now + delay) ?: 1);
 }
 
-/* An attaching tracer leaves the space to its process: its next walk makes it try. */
+/*
+ * An attaching tracer leaves what is missing to the process: its next walk makes it try, unless
+ * the time of its next attempt is set.
+ */
 void kw_space_leave(struct kw_space *space)
 {
-	if (kw_space_state(space) != KW_CURRENT && !READ_ONCE(space->retry_at))
+	if (!READ_ONCE(space->retry_at))
 		WRITE_ONCE(space->retry_at, jiffies ?: 1);
 }
 

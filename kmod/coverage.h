@@ -71,7 +71,8 @@ void kw_space_leave(struct kw_space *space);
 int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		      const struct kw_range *mapped);
 int kw_space_refresh(struct kw_space *space, struct mm_struct *mm);
-int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline);
+int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline,
+		   bool returns);
 
 /* announce.c */
 void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,

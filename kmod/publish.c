@@ -90,11 +90,21 @@ static bool is_outdone(const struct kw_bases *bases, const struct kw_basis *now)
 	       (now->version < bases->own.version || now->snap->lacking);
 }
 
+/* Something is missing after an attempt. Each one makes the next one later. */
+static void leave_missing(struct kw_space *space, const struct kw_taker *taker)
+{
+	if (taker->returns)
+		kw_space_failed(space);
+	else
+		kw_space_leave(space);
+}
+
 /*
  * Announce @bases->own, then publish it: so the reader of a trace knows of its mappings
  * before any walk does. If another thread has published a snapshot as good, that stays.
  */
-static int announce_and_publish(struct kw_space *space, const struct kw_bases *bases)
+static int announce_and_publish(struct kw_space *space, const struct kw_bases *bases,
+				const struct kw_taker *taker)
 {
 	struct kw_snapshot *snap = bases->own.snap;
 	struct kw_basis old = get_published(space);
@@ -116,22 +126,22 @@ static int announce_and_publish(struct kw_space *space, const struct kw_bases *b
 		lacking = old.snap->lacking;
 	}
 	kw_snapshot_put(old.snap);
-	/* Each attempt that leaves something missing makes the next one later. */
 	if (!ret && lacking)
-		kw_space_failed(space);
+		leave_missing(space, taker);
 	return ret;
 }
 
-/* @own: current is a thread of the process, and waits. An attaching tracer only tries. */
-static int publish(struct kw_space *space, const struct kw_bases *bases, bool own)
+/* A task of the process waits. Others only try. */
+static int publish(struct kw_space *space, const struct kw_bases *bases,
+		   const struct kw_taker *taker)
 {
 	int ret;
 
-	if (own)
+	if (taker->own)
 		mutex_lock(&space->publishing);
 	else if (!mutex_trylock(&space->publishing))
 		return -EAGAIN;
-	ret = announce_and_publish(space, bases);
+	ret = announce_and_publish(space, bases, taker);
 	mutex_unlock(&space->publishing);
 	return ret;
 }
@@ -154,7 +164,7 @@ static int attempt(struct kw_space *space, struct mm_struct *mm,
 	kw_count(map_builds);
 	kw_snapshot_put(bases->own.snap);
 	bases->own = fresh;
-	return publish(space, bases, taker->own);
+	return publish(space, bases, taker);
 }
 
 /*
@@ -194,6 +204,7 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 {
 	const struct kw_taker taker = {
 		.own = true,
+		.returns = true,
 		.mapped = *mapped,
 		.deadline = jiffies + MAX_JIFFY_OFFSET,
 	};
@@ -232,13 +243,20 @@ int kw_space_refresh(struct kw_space *space, struct mm_struct *mm)
  * For an attaching tracer: cover the process @pid of the user @uid. It has @mm, which the
  * caller holds, without its users. No table is compiled after @deadline, in jiffies, and no
  * snapshot is taken after KW_ATTACH_GRACE more. Where the tracer would have to wait, it leaves
- * the work to the process, on its return to user mode.
+ * the work to the process, on its return to user mode. @returns: it asks for this process again
+ * and again.
  * Context: process context, sleeps.
  * Return: 0; -EBUSY if the mmap_lock was taken; -EINTR after a fatal signal.
  */
-int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline)
+int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long deadline,
+		   bool returns)
 {
-	struct kw_taker taker = { .own = mm == current->mm, .users = mm, .deadline = deadline };
+	struct kw_taker taker = {
+		.own = mm == current->mm,
+		.returns = returns || mm == current->mm,
+		.users = mm,
+		.deadline = deadline,
+	};
 	struct kw_bases bases = {};
 	struct kw_space *space;
 	bool late;
@@ -262,15 +280,16 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		/*
 		 * In execve(), before its code is mapped, its own task is about to take one of all.
 		 * Where the hooks came later, it maps nothing more, and its first walk makes it, as
-		 * where this tracer is late. If nothing is missing, this does nothing.
+		 * where this tracer is late.
 		 */
-		kw_space_leave(space);
+		if (kw_space_state(space) != KW_CURRENT)
+			kw_space_leave(space);
 		mmput_async(mm);
 	}
 	put_bases(&bases);
 	atomic_dec_return_release(&space->takers);
 	if (ret)
-		kw_space_failed(space);
+		leave_missing(space, &taker);
 	kw_space_put(space);
 	return ret == -EINTR || ret == -EBUSY ? ret : 0;
 }

@@ -62,6 +62,8 @@ struct kw_snapshot {
 /*
  * Which task takes a snapshot, and what it waits for. On that task's stack.
  * @own: the task is one of the process
+ * @returns: the task tries again, with the process or for requests, when the time of the next
+ *	attempt comes. An attaching tracer does not: it leaves what is missing to the process
  * @users: the users of the mm: given up once its mappings are listed, as tables take long to
  *	compile, and the process may exit meanwhile; NULL if the caller keeps them
  * @mapped: what the task has mapped itself. Only there it reads files that may block the
@@ -71,6 +73,7 @@ struct kw_snapshot {
  */
 struct kw_taker {
 	bool own;
+	bool returns;
 	struct mm_struct *users;
 	struct kw_range mapped;
 	unsigned long deadline;

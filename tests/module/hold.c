@@ -9,7 +9,7 @@
  *		written again, or until it is killed; five seconds at most. Empty: no task waits.
  *		Reads how many wait. The steps are:
  *
- *	kw_space_failed PID	The task has published a snapshot of the process PID that lacks
+ *	kw_space_leave PID	The task has published a snapshot of the process PID that lacks
  *				something. The time of the next attempt is not set yet.
  *	kw_walk_other PID	The task is a worker, about to walk the process PID.
  *	kw_is_wanted UID	The task has found that no consumer wants the processes of UID.
@@ -51,8 +51,8 @@ static void wait(void)
 
 /* Handlers of a function's begin return 1 if nothing is to be called as it returns. */
 
-/* kw_space_failed(space) */
-static int before_failed(struct kretprobe_instance *call, struct pt_regs *regs)
+/* kw_space_leave(space) */
+static int before_leave(struct kretprobe_instance *call, struct pt_regs *regs)
 {
 	const struct kw_space *space = (void *)regs_get_kernel_argument(regs, 0);
 
@@ -114,8 +114,8 @@ static struct held {
 	bool probed;
 } all[] = {
 	{
-		"kw_space_failed",
-		{ .kp.symbol_name = "kw_space_failed", .entry_handler = before_failed },
+		"kw_space_leave",
+		{ .kp.symbol_name = "kw_space_leave", .entry_handler = before_leave },
 	},
 	{
 		"kw_walk_other",

@@ -204,9 +204,11 @@ ok "a session begins" session
 left=$(<"$figures/mappings_left")
 echo "# $left mappings were left"
 ok "mappings were left" [ "$left" -gt 3 ]
-both_heal cut sleep 12
+both_heal cut sleep 4
+# Where a system call begins, its task is not about to return to user mode: the process tries where the first one ends.
+ok "only the first ones are not" [ "$(stacks | grep -c cut)" -le 6 ]
 
-# A tracer publishes what it has, and then sets the time of the next attempt. The process forks in between.
+# A tracer publishes what it has, and then leaves the rest to the process. The process forks in between.
 ok "kunwind is told so again" reload attach_work_ms=0
 modprobe kunwind-lttng
 modprobe kunwind-test
@@ -215,7 +217,7 @@ modprobe kunwind-test
 fork_meanwhile() {
 	local daemon round child='' status=1
 	daemon=$(pgrep -o -x lttng-sessiond) && taskset --all-tasks --pid --cpu-list 0 "$daemon" || return
-	hold_at kw_space_failed "$starved"
+	hold_at kw_space_leave "$starved"
 	session &
 	if held; then
 		echo >&"${input[starved]}"
