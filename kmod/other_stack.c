@@ -72,11 +72,8 @@ static int walk(struct kw_handle *handle, struct kw_thread_stack *s)
 		return -EINTR;
 	ret = cover(handle, task, mm);
 	/* That took time, in which the task may have forbidden it. */
-	if (!ret && mm != current->mm) {
+	if (!ret && mm != current->mm)
 		ret = kw_may_see(task, mm);
-		if (ret)
-			uncover(handle);
-	}
 	if (!ret && !mmget_not_zero(mm))
 		ret = -ESRCH;
 	if (!ret) {
@@ -121,10 +118,15 @@ static int answer(struct kw_handle *handle, struct kw_thread_stack *s, struct ku
 	int ret;
 
 	s->mm = get_visible_mm(s->task);
-	if (IS_ERR(s->mm))
-		return PTR_ERR(s->mm);
-	ret = walk(handle, s);
-	mmdrop(s->mm);
+	ret = PTR_ERR_OR_ZERO(s->mm);
+	if (!ret) {
+		ret = walk(handle, s);
+		mmdrop(s->mm);
+	}
+	if (ret == -EACCES && !mutex_lock_killable(&handle->lock)) {
+		uncover(handle);
+		mutex_unlock(&handle->lock);
+	}
 	if (ret)
 		return ret;
 	t->count = s->result.count;

@@ -190,6 +190,44 @@ ok "it is killed, and is gone at once" is_gone
 ok "the other request gets its stack" other_comes
 exec {questions}>&-
 
+# hides_itself: a process of the user who asks for its stack, and for that again after it has forbidden that.
+hides_itself() {
+	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups) questions before round
+	mkfifo "$SCRATCH/hide" "$SCRATCH/hidden-questions"
+	"${user[@]}" python3 -S -c 'import ctypes, sys
+print("ready", flush=True)
+sys.stdin.readline()
+# PR_SET_DUMPABLE
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+print("hidden", flush=True)
+sys.stdin.readline()' <"$SCRATCH/hide" >"$SCRATCH/hider" &
+	hider=$!
+	exec {hide}>"$SCRATCH/hide"
+	before=$(figure consumers)
+	"${user[@]}" python3 -S "$TOP/tests/subjects/ask.py" others <"$SCRATCH/hidden-questions" >"$SCRATCH/hidden-answers" &
+	exec {questions}>"$SCRATCH/hidden-questions"
+	said_by hider ready && echo "$hider" >&"$questions" && said_by hidden-answers 'stop 1, frames' || return
+	covered=$(($(figure consumers) - before))
+	echo >&"$hide"
+	said_by hider hidden && echo "$hider" >&"$questions" && said_by hidden-answers EACCES || return
+	left=$(($(figure consumers) - before))
+	exec {questions}>&- {hide}>&-
+	wait "$hider" $!
+	echo "consumers more: $covered, and then $left"
+	((covered == 2 && left == 1))
+}
+# said_by FILE WORDS: as its last line, soon.
+said_by() {
+	local round
+	for ((round = 0; round < 300; round++)); do
+		[[ $(tail -n 1 "$SCRATCH/$1") != "$2" ]] || return 0
+		sleep 0.1
+	done
+	tail "$SCRATCH/$1"
+	return 1
+}
+ok "a process that forbids to see its stack is covered no longer" hides_itself
+
 # tracer_killed: before it looks again at a process whose mmap_lock was taken. It does not attach then.
 tracer_killed() {
 	local tracer
