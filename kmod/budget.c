@@ -236,7 +236,7 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 	}
 	INIT_LIST_HEAD(&t->idle);
 	t->id = *id;
-	atomic_set(&t->refs, 1);
+	atomic_long_set(&t->refs, 1);
 	t->owner = owner;
 	if (owner)
 		refcount_inc(&owner->refs);

@@ -68,7 +68,7 @@ static struct kw_table *find(const struct kw_identity *id)
 
 	spin_lock(&kw_cache_lock);
 	t = look_up(id);
-	if (t && atomic_inc_return(&t->refs) == 1)
+	if (t && atomic_long_inc_return(&t->refs) == 1)
 		kw_idle_del(t);
 	spin_unlock(&kw_cache_lock);
 	return t;
@@ -78,8 +78,13 @@ void kw_table_put(struct kw_table *t)
 {
 	bool gone;
 
-	if (!t || !atomic_dec_and_lock(&t->refs, &kw_cache_lock))
+	if (!t || atomic_long_add_unless(&t->refs, -1, 1))
 		return;
+	spin_lock(&kw_cache_lock);
+	if (!atomic_long_dec_and_test(&t->refs)) {
+		spin_unlock(&kw_cache_lock);
+		return;
+	}
 	/*
 	 * What the last process of a cgroup, of a container, had does not stay as idle. Nor
 	 * does a table after the last consumer has gone: delist() evicts those of before.
@@ -111,7 +116,7 @@ static struct kw_table *add(struct kw_table *fresh, const struct kw_table *old)
 		hlist_del_init(&t->node);
 		t = NULL;
 	}
-	if (t && atomic_inc_return(&t->refs) == 1)
+	if (t && atomic_long_inc_return(&t->refs) == 1)
 		kw_idle_del(t);
 	if (!t && kw_gauge(consumers))
 		hlist_add_head(&fresh->node, bucket(&fresh->id));

@@ -47,7 +47,8 @@ struct kw_identity {
  * by the budget, by the shrinker, or when the last consumer detaches.
  *
  * kw_cache_lock protects @node and the lists. @refs becomes 0, or 1 again, only under it. A
- * task that has a reference can take another one without it. The rest does not change.
+ * task that has a reference can take another one without it. Each mapping of each snapshot has
+ * one, so 32 bits would not suffice. The rest does not change.
  */
 struct kw_table {
 	struct hlist_node node;
@@ -55,7 +56,7 @@ struct kw_table {
 	struct list_head own;
 	struct list_head idle;
 	struct kw_identity id;
-	atomic_t refs;
+	atomic_long_t refs;
 	/* NULL if the file has no usable unwind information. */
 	struct kuw_table *table;
 	size_t bytes;

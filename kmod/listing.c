@@ -67,7 +67,7 @@ static const struct kw_origin *find_in(const struct kw_basis *basis,
 	if (memcmp(&now, &origin->table->id, sizeof(now)))
 		return NULL;
 	/* The snapshot has one, so this is not the first. */
-	atomic_inc(&origin->table->refs);
+	atomic_long_inc(&origin->table->refs);
 	return origin;
 }
 
