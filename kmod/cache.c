@@ -166,9 +166,13 @@ static bool is_of_others(const struct kw_table *t, const struct kw_payer *payer)
  */
 static struct kw_table *share(struct kw_table *t, const struct kw_payer *payer)
 {
+	struct kw_owner *owner = t->owner == payer->owner ? payer->owner : &kw_everyone;
 	struct kw_table *shared;
 
-	shared = copy(t, t->owner == payer->owner ? payer->owner : &kw_everyone);
+	/* A copy that cannot fit must not evict idle tables. */
+	if (kw_budget_room(owner) < t->bytes)
+		return t;
+	shared = copy(t, owner);
 	if (!shared)
 		return t;
 	kw_count(table_copies);

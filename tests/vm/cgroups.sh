@@ -144,9 +144,34 @@ ok "it pays nothing any more, while the other one goes on" freed
 ok "which has its tables still" [ "$(figure table_bytes)" -gt $((bytes * 9 / 10)) ]
 ok "and does not pay for what both had" [ "$(memory kernel tracer)" -lt $((bytes / 2)) ]
 end_mapping
+ok "nothing is left of both" nothing_left
+
+# idle_tables: of what the container has mapped, and does not any more.
+idle_tables() {
+	local opened
+	for number in {1..4}; do
+		cp -- "$small" "$SCRATCH/$number.small"
+	done
+	begin_mapping idle in_cgroup payer python3 -S "$map" "$SCRATCH"/*.small || return
+	opened=${mapping[idle]}
+	exec {opened}>&-
+	unset "mapping[idle]"
+	wait $!
+}
+
+# Where there is room for one of these tables, and not for two.
+rmmod kunwind-test
+ok "kunwind takes a small budget" reload table_budget_mb=$((bytes * 3 / 2 >> 20))
+ok "a container maps the large file once more" begin_mapping first in_cgroup payer python3 -S "$map" "$large"
+ok "and smaller ones, for a moment" idle_tables
+evicted="$(figure table_evictions) evicted, $(figure table_refusals) refused"
+tables=$(figure tables)
+ok "another one maps the large file once more" begin_mapping second in_cgroup tracer python3 -S "$map" "$large"
+echo "# $tables tables of $(figure table_bytes) bytes, $evicted; then $(figure tables), $(figure table_evictions) evicted"
+ok "no table went for a copy that does not fit" [ "$(figure table_evictions) evicted, $(figure table_refusals) refused" = "$evicted" ]
+end_mapping
 umount "$SCRATCH/cgroup"
 ok "nothing is left" nothing_left
-rmmod kunwind-test
 ok "kunwind takes its own parameters again" reload
 modprobe kunwind-lttng
 done_testing
