@@ -135,10 +135,12 @@ static void on_fork(unsigned long ip, unsigned long parent_ip,
 	struct kw_space *space, *from;
 	bool whole;
 
-	if (!mm || !own || mm == own || (child->flags & PF_KTHREAD) || !kw_is_any_wanted())
+	if (!mm || !own || (child->flags & PF_KTHREAD) || !kw_is_any_wanted() ||
+	    (mm == own && !kw_spares_are_low()))
 		return;
 	rcu_read_lock();
-	space = obtain(mm, child);
+	/* A thread, and a child of vfork(), has its parent's. */
+	space = mm == own ? NULL : obtain(mm, child);
 	from = obtain(own, current);
 	if (space) {
 		whole = from && kw_space_inherit(space, from, atomic_read(&own->mm_users) == 1);
