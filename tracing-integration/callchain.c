@@ -85,7 +85,7 @@ static void callchain_user(struct perf_callchain_entry_ctx *ctx, struct pt_regs 
 	forget(ctx, count);
 	walk_stock(ctx, regs);
 	stock = ctx->nr - before;
-	if (stock >= count)
+	if (stock > count)
 		return;
 	forget(ctx, stock);
 	walk(ctx, regs, &count);

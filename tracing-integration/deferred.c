@@ -51,7 +51,7 @@ static int walk_longest(struct unwind_stacktrace *trace, unsigned int max_entrie
 	}
 	count = trace->nr;
 	ret = walk_stock(trace, max_entries);
-	if (!ret && trace->nr >= count)
+	if (!ret && trace->nr > count)
 		return 0;
 	stock = ret ? 0 : trace->nr;
 	walk(trace, max_entries);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * System calls below code that is made at run time, which no unwind table describes: with
- * frame pointers, without, and with calls whose code is gone when they are on the stack.
+ * frame pointers, without, and with calls whose code is gone when they are on the stack. In the
+ * end, below code that never returns, on a stack of its own, where rbp leads to what is no frame.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -23,6 +24,20 @@ static const unsigned char with_frame_pointer[] = {
 static const unsigned char without[] = {
 	0x48, 0x83, 0xec, 0x18, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x18, 0xc3
 };
+
+/*
+ * mov %rdi, %rbp; mov %rsi, %rsp; call 1f; mov $__NR_exit_group, %eax; xor %edi, %edi; syscall;
+ * hlt; 1: mov $__NR_getppid, %eax; syscall; ret
+ */
+static const unsigned char endless[] = {
+	0x48, 0x89, 0xfd, 0x48, 0x89, 0xf4, 0xe8, 0x0a, 0x00, 0x00, 0x00,
+	0xb8, 0xe7, 0x00, 0x00, 0x00, 0x31, 0xff, 0x0f, 0x05, 0xf4,
+	0xb8, 0x6e, 0x00, 0x00, 0x00, 0x0f, 0x05, 0xc3
+};
+
+/* As if it were a frame, of the outermost function, to which no call returns. */
+static const unsigned long no_frame[] = { 0, 0x7654321 };
+static unsigned long stack[64];
 
 static unsigned char *page;
 
@@ -79,5 +94,7 @@ int main(void)
 	make(without, sizeof(without));
 	((caller)page)(between);
 	((caller)page)(unmap);
+	make(endless, sizeof(endless));
+	((void (*)(const unsigned long *, unsigned long *))page)(no_frame, stack + 32);
 	return 0;
 }

@@ -7,11 +7,17 @@ set -uo pipefail
 # shellcheck source=tests/vm/lib/perf
 . "$TOP/tests/vm/lib/perf"
 
+# no_caller FILE: a stack of getppid() has what rbp leads to (no_frame in made.c).
+no_caller() {
+	awk -v RS= '/ NR 110 / && / 7654321\n?/ { found = 1; print } END { exit !found }' "$1"
+}
+
 ok "kunwind is loaded, kunwind-tracing is not" fresh
 ok "stock: the demo is recorded" calls "$SCRATCH/demo" "$BUILT/demo" "$SCRATCH/map"
 ok "stock: its functions are not on its stacks" fails compare_demo "$BUILT/demo" "$SCRATCH/demo" "$SCRATCH/map" "$header"
 ok "stock: a program with code of its own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
 perf script --no-inline -i "$SCRATCH/made" -F comm,pid,tid,event,trace,ip >"$SCRATCH/made.stock" 2>"$SCRATCH/said"
+ok "stock: a caller that is none" no_caller "$SCRATCH/made.stock"
 
 ok "kunwind-tracing is loaded" modprobe kunwind-tracing
 for name in demo demo32; do
@@ -35,6 +41,7 @@ never_fewer() {
 }
 ok "code of a program's own making is recorded" calls "$SCRATCH/made" setarch -R "$BUILT/made"
 ok "no stack has fewer frames than stock" never_fewer
+ok "one with as many has the caller that is one" fails no_caller "$SCRATCH/made.now"
 
 ok "the modules are as before" restore
 done_testing
