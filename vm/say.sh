@@ -57,14 +57,20 @@ columns() {
 	echo $((size > 20 ? size : 80))
 }
 
-# watch KIND LOG: on a terminal, what a step does, for how long, and the time left, in a line that is written over.
+# watch KIND LOG: on a terminal, what a step does, for how long, and the time left, in a line that is written over. Elsewhere, what it does
+# after each ten minutes: a step that does not end shows where it is.
 watch() {
-	local kind=$1 start=$SECONDS columns line
+	local kind=$1 start=$SECONDS next=600 columns line
 	shift
-	[[ -t 2 ]] || return 0
 	columns=$(columns)
 	while sleep 1 && kill -0 $$ 2>/dev/null; do
+		[[ -t 2 ]] || ((SECONDS - start >= next)) || continue
 		line=$(tail -c 400 "$1" | tr '\r' '\n' | tr -cd '[:print:]\n' | tail -n 1)
+		if [[ ! -t 2 ]]; then
+			say "    $((SECONDS - start)) s  $line"
+			((next += 600))
+			continue
+		fi
 		[[ -z ${STEP_SECONDS[$kind]-} ]] || line="about $(in_words "$(step_left "$kind" $((SECONDS - start)))") left  $line"
 		line="    $((SECONDS - start)) s  $line"
 		printf '\r\033[K%s' "${line:0:$((columns - 1))}" >&2

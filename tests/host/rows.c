@@ -145,6 +145,10 @@ static int run(struct shared *shared, const struct rows_options *options,
 				fflush(NULL);
 				_exit(0);
 			}
+			if (pid < 0) {
+				perror("fork");
+				exit(2);
+			}
 			running++;
 			continue;
 		}

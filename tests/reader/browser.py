@@ -59,7 +59,11 @@ class Browser:
             self._ask("DELETE", "")
         finally:
             self.driver.terminate()
-            self.driver.wait()
+            try:
+                self.driver.wait(30)
+            except subprocess.TimeoutExpired:
+                self.driver.kill()
+                self.driver.wait()
             self.profile.cleanup()
 
     @staticmethod

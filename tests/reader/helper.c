@@ -144,9 +144,9 @@ static pid_t trace(pid_t pid)
 			;
 		_exit(1);
 	}
+	close(ends[1]);
 	(void)!read(ends[0], &done, 1);
 	close(ends[0]);
-	close(ends[1]);
 	if (!done && tracer > 0)
 		waitpid(tracer, NULL, 0);
 	return done ? tracer : 0;

@@ -90,6 +90,8 @@ static void test_reused(void)
 	char name[256];
 	pid_t pid = start_owner(name, sizeof(name), NULL), next;
 
+	if (pid < 0)
+		tap_bail("cannot start: %s", strerror(errno));
 	tap_ok(!kc_owner_is_gone(name), "a process that runs");
 	usleep(TICKS_US);
 	end(pid);

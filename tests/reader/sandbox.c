@@ -252,8 +252,12 @@ static void test_death(void)
 	if (!pid) {
 		if (!fork())
 			outlive(alive);
+		/* Or the test would wait for ever if that one fails. */
+		close(alive[1]);
 		pause();
 	}
+	if (pid < 0)
+		tap_bail("fork: %s", strerror(errno));
 	close(alive[1]);
 	poller.fd = alive[0];
 	tap_ok(read(alive[0], &byte, 1) == 1, "a process in the sandbox");
