@@ -70,8 +70,7 @@ static int write_head(const struct kuw_encode *en)
 	if (head.expr_len)
 		memcpy((u8 *)table + head.expr_off, kuw_area(en->scan->areas, KUW_AREA_EXPRS),
 		       head.expr_len);
-	kuw_rank_write(en->rank, table);
-	return 0;
+	return kuw_rank_write(en->rank, table);
 }
 
 /* Copy the first @bytes of an area. Return: 0, -EINTR, -ETIME. */

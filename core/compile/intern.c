@@ -173,8 +173,10 @@ int kuw_intern_expr(struct kuw_intern *in, const u8 *bytes, u32 len, s32 *off)
 {
 	u8 *pool = kuw_area(in->areas, KUW_AREA_EXPRS);
 	u32 at, here, tries = KUW_MAX_EXPR_SEARCH;
-	int ret;
+	int ret = kuw_pause_after(in->areas, KUW_SEARCH_WORK);
 
+	if (ret)
+		return ret;
 	for (at = 0; at < in->exprs_len && tries; at += 2 + here, tries--) {
 		here = get_unaligned_le16(pool + at);
 		if (here == len && !memcmp(pool + at + 2, bytes, len)) {

@@ -105,19 +105,20 @@ static void make_rules(struct kuw_rank *r)
 	}
 }
 
-void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
+int kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 {
 	struct kuw_saves *saves = (void *)((u8 *)table + table->saves_off);
 	struct kuw_rules *full = (void *)((u8 *)table + table->full_off);
 	const struct kuw_regset *sets = kuw_area(r->scan->areas, KUW_AREA_REGS);
 	const struct kuw_ruleset *rule;
+	int ret = 0;
 	u32 i;
 
 	for (i = 0; i < r->scan->intern->nr_regs; i++)
 		if (sets[i].saves)
 			plain_regs(r, &sets[i], &saves[sets[i].saves - 1]);
 	table->rules[0].bits = KUW_KIND_NONE;
-	for (i = 1; i < r->scan->intern->nr_rules; i++) {
+	for (i = 1; !ret && i < r->scan->intern->nr_rules; i++) {
 		rule = ranked(r, i);
 		table->rules[i].bits = rule->bits;
 		if (kuw_rule_is_plain(table->rules[i]))
@@ -126,7 +127,9 @@ void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table)
 		full->cfa = rule->cfa;
 		memcpy(full->reg, sets[rule->regs].reg, sizeof(full->reg));
 		full++;
+		ret = kuw_pause_after(r->scan->areas, sizeof(*full));
 	}
+	return ret;
 }
 
 int kuw_rank(struct kuw_rank *r)

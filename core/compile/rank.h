@@ -49,8 +49,8 @@ struct kuw_rank {
  */
 int kuw_rank(struct kuw_rank *r);
 
-/* Write the rules into the table, whose offsets are set. */
-void kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table);
+/* Write the rules into the table, whose offsets are set. Return: 0, -EINTR, -ETIME. */
+int kuw_rank_write(const struct kuw_rank *r, struct kuw_table *table);
 
 /* The parts of kuw_rank() that choose pairs, in pairs.c. */
 

@@ -299,6 +299,45 @@ static void test_many_searches(void **state)
 	assert_true(pauses() >= n / (KUW_BATCH / KUW_SEARCH_WORK));
 }
 
+/* The same for searches for an expression, among as many as are looked at. */
+static void test_many_expressions(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), n = 5000, i, j;
+	struct buf p = { 0 };
+
+	for (i = 0; i < n; i++) {
+		buf_uint(&p, DW_CFA_val_expression, 1);
+		buf_uleb(&p, 3);
+		buf_uleb(&p, 1 + i % KUW_MAX_EXPR_SEARCH);
+		for (j = 0; j < i % KUW_MAX_EXPR_SEARCH; j++)
+			buf_uint(&p, DW_OP_nop, 1);
+		buf_uint(&p, DW_OP_lit1, 1);
+	}
+	build_fde(&eh, &usual, cie, BUILD_TEXT, 0x20, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	assert_int_equal(compile(0x1000, true), 0);
+	assert_true(pauses() >= n / (KUW_BATCH / KUW_SEARCH_WORK));
+}
+
+/* Rules in full, which the table has as a CFA program makes them: bytes to copy. */
+static void test_many_full_rules(void **state)
+{
+	u32 cie = build_cie(&eh, &usual), n = 5000, i;
+	struct buf p = { 0 };
+
+	for (i = 0; i < n; i++) {
+		buf_uint(&p, DW_CFA_def_cfa, 1);
+		buf_uleb(&p, 3);
+		buf_uleb(&p, i);
+		buf_uint(&p, DW_CFA_advance_loc | 1, 1);
+	}
+	build_fde(&eh, &usual, cie, BUILD_TEXT, n, (struct prog){ p.bytes, p.len });
+	buf_free(&p);
+	assert_int_equal(compile(0x10000, true), 0);
+	assert_int_equal(table.table->nr_full, n);
+	assert_true(pauses() >= n * (KUW_SEARCH_WORK + sizeof(struct kuw_rules)) / KUW_BATCH);
+}
+
 /* CIEs that are parsed again for each FDE: a file can have many such FDEs. */
 static void test_cies_again(void **state)
 {
@@ -672,6 +711,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_long_record),
 	TEST(test_long_records),
 	TEST(test_many_searches),
+	TEST(test_many_expressions),
+	TEST(test_many_full_rules),
 	TEST(test_cies_again),
 	TEST(test_many_rows),
 	TEST(test_many_fdes),
