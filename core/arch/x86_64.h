@@ -37,10 +37,10 @@
 /* Mappings, and their offsets in files, are multiples of this. */
 #define KUW_PAGE		4096ULL
 /*
- * The usual vm.mmap_min_addr: no program maps anything below, unless it may ignore that
- * (CAP_SYS_RAWIO), or root has lowered it.
+ * What is below is taken for a number, argc for one, and for a return address only if it is known
+ * that code is there. argc is 699,050 at most: an argument takes nine bytes of 6 MiB.
  */
-#define KUW_LEAST_ADDRESS	0x10000ULL
+#define KUW_LEAST_ADDRESS	0x100000ULL
 
 /* Bytes below rsp that signals leave alone (psABI x86-64 3.2.2). */
 #define KUW_RED_ZONE		128

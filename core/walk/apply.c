@@ -61,19 +61,21 @@ int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc)
  *
  * Or unwind information has led to the frame, a call left it, and its return address is null, as
  * are the registers that the frame must give back. No call pushes null, but runtimes with fibers
- * start stacks so (Ruby, D). Where unwind information is wrong, as in LuaJIT's exits from traces,
- * the null is a variable, and some of these registers are not null.
+ * start stacks so (Ruby, D), at the end of a page. Where unwind information is wrong, as in
+ * LuaJIT's exits from traces, the null is a variable, and some of these registers are not null.
+ * Where a function has written zeros beyond a variable, they are, but the frame is anywhere.
  * Behind a function that can return to a handler, the frame may be another one.
  *
- * Return: KUNWIND_STOP_COMPLETE, or KUNWIND_STOP_RA_BAD.
+ * Return: KUNWIND_STOP_COMPLETE; KUNWIND_STOP_INCOMPLETE_MAP if code may be at argc;
+ * KUNWIND_STOP_RA_BAD.
  */
 static u32 stop_at_start(struct kuw_state *w, u64 cfa, const u64 *r, u32 known)
 {
 	u32 zero = w->regs.word == KUW_WORD ? KUW_FIBER_ZERO : KUW_I386_FIBER_ZERO, i;
 
 	if (r[KUW_RA] < KUW_LEAST_ADDRESS && cfa - w->regs.word == kuw_port_stack_start())
-		return KUNWIND_STOP_COMPLETE;
-	if (r[KUW_RA] || w->inner || w->guessed || w->eh_return)
+		return w->map->incomplete ? KUNWIND_STOP_INCOMPLETE_MAP : KUNWIND_STOP_COMPLETE;
+	if (r[KUW_RA] || w->inner || w->guessed || w->eh_return || cfa % KUW_PAGE)
 		return KUNWIND_STOP_RA_BAD;
 	w->regs.unknown = zero & ~known;
 	if (w->regs.unknown)
@@ -187,7 +189,9 @@ u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rul
 	if ((signal || has_sp) && !kuw_may_move(w, r[KUW_RSP], way))
 		return KUNWIND_STOP_CFA_BACK;
 	/* A signal can have interrupted a call of null. */
-	if (signal ? r[KUW_RA] >= KUW_PORT_USER_END : !kuw_may_be_ra(r[KUW_RA], KUW_PORT_USER_END))
+	if (signal ? r[KUW_RA] >= KUW_PORT_USER_END :
+		     !kuw_may_be_ra(r[KUW_RA], KUW_PORT_USER_END) &&
+		     !kuw_map_find(w->map, r[KUW_RA] - 1))
 		return is_pushed(w, &rules.reg[KUW_RA]) ? stop_at_start(w, cfa, r, known) :
 							  KUNWIND_STOP_RA_BAD;
 	memcpy(w->regs.r, r, sizeof(r));

@@ -137,7 +137,8 @@ static int may_be_caller(struct kuw_state *w, u64 word)
 	return (code & KUW_PC_THUNK_MASK) != KUW_PC_THUNK;
 }
 
-bool kuw_may_have_popped(struct kuw_state *w)
+/* Return: whether a register may have the frame's return address, as in vfork(). */
+static bool may_have_popped(struct kuw_state *w)
 {
 	u32 i;
 
@@ -157,24 +158,19 @@ static bool may_be_unmapped_caller(struct kuw_state *w, u64 word)
 	       !kuw_map_find(w->map, word - 1) && kuw_follows_call(w, word);
 }
 
-/*
- * Return: whether the process's stack starts with this frame, as it does in the start code of
- * ld.so, and of programs whose start file has no FDE. No word can be a return address, from the
- * stack pointer to the first word that the kernel put there (argc), and behind that as far as
- * start code may have popped before it called a function.
- */
-static bool begins_stack(struct kuw_state *w)
+bool kuw_begins_stack(struct kuw_state *w)
 {
-	u64 first = kuw_port_stack_start(), at = w->regs.r[KUW_RSP], word;
+	u64 at = w->regs.r[KUW_RSP], word;
+	u64 end = max_t(u64, at, kuw_port_stack_start()) + KUW_START_WORDS * w->regs.word;
 
-	if (!is_near_start(w) || (w->inner && kuw_may_have_popped(w)))
+	if (!is_near_start(w) || (w->inner && may_have_popped(w)))
 		return false;
 	do {
 		if (!kuw_try_word(w, at, &word) || may_be_caller(w, word) ||
 		    may_be_unmapped_caller(w, word))
 			return false;
 		at += w->regs.word;
-	} while (at < first + KUW_START_WORDS * w->regs.word);
+	} while (at < end);
 	return true;
 }
 
@@ -304,7 +300,7 @@ u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, bool
 	ret = kuw_step_sigframe(w);
 	if (ret)
 		return ret;
-	if (begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]) ||
+	if (kuw_begins_stack(w) || kuw_begins_thread(w, w->regs.r[KUW_RA]) ||
 	    (!w->inner && kuw_begins_fiber(w, w->regs.r[KUW_RA])))
 		return KUNWIND_STOP_COMPLETE;
 	if (!called)

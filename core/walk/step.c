@@ -79,8 +79,11 @@ u32 kuw_step(struct kuw_state *w)
 	if (kuw_rule_kind(rule) == KUW_KIND_END)
 		return doubted ? KUNWIND_STOP_UNPROVEN : KUNWIND_STOP_COMPLETE;
 	ret = kuw_apply(w, m->table, rule);
-	/* The rule does not say so, but the function may have popped its return address. */
-	if (ret == KUNWIND_STOP_COMPLETE && w->inner && kuw_may_have_popped(w))
+	/*
+	 * The rule does not say so, but the function may have popped its return address, or its
+	 * registers, and have it where the rule says otherwise.
+	 */
+	if (ret == KUNWIND_STOP_COMPLETE && w->inner && !kuw_begins_stack(w))
 		return KUNWIND_STOP_UNPROVEN;
 	return ret;
 }

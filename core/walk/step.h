@@ -46,8 +46,14 @@ bool kuw_run_ahead(struct kuw_state *w, struct kuw_expr_regs *regs);
 /* Decode the instruction at @ip. Return: its bytes; 0 if it is unknown, -EFAULT if unreadable. */
 int kuw_read_insn(struct kuw_state *w, u64 ip, struct kuw_insn *insn);
 
-/* Return: whether a register of an interrupted frame may have its return address, as in vfork(). */
-bool kuw_may_have_popped(struct kuw_state *w);
+/*
+ * Return: whether the process's stack starts with this frame, as it does in the start code of
+ * ld.so, and of programs whose start file has no FDE. No word can be a return address, from the
+ * stack pointer to the first word that the kernel put there (argc), and from the higher one of
+ * both as far as start code may have popped before it called a function. In an interrupted frame,
+ * no register can be one.
+ */
+bool kuw_begins_stack(struct kuw_state *w);
 
 /* Return: whether a call can have left @ra, or the kernel has put it in the place of one. */
 bool kuw_follows_call(struct kuw_state *w, u64 ra);

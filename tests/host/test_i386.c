@@ -11,7 +11,8 @@ enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, EIP };
 
 #define BIAS	0x08048000u
 #define IP(off)	(BIAS + (u32)BUILD_TEXT + (off))
-#define STACK	0xffffd000u
+/* So that a page ends two words from here: test_null_ra(). */
+#define STACK	0xffffdff8u
 #define WORDS	256
 #define SP(n)	(STACK + 4 * (u32)(n))
 /* Where code is that no file covers, so that its bytes are the test's: in the stack. */
@@ -319,6 +320,11 @@ static void test_null_ra(void **state)
 	regs.r[KUW_R15] = 1;
 	walk(RA(F_ESP));
 	expect(COMPLETE, RA(F_ESP), RA(F_ESP) + 1);
+	stack[1] = RA(F_ESP) + 1;
+	stack[2] = 0;
+	walk(RA(F_ESP));
+	expect(RA_BAD, RA(F_ESP), RA(F_ESP) + 1, RA(F_ESP) + 1);
+	stack[1] = 0;
 	for (i = 0; i < ARRAY_SIZE(zero); i++) {
 		regs.r[zero[i]] = 1;
 		walk(RA(F_ESP));

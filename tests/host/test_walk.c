@@ -510,14 +510,19 @@ static void zero_registers(void)
 		s->regs.r[preserved[i]] = 0;
 }
 
-/* A fiber's first function has a null where a return address would be. */
+/* A fiber's first function has a null where a return address would be, where its stack starts. */
 static void test_null_ra(void **state)
 {
+	const u32 top = KUW_PAGE / 8;
 	u32 i;
 
 	begin(P_RSP);
-	program_push(s, 0, P_RA(P_RSP), 0);
 	zero_registers();
+	/* A function has written zeros beyond its variables: they are in these registers, too. */
+	program_push(s, 0, P_RA(P_RSP), 0);
+	program_check(s, RA_BAD, P_RA(P_RSP), P_RA(P_RSP));
+	s->regs.r[7] = SYNTH_SP(top - 2);
+	program_push(s, top - 2, P_RA(P_RSP), 0);
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP));
 	assert_int_equal(s->result.proven, 2);
 	/* Elsewhere, where unwind information is wrong, the null is a variable. */
@@ -531,32 +536,35 @@ static void test_null_ra(void **state)
 	zero_registers();
 	s->regs.r[6] = SYNTH_SP(10);
 	program_push(s, 0, P_RA(P_REALIGNED));
-	program_push(s, 9, SYNTH_SP(20), 0);
-	program_push(s, 19, 0);
+	program_push(s, 9, SYNTH_SP(top), 0);
+	program_push(s, top - 1, 0);
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_REALIGNED));
 	assert_int_equal(s->result.proven, 2);
 	/* It says where else its return address is: no call has pushed that. */
 	begin(P_RSP);
 	s->regs.r[3] = SYNTH_SP(30);
-	program_push(s, 0, P_RA(P_RA_EXPR), 1);
+	s->regs.r[7] = SYNTH_SP(top - 2);
+	program_push(s, top - 2, P_RA(P_RA_EXPR), 1);
 	program_push(s, 31, 0);
 	program_check(s, RA_BAD, P_RA(P_RSP), P_RA(P_RA_EXPR));
 	/* An interrupted function need not have CFI for each of its instructions. */
 	begin(P_RSP);
 	zero_registers();
-	program_push(s, 0, 0);
+	s->regs.r[7] = SYNTH_SP(top - 1);
+	program_push(s, top - 1, 0);
 	program_check(s, RA_BAD, P_RA(P_RSP));
 	/* Nor is a guess a proof of where it leads. */
 	begin(P_RSP);
 	zero_registers();
-	s->regs.r[6] = SYNTH_SP(10);
+	s->regs.r[6] = SYNTH_SP(top - 3);
 	program_push(s, 0, P_RA(P_NO_FDE));
-	program_push(s, 10, SYNTH_SP(20), P_RA(P_RSP), 0);
+	program_push(s, top - 3, SYNTH_SP(top), P_RA(P_RSP), 0);
 	program_check(s, RA_BAD, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_RSP));
 	/* Nor is where a function leads that may be about to go on in a handler. */
 	begin(P_EH_RETURN);
 	zero_registers();
-	program_push(s, 0, 1, 2, P_RA(P_RSP), 0);
+	s->regs.r[7] = SYNTH_SP(top - 4);
+	program_push(s, top - 4, 1, 2, P_RA(P_RSP), 0);
 	program_check(s, RA_BAD, P_RA(P_EH_RETURN), P_RA(P_RSP));
 	/* No other address that is bad is one that a maker of stacks leaves. */
 	begin(P_RSP);
@@ -702,6 +710,19 @@ static void test_first_word(void **state)
 			program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
 		s->stack[at] = 1;
 	}
+	/* As many words from its stack pointer, if that is above the first one. */
+	s->regs.r[7] = SYNTH_SP(first + 5);
+	program_push(s, first + 5, P_RA(P_NO_FDE));
+	for (at = first + KUW_START_WORDS; at < first + KUW_START_WORDS + 8; at++) {
+		s->stack[at] = P_RA(P_RSP);
+		if (at < first + 6 + KUW_START_WORDS)
+			program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+		else
+			program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
+		s->stack[at] = 1;
+	}
+	s->stack[first + 5] = 1;
+	s->regs.r[7] = SYNTH_SP(first - 3);
 	/* What is not mapped, as far as is known, may be code nevertheless. */
 	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
 	s->map->incomplete = true;
@@ -758,7 +779,8 @@ static void test_argument_count(void **state)
 
 	begin(P_RSP);
 	kuw_port_stack_first = SYNTH_SP(first);
-	for (argc = 1; argc < 1 << 16; argc *= 2) {
+	/* No more than 699,050 arguments fit. */
+	for (argc = 1; argc < 1 << 20; argc *= 2) {
 		program_push(s, first - 1, P_RA(P_RSP), argc);
 		s->regs.r[7] = SYNTH_SP(first - 1);
 		program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RSP));
@@ -766,14 +788,42 @@ static void test_argument_count(void **state)
 	}
 	s->regs.r[7] = SYNTH_SP(first);
 	program_check(s, COMPLETE, P_RA(P_RSP));
+	s->map->incomplete = true;
+	program_check(s, INCOMPLETE_MAP, P_RA(P_RSP));
+	s->map->incomplete = false;
 	/* It may have popped its return address. */
 	s->regs.r[1] = P_RA(P_RSP);
 	program_check(s, UNPROVEN, P_RA(P_RSP));
 	s->regs.r[1] = 0;
+	/* Or the rule is that of before a pop, and the return address is where rsp points to. */
+	s->regs.ip = P_RA(P_PUSHED);
+	s->regs.r[7] = SYNTH_SP(first - 1);
+	program_push(s, first - 1, P_RA(P_RSP), 1);
+	program_check(s, UNPROVEN, P_RA(P_PUSHED));
+	s->regs.ip = P_RA(P_RSP);
+	s->regs.r[7] = SYNTH_SP(first);
 	/* It is no return address elsewhere either, but then nothing says that the stack starts. */
 	kuw_port_stack_first = SYNTH_SP(first + 1);
 	s->stack[first] = 1;
 	program_check(s, RA_BAD, P_RA(P_RSP));
+	kuw_port_stack_first = 0;
+}
+
+/* Where vm.mmap_min_addr allows it, there is code at addresses that argc could be. */
+static void test_low_code(void **state)
+{
+#define LOW(address)	((address) - SYNTH_IP(0) + 0x8000)
+	struct kuw_mapping *m;
+
+	begin(P_RSP);
+	m = &s->map->mappings[0];
+	m->start = LOW(m->start);
+	m->end = LOW(m->end);
+	m->bias = LOW(m->bias);
+	s->regs.ip = LOW(P_RA(P_RSP));
+	kuw_port_stack_first = SYNTH_SP(0);
+	program_push(s, 0, LOW(P_RA(P_RSP)), LOW(P_RA(P_START)));
+	program_check(s, COMPLETE, LOW(P_RA(P_RSP)), LOW(P_RA(P_RSP)), LOW(P_RA(P_START)));
 	kuw_port_stack_first = 0;
 }
 
@@ -2030,6 +2080,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_null_frame_pointer),
 	TEST(test_first_word),
 	TEST(test_argument_count),
+	TEST(test_low_code),
 	TEST(test_near_first_word),
 	TEST(test_ahead_once),
 	TEST(test_no_caller_near_first_word),
