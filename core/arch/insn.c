@@ -48,16 +48,6 @@ static const u8 two_bytes[256] = {
 	[0xc4 ... 0xc6] = M | B, [0xc7] = M, [0xd0 ... 0xfe] = M, [0xff] = X,
 };
 
-/*
- * Prefixes, gathered: REX's bits, or those of VEX and EVEX in the same places. With an address
- * of 32 bits, or one in the segment of fs or gs, no register leads to an operand in memory.
- */
-struct prefixes {
-	u8 rex;
-	bool short_addr;
-	bool segment;
-};
-
 #define REX_B	1
 #define REX_X	2
 #define REX_R	4
@@ -71,20 +61,20 @@ static u8 dwarf_reg(u32 number)
 }
 
 /* Read the ModRM byte, and what it says follows: an SIB byte, a displacement. */
-static void read_modrm(struct kuw_cur *c, const struct prefixes *p, struct kuw_insn *insn)
+static void read_modrm(struct kuw_cur *c, struct kuw_insn *insn)
 {
 	u8 modrm = kuw_u8(c), mod = modrm >> 6, rm = modrm & 7, sib;
 
 	insn->ext = modrm >> 3 & 7;
-	insn->reg = dwarf_reg(insn->ext | (p->rex & REX_R ? 8 : 0));
+	insn->reg = dwarf_reg(insn->ext | (insn->rex & REX_R ? 8 : 0));
 	insn->memory = mod != 3;
-	insn->base = dwarf_reg(rm | (p->rex & REX_B ? 8 : 0));
+	insn->base = dwarf_reg(rm | (insn->rex & REX_B ? 8 : 0));
 	if (insn->memory && rm == 4) {
 		sib = kuw_u8(c);
 		rm = sib & 7;
-		insn->base = dwarf_reg(rm | (p->rex & REX_B ? 8 : 0));
+		insn->base = dwarf_reg(rm | (insn->rex & REX_B ? 8 : 0));
 		/* With an index, or without a base, no register alone is the address. */
-		if ((sib >> 3 & 7) != 4 || p->rex & REX_X || (!mod && rm == 5))
+		if ((sib >> 3 & 7) != 4 || insn->rex & REX_X || (!mod && rm == 5))
 			insn->base = KUW_INSN_NO_REG;
 	} else if (!mod && rm == 5) {
 		/* From rip. */
@@ -92,7 +82,8 @@ static void read_modrm(struct kuw_cur *c, const struct prefixes *p, struct kuw_i
 	}
 	if (!mod && rm == 5)
 		mod = 2;
-	if (insn->memory && (p->short_addr || p->segment))
+	/* No register leads there. */
+	if (insn->memory && (insn->short_addr || insn->segment))
 		insn->base = KUW_INSN_NO_REG;
 	if (mod == 1)
 		insn->disp = (s8)kuw_u8(c);
@@ -101,22 +92,20 @@ static void read_modrm(struct kuw_cur *c, const struct prefixes *p, struct kuw_i
 }
 
 /* Vector instructions; @map is 1, 2 or 3, for 0f, 0f38 and 0f3a. */
-static bool read_vector(struct kuw_cur *c, const struct prefixes *p, u32 map,
-			struct kuw_insn *insn)
+static bool read_vector(struct kuw_cur *c, u32 map, struct kuw_insn *insn)
 {
 	u8 op = kuw_u8(c);
 
 	/* vzeroupper has nothing behind it. */
 	if (map != 1 || op != 0x77)
-		read_modrm(c, p, insn);
+		read_modrm(c, insn);
 	if (map == 3 || (map == 1 && two_bytes[op] & B))
 		kuw_u8(c);
 	insn->op = 0;
 	return map >= 1 && map <= 6 && kuw_good(c);
 }
 
-static bool read_immediate(struct kuw_cur *c, u8 shape, const struct prefixes *p,
-			   struct kuw_insn *insn)
+static bool read_immediate(struct kuw_cur *c, u8 shape, struct kuw_insn *insn)
 {
 	if (shape & B)
 		insn->imm = (s8)kuw_u8(c);
@@ -127,28 +116,26 @@ static bool read_immediate(struct kuw_cur *c, u8 shape, const struct prefixes *p
 	else if (shape & (Z | V | J))
 		insn->imm = (s32)kuw_u32(c);
 	else if (shape & A)
-		kuw_have(c, p->short_addr ? 4 : 8);
+		kuw_have(c, insn->short_addr ? 4 : 8);
 	return kuw_good(c);
 }
 
-static bool read_two_bytes(struct kuw_cur *c, const struct prefixes *p,
-			   struct kuw_insn *insn)
+static bool read_two_bytes(struct kuw_cur *c, struct kuw_insn *insn)
 {
 	u8 op = kuw_u8(c), shape;
 
 	if (op == 0x38 || op == 0x3a)
-		return read_vector(c, p, op == 0x38 ? 2 : 3, insn);
+		return read_vector(c, op == 0x38 ? 2 : 3, insn);
 	shape = two_bytes[op];
 	if (shape & X)
 		return false;
 	if (shape & M)
-		read_modrm(c, p, insn);
+		read_modrm(c, insn);
 	insn->op = 0x0f00 | op;
-	return read_immediate(c, shape, p, insn);
+	return read_immediate(c, shape, insn);
 }
 
-static bool read_one_byte(struct kuw_cur *c, u8 op, const struct prefixes *p,
-			  struct kuw_insn *insn)
+static bool read_one_byte(struct kuw_cur *c, u8 op, struct kuw_insn *insn)
 {
 	u8 shape = one_byte[op];
 
@@ -156,16 +143,16 @@ static bool read_one_byte(struct kuw_cur *c, u8 op, const struct prefixes *p,
 		return false;
 	insn->op = op;
 	if (shape & M)
-		read_modrm(c, p, insn);
+		read_modrm(c, insn);
 	else
-		insn->reg = dwarf_reg((op & 7) | (p->rex & REX_B ? 8 : 0));
+		insn->reg = dwarf_reg((op & 7) | (insn->rex & REX_B ? 8 : 0));
 	/* XOP, of AMD's Bulldozer, shares its first byte with pop. */
 	if (op == 0x8f && insn->ext)
 		return false;
 	/* test, of f6 and f7, has an immediate; not, neg, mul and div have none. */
 	if ((op == 0xf6 || op == 0xf7) && insn->ext < 2)
 		shape |= op == 0xf6 ? B : Z;
-	return read_immediate(c, shape, p, insn);
+	return read_immediate(c, shape, insn);
 }
 
 /* The bits of a VEX or EVEX byte that REX has, too, in the same order. There they are inverted. */
@@ -176,7 +163,6 @@ static u8 inverted_rex(u8 byte)
 
 bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 {
-	struct prefixes p = {};
 	u8 byte;
 
 	*insn = (struct kuw_insn){ .base = KUW_INSN_NO_REG };
@@ -185,35 +171,34 @@ bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 		if (byte == 0x66)
 			insn->narrow = true;
 		else if (byte == 0x67)
-			p.short_addr = true;
+			insn->short_addr = true;
 		else if (byte == 0x64 || byte == 0x65)
-			p.segment = true;
+			insn->segment = true;
 		else if (byte != 0x26 && byte != 0x2e && byte != 0x36 && byte != 0x3e &&
 			 byte != 0xf0 && byte != 0xf2 && byte != 0xf3)
 			break;
 	}
 	switch (byte) {
 	case 0xc5:
-		p.rex = inverted_rex(kuw_u8(c)) & REX_R;
-		return read_vector(c, &p, 1, insn);
+		insn->rex = inverted_rex(kuw_u8(c)) & REX_R;
+		return read_vector(c, 1, insn);
 	case 0xc4:
 		byte = kuw_u8(c);
-		p.rex = inverted_rex(byte);
+		insn->rex = inverted_rex(byte);
 		kuw_u8(c);
-		return read_vector(c, &p, byte & 0x1f, insn);
+		return read_vector(c, byte & 0x1f, insn);
 	case 0x62:
 		byte = kuw_u8(c);
-		p.rex = inverted_rex(byte);
+		insn->rex = inverted_rex(byte);
 		kuw_have(c, 2);
-		return read_vector(c, &p, byte & 7, insn);
+		return read_vector(c, byte & 7, insn);
 	}
 	/* REX is one only right before the opcode. */
 	if ((byte & 0xf0) == 0x40) {
-		p.rex = byte;
+		insn->rex = byte;
 		byte = kuw_u8(c);
 	}
-	insn->wide = p.rex & REX_W;
+	insn->wide = insn->rex & REX_W;
 	insn->narrow &= !insn->wide;
-	return byte == 0x0f ? read_two_bytes(c, &p, insn) :
-			      read_one_byte(c, byte, &p, insn);
+	return byte == 0x0f ? read_two_bytes(c, insn) : read_one_byte(c, byte, insn);
 }

@@ -26,6 +26,10 @@ struct kuw_insn {
 	bool memory;	/* the other operand is in memory */
 	bool wide;	/* the operands have 64 bits */
 	bool narrow;	/* the operands have 16 bits */
+	/* Private: REX's bits, or those of VEX and EVEX in the same places; other prefixes. */
+	u8 rex;
+	bool short_addr;	/* an address has 32 bits */
+	bool segment;		/* an address is in the segment of fs or gs */
 	s32 disp;	/* what is added to @base */
 	s64 imm;	/* the immediate operand, sign-extended; of a jump, the distance */
 };
