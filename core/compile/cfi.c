@@ -291,42 +291,33 @@ static u64 extended_op(struct machine *m, u8 op)
 		restore(m, take_reg(m));
 		break;
 	case DW_CFA_undefined:
-		set_off(m, take_reg(m), KUW_UNDEF, 0);
-		break;
 	case DW_CFA_same_value:
-		set_off(m, take_reg(m), KUW_SAME, 0);
+		set_off(m, take_reg(m), op == DW_CFA_undefined ? KUW_UNDEF : KUW_SAME, 0);
 		break;
 	case DW_CFA_register:
 		reg = take_reg(m);
 		set_from_reg(m, reg, take_reg(m));
 		break;
 	case DW_CFA_offset_extended:
+	case DW_CFA_val_offset:
 		reg = take_reg(m);
-		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
+		set_off(m, reg, op == DW_CFA_val_offset ? KUW_CFA_PLUS : KUW_AT_CFA,
+			scaled(m, kuw_uleb(in), align));
 		break;
 	case DW_CFA_offset_extended_sf:
+	case DW_CFA_val_offset_sf:
 		reg = take_reg(m);
-		set_off(m, reg, KUW_AT_CFA, scaled(m, kuw_sleb(in), align));
+		set_off(m, reg, op == DW_CFA_val_offset_sf ? KUW_CFA_PLUS : KUW_AT_CFA,
+			scaled(m, kuw_sleb(in), align));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = take_reg(m);
 		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
 		break;
-	case DW_CFA_val_offset:
-		reg = take_reg(m);
-		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_uleb(in), align));
-		break;
-	case DW_CFA_val_offset_sf:
-		reg = take_reg(m);
-		set_off(m, reg, KUW_CFA_PLUS, scaled(m, kuw_sleb(in), align));
-		break;
 	case DW_CFA_expression:
-		reg = take_reg(m);
-		set_expr(m, reg, KUW_EXPR_MEM);
-		break;
 	case DW_CFA_val_expression:
 		reg = take_reg(m);
-		set_expr(m, reg, KUW_EXPR);
+		set_expr(m, reg, op == DW_CFA_expression ? KUW_EXPR_MEM : KUW_EXPR);
 		break;
 	case DW_CFA_GNU_args_size:
 		/* Only exception handling needs this. */
