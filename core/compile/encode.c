@@ -32,7 +32,28 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	return ALIGN(bytes, 8);
 }
 
-/* Lay out the table, and write all but its index and cells. Return: 0, -ENOMEM, -E2BIG. */
+/* Copy the first @bytes of an area, or zeros (KUW_NR_AREAS). Return: 0, -EINTR, -ETIME. */
+static int copy(struct kuw_areas *a, u32 id, u64 bytes, u8 *to)
+{
+	const u8 *from = id < KUW_NR_AREAS ? kuw_area(a, id) : NULL;
+	u64 done, n;
+	int ret = 0;
+
+	for (done = 0; !ret && done < bytes; done += n) {
+		n = min_t(u64, bytes - done, KUW_BATCH);
+		if (from)
+			memcpy(to + done, from + done, n);
+		else
+			memset(to + done, 0, n);
+		ret = kuw_pause_after(a, n);
+	}
+	return ret;
+}
+
+/*
+ * Lay out the table, and write all but its index and cells. Return: 0, -E2BIG, or an error of the
+ * caller's functions.
+ */
 static int write_head(const struct kuw_encode *en)
 {
 	struct kuw_table head = {
@@ -62,7 +83,9 @@ static int write_head(const struct kuw_encode *en)
 		return ret;
 	head.bytes = bytes;
 	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
-	memset(table, 0, head.index_off);
+	ret = copy(en->scan->areas, KUW_NR_AREAS, head.index_off, (u8 *)table);
+	if (ret)
+		return ret;
 	*table = head;
 	memcpy((u8 *)table + head.pairs_off, en->rank->pair, head.nr_pairs * sizeof(u32));
 	memcpy((u8 *)table + head.segments_off, en->scan->elf->segments,
@@ -71,21 +94,6 @@ static int write_head(const struct kuw_encode *en)
 		memcpy((u8 *)table + head.expr_off, kuw_area(en->scan->areas, KUW_AREA_EXPRS),
 		       head.expr_len);
 	return kuw_rank_write(en->rank, table);
-}
-
-/* Copy the first @bytes of an area. Return: 0, -EINTR, -ETIME. */
-static int copy(struct kuw_areas *a, u32 id, u64 bytes, u8 *to)
-{
-	const u8 *from = kuw_area(a, id);
-	u64 done, n;
-	int ret = 0;
-
-	for (done = 0; !ret && done < bytes; done += n) {
-		n = min_t(u64, bytes - done, KUW_BATCH);
-		memcpy(to + done, from + done, n);
-		ret = kuw_pause_after(a, n);
-	}
-	return ret;
 }
 
 int kuw_encode(const struct kuw_encode *en)

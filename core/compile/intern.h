@@ -119,7 +119,10 @@ static inline struct kuw_loc kuw_intern_get(const struct kuw_intern *in, u32 reg
 	return sets[regs].reg[reg];
 }
 
-/* Find or add an expression; @off is its place in the pool. Return: 0, -ENOMEM, -E2BIG. */
+/*
+ * Find or add an expression; @off is its place in the pool. Return: 0, -E2BIG, or an
+ * error of the caller's functions.
+ */
 int kuw_intern_expr(struct kuw_intern *in, const u8 *bytes, u32 len, s32 *off);
 
 #endif /* KUW_INTERN_H */

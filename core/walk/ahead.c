@@ -22,7 +22,7 @@ bool kuw_follows_call(struct kuw_state *w, u64 ra)
 	u64 before;
 
 	return kuw_is_trampoline(w, ra) ||
-	       (kuw_may_be_ra(ra, KUW_PORT_USER_END) &&
+	       (kuw_is_ra(w, ra) &&
 		kuw_try_user(w, ra - sizeof(before), sizeof(before), &before) &&
 		kuw_may_end_with_call(before));
 }

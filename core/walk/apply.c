@@ -189,9 +189,7 @@ u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rul
 	if ((signal || has_sp) && !kuw_may_move(w, r[KUW_RSP], way))
 		return KUNWIND_STOP_CFA_BACK;
 	/* A signal can have interrupted a call of null. */
-	if (signal ? r[KUW_RA] >= KUW_PORT_USER_END :
-		     !kuw_may_be_ra(r[KUW_RA], KUW_PORT_USER_END) &&
-		     !kuw_map_find(w->map, r[KUW_RA] - 1))
+	if (signal ? r[KUW_RA] >= KUW_PORT_USER_END : !kuw_is_ra(w, r[KUW_RA]))
 		return is_pushed(w, &rules.reg[KUW_RA]) ? stop_at_start(w, cfa, r, known) :
 							  KUNWIND_STOP_RA_BAD;
 	memcpy(w->regs.r, r, sizeof(r));

@@ -55,6 +55,13 @@ static __always_inline bool kuw_may_be_ra(u64 ra, u64 user_end)
 	return ra - KUW_LEAST_ADDRESS < user_end - KUW_LEAST_ADDRESS;
 }
 
+/* The same for any caller: code can be below that where the map has it. */
+static inline bool kuw_is_ra(const struct kuw_state *w, u64 ra)
+{
+	return kuw_may_be_ra(ra, KUW_PORT_USER_END) ||
+	       (ra < KUW_LEAST_ADDRESS && kuw_map_find(w->map, ra - 1));
+}
+
 /* Read what the walk can do without. Return: true if that succeeded. */
 static inline bool kuw_try_user(struct kuw_state *w, u64 addr, u64 size, u64 *value)
 {

@@ -23,7 +23,7 @@ static bool plausible_ra(const struct kuw_state *w, u64 ra)
 /* Step to a caller, of which @known is known. Return: KUW_STEPPED; 0 if @ip is no user's. */
 static u32 step_to(struct kuw_state *w, u64 ip, u64 sp, u64 bp, u32 known)
 {
-	if (!kuw_may_be_ra(ip, KUW_PORT_USER_END))
+	if (!kuw_is_ra(w, ip))
 		return 0;
 	w->regs.r[KUW_RA] = ip;
 	w->regs.r[KUW_RSP] = sp;

@@ -21,7 +21,7 @@ void kuw_restore_ra(struct kuw_state *w)
 	if (!kuw_port_uretprobe(w->regs.r[KUW_RSP] - w->regs.word, &ra))
 		/* The kernel has looked through all that are pending: it cost as much. */
 		w->faults++;
-	else if (kuw_may_be_ra(ra, KUW_PORT_USER_END))
+	else if (kuw_is_ra(w, ra))
 		w->regs.r[KUW_RA] = ra;
 }
 

@@ -825,6 +825,14 @@ static void test_low_code(void **state)
 	program_push(s, 0, LOW(P_RA(P_RSP)), LOW(P_RA(P_START)));
 	program_check(s, COMPLETE, LOW(P_RA(P_RSP)), LOW(P_RA(P_RSP)), LOW(P_RA(P_START)));
 	kuw_port_stack_first = 0;
+	/* Behind the last page there is none, whatever is mapped before. */
+	s->map->count = 2;
+	s->map->mappings[1] = (struct kuw_mapping){
+		.start = KUW_PORT_USER_END - 0x1000, .end = KUW_PORT_USER_END,
+		.kind = KUW_MAPPING_NO_TABLE,
+	};
+	program_push(s, 0, KUW_PORT_USER_END);
+	program_check(s, RA_BAD, LOW(P_RA(P_RSP)));
 }
 
 /* A function with a uretprobe seems to return to the kernel's trampoline. */

@@ -206,7 +206,8 @@ sys.stdin.readline()' <"$SCRATCH/hide" >"$SCRATCH/hider" &
 	before=$(figure consumers)
 	"${user[@]}" python3 -S "$TOP/tests/subjects/ask.py" others <"$SCRATCH/hidden-questions" >"$SCRATCH/hidden-answers" &
 	exec {questions}>"$SCRATCH/hidden-questions"
-	said_by hider ready && echo "$hider" >&"$questions" && said_by hidden-answers 'stop 1, frames' || return
+	# In read(), or its mmap_lock might be taken.
+	said_by hider ready && in_sleep "$hider" 0 && echo "$hider" >&"$questions" && said_by hidden-answers 'stop 1, frames' || return
 	covered=$(($(figure consumers) - before))
 	echo >&"$hide"
 	said_by hider hidden && echo "$hider" >&"$questions" && said_by hidden-answers EACCES || return
