@@ -17,13 +17,6 @@
 #include "owner.h"
 #include "stats.h"
 
-/*
- * Each table is charged this in addition to its own bytes. It takes less, but a file
- * without unwind information has no bytes of its own, and a user can map any number of
- * such files. So the hash and the lists have at most as many tables as the budget has
- * pages.
- */
-#define HEAD_COST	PAGE_SIZE
 /* Tables to evict under one hold of the lock. */
 #define EVICT_BATCH	64
 
@@ -44,7 +37,7 @@ static struct shrinker *shrinker;
 
 static size_t cost(const struct kw_table *t)
 {
-	return HEAD_COST + t->bytes;
+	return KW_HEAD_COST + t->bytes;
 }
 
 static void uncharge(struct kw_owner *owner, size_t bytes)
@@ -225,11 +218,11 @@ struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *o
 	gfp_t gfp = memcg ? KW_GFP : KW_GFP & ~__GFP_ACCOUNT;
 	struct kw_table *t;
 
-	if (!charge(owner, HEAD_COST))
+	if (!charge(owner, KW_HEAD_COST))
 		return NULL;
 	t = kmem_cache_alloc_lru(heads, &idle, gfp | __GFP_ZERO);
 	if (!t) {
-		uncharge(owner, HEAD_COST);
+		uncharge(owner, KW_HEAD_COST);
 		kw_count(allocation_failures);
 		pr_debug("no memory for %s()\n", __func__);
 		return NULL;

@@ -15,6 +15,14 @@ struct mem_cgroup;
 extern spinlock_t kw_cache_lock;
 extern unsigned long kw_table_budget;
 
+/*
+ * Each table is charged this in addition to its own bytes. It takes less, but a file
+ * without unwind information has no bytes of its own, and a user can map any number of
+ * such files. So the hash and the lists have at most as many tables as the budget has
+ * pages.
+ */
+#define KW_HEAD_COST	PAGE_SIZE
+
 struct kw_table *kw_table_alloc(const struct kw_identity *id, struct kw_owner *owner,
 				struct mem_cgroup *memcg);
 bool kw_table_charge(struct kw_table *t, size_t bytes);

@@ -170,7 +170,7 @@ static struct kw_table *share(struct kw_table *t, const struct kw_payer *payer)
 	struct kw_table *shared;
 
 	/* A copy that cannot fit must not evict idle tables. */
-	if (kw_budget_room(owner) < t->bytes)
+	if (kw_budget_room(owner) < KW_HEAD_COST + t->bytes)
 		return t;
 	shared = copy(t, owner);
 	if (!shared)
