@@ -125,7 +125,8 @@ static void on_exit(unsigned long ip, unsigned long parent_ip,
 /*
  * void wake_up_new_task(struct task_struct *p), by the task that has called fork() or the like. The
  * child does not run yet, so its mm stays. The caller makes new spares: it is about to return to
- * user mode, and the child may have to wait for a CPU; after vfork(), when the child has another mm.
+ * user mode, and the child may have to wait for a CPU. After vfork(), it waits until the child has
+ * another mm.
  */
 static void on_fork(unsigned long ip, unsigned long parent_ip,
 		    struct ftrace_ops *ops, struct ftrace_regs *fregs)

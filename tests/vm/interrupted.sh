@@ -217,16 +217,6 @@ sys.stdin.readline()' <"$SCRATCH/hide" >"$SCRATCH/hider" &
 	echo "consumers more: $covered, and then $left"
 	((covered == 2 && left == 1))
 }
-# said_by FILE WORDS: as its last line, soon.
-said_by() {
-	local round
-	for ((round = 0; round < 300; round++)); do
-		[[ $(tail -n 1 "$SCRATCH/$1") != "$2" ]] || return 0
-		sleep 0.1
-	done
-	tail "$SCRATCH/$1"
-	return 1
-}
 ok "a process that forbids to see its stack is covered no longer" hides_itself
 
 # tracer_killed: before it looks again at a process whose mmap_lock was taken. It does not attach then.

@@ -40,13 +40,7 @@ end() {
 
 # said NAME WORD: it does so soon, as the last thing.
 said() {
-	local round
-	for ((round = 0; round < 600; round++)); do
-		[[ $(tail -n 1 "$SCRATCH/$1.said") != "$2" ]] || return 0
-		sleep 0.1
-	done
-	tail "$SCRATCH/$1.said"
-	return 1
+	said_by "$1.said" "$2"
 }
 
 # fill: the user's part of the budget has no room for one more.
