@@ -32,10 +32,9 @@ static u64 lay_out(const struct kuw_encode *en, struct kuw_table *t)
 	return ALIGN(bytes, 8);
 }
 
-/* Copy the first @bytes of an area, or zeros (KUW_NR_AREAS). Return: 0, -EINTR, -ETIME. */
-static int copy(struct kuw_areas *a, u32 id, u64 bytes, u8 *to)
+/* Copy @bytes, or zeros if @from is NULL. Return: 0, -EINTR, -ETIME. */
+static int copy(struct kuw_areas *a, const u8 *from, u64 bytes, u8 *to)
 {
-	const u8 *from = id < KUW_NR_AREAS ? kuw_area(a, id) : NULL;
 	u64 done, n;
 	int ret = 0;
 
@@ -83,7 +82,7 @@ static int write_head(const struct kuw_encode *en)
 		return ret;
 	head.bytes = bytes;
 	table = kuw_area(en->scan->areas, KUW_AREA_TABLE);
-	ret = copy(en->scan->areas, KUW_NR_AREAS, head.index_off, (u8 *)table);
+	ret = copy(en->scan->areas, NULL, head.index_off, (u8 *)table);
 	if (ret)
 		return ret;
 	*table = head;
@@ -110,6 +109,6 @@ int kuw_encode(const struct kuw_encode *en)
 	table = kuw_area(areas, KUW_AREA_TABLE);
 	to = (u8 *)table + table->index_off;
 	memset(to + index + cells, 0, table->bytes - table->index_off - index - cells);
-	return copy(areas, KUW_AREA_INDEX, index, to) ?:
-	       copy(areas, KUW_AREA_CELLS, cells, to + index);
+	return copy(areas, kuw_area(areas, KUW_AREA_INDEX), index, to) ?:
+	       copy(areas, kuw_area(areas, KUW_AREA_CELLS), cells, to + index);
 }
