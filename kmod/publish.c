@@ -90,7 +90,7 @@ static bool is_outdone(const struct kw_bases *bases, const struct kw_basis *now)
 	       (now->version < bases->own.version || now->snap->lacking);
 }
 
-/* Something is missing after an attempt. Each one makes the next one later. */
+/* Something is missing after an attempt. Each one of a task that returns makes the next later. */
 static void leave_missing(struct kw_space *space, const struct kw_taker *taker)
 {
 	if (taker->returns)

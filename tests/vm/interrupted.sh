@@ -192,7 +192,7 @@ exec {questions}>&-
 
 # hides_itself: a process of the user who asks for its stack, and for that again after it has forbidden that.
 hides_itself() {
-	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups) questions before round
+	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups) questions before
 	mkfifo "$SCRATCH/hide" "$SCRATCH/hidden-questions"
 	"${user[@]}" python3 -S -c 'import ctypes, sys
 print("ready", flush=True)
