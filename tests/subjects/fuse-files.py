@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """A FUSE file system in which every name is a file with the bytes of FILE. Says "mounted", and serves until it is unmounted.
 
-A reader of "held" waits until a process looks up "release". "waiting" is there while one waits. Who closes "stuck" waits as long as it is served.
+A reader of "held", or of what begins so, waits until a process looks up "release", and one of the second half of "half" too. "waiting" is
+there while one waits. Who closes "stuck" waits as long as it is served.
 
 usage: fuse-files.py FOLDER FILE
 """
@@ -69,6 +70,15 @@ def serve(request):
     os.write(device, struct.pack("<IiQ", 16 + len(answer), error, unique) + answer)
 
 
+def must_wait(request):
+    opcode, node = struct.unpack_from("<4xI8xQ", request)
+    if opcode != READ or released:
+        return False
+    offset, size = struct.unpack_from("<48xQI", request)
+    name = list(nodes)[node - 2]
+    return name.startswith(b"held") or (name.startswith(b"half") and offset + size > len(content) // 2)
+
+
 print("mounted", flush=True)
 while True:
     try:
@@ -76,7 +86,7 @@ while True:
     except OSError:
         break
     opcode, node = struct.unpack_from("<4xI8xQ", request)
-    if opcode == READ and node == nodes.get(b"held") and not released:
+    if must_wait(request):
         held.append(request)
         continue
     if opcode == FLUSH and node == nodes.get(b"stuck"):
