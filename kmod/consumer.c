@@ -149,34 +149,20 @@ static void delist(struct kunwind_consumer *c)
 		kw_work_drain();
 }
 
-static int cover_own(struct kunwind_consumer *c)
-{
-	/* The caller waits for all files that it has mapped, those of file servers, too. */
-	static const struct kw_range all = { 0, U64_MAX };
-	int ret = kw_space_catch_up(c->space, c->mm, &all);
-
-	return ret == -EAGAIN ? 0 : ret;
-}
-
-/* Cover the process @pid of the user @uid, which has @c->mm, and maybe is another one. */
-static int cover_one(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
+static int hold_space(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
 {
 	/* Not after its last user has gone: who would remove the space then? */
 	if (!mmget_not_zero(c->mm))
 		return -ESRCH;
 	c->space = kw_space_hold(c->mm, pid, uid);
 	mmput_async(c->mm);
-	if (!c->space)
-		return -ENOMEM;
-	if (c->mm == current->mm)
-		return cover_own(c);
-	return kw_attach_one(c->mm, pid, uid);
+	return c->space ? 0 : -ENOMEM;
 }
 
 /*
- * Start to consume stacks: those of the process @pid of the user @uid, which has @mm. The
- * caller holds @mm, not its users. If @mm is NULL, those of @uid's processes, or of all
- * (KW_EVERYBODY).
+ * Start to consume stacks: those of @uid's processes, or of all (KW_EVERYBODY), if @mm is NULL;
+ * else those of the process @pid of the user @uid, which has @mm. The caller holds @mm, not its
+ * users, and makes the first snapshot, by kw_work_queue() or kw_attach_one().
  * Context: process context, sleeps. Return: as kunwind_attach(); -ESRCH, too, if @mm has no
  * users any more.
  */
@@ -198,7 +184,7 @@ struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_
 	}
 	if (mm)
 		mmgrab(mm);
-	ret = mm ? cover_one(c, pid, uid) : kw_attach(uid);
+	ret = mm ? hold_space(c, pid, uid) : kw_attach(uid);
 	if (!ret)
 		return c;
 	kunwind_detach(c);

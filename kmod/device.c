@@ -10,6 +10,7 @@
 #include <uapi/linux/kunwind.h>
 #include "consumer.h"
 #include "device.h"
+#include "work.h"
 
 static int device_open(struct inode *inode, struct file *file)
 {
@@ -27,6 +28,12 @@ static int device_open(struct inode *inode, struct file *file)
 		kfree(handle);
 		return ret;
 	}
+	/*
+	 * The task compiles the tables when it is about to return to user mode, and waits for all
+	 * files that it has mapped, those of file servers, too. Not here: misc_open() holds a lock
+	 * that every open of such a device takes, of /dev/fuse, too.
+	 */
+	kw_work_queue(current, handle->own->space, 0, U64_MAX);
 	mutex_init(&handle->lock);
 	file->private_data = handle;
 	return nonseekable_open(inode, file);

@@ -44,18 +44,17 @@ static int cover(struct kw_handle *handle, struct task_struct *task, struct mm_s
 	struct kunwind_consumer *c = handle->other;
 
 	lockdep_assert_held(&handle->lock);
-	if (c && c->mm == mm) {
-		/* A snapshot that knows of all events can still lack a table. */
-		if (kw_space_state(c->space) == KW_CURRENT && !kw_space_is_due(c->space))
-			return 0;
-		return kw_attach_one(mm, task->tgid, task_uid(task));
+	if (!c || c->mm != mm) {
+		uncover(handle);
+		c = kw_consumer_open(mm, task->tgid, task_uid(task));
+		if (IS_ERR(c))
+			return PTR_ERR(c);
+		handle->other = c;
 	}
-	uncover(handle);
-	c = kw_consumer_open(mm, task->tgid, task_uid(task));
-	if (IS_ERR(c))
-		return PTR_ERR(c);
-	handle->other = c;
-	return 0;
+	/* A snapshot that knows of all events can still lack a table. */
+	if (kw_space_state(c->space) == KW_CURRENT && !kw_space_is_due(c->space))
+		return 0;
+	return kw_attach_one(mm, task->tgid, task_uid(task));
 }
 
 static int walk(struct kw_handle *handle, struct kw_thread_stack *s)

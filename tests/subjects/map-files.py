@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """Has kunwind cover it, maps files executable, and keeps them mapped until the end of its input.
 
-usage: map-files.py [--no-device] FILE...
+usage: map-files.py [--no-device | --device-last] FILE...
 """
 import mmap
 import os
 import sys
 
 files = sys.argv[1:]
-if files[0] == "--no-device":
-    files = files[1:]
-else:
+option = files.pop(0) if files[0].startswith("--") else None
+if not option:
     device = os.open("/dev/kunwind", os.O_RDONLY)
 keep = []
 for name in files:
@@ -19,4 +18,6 @@ for name in files:
     keep.append(mmap.mmap(fd, os.fstat(fd).st_size, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
     os.close(fd)
 print("mapped", flush=True)
+if option == "--device-last":
+    device = os.open("/dev/kunwind", os.O_RDONLY)
 sys.stdin.read()

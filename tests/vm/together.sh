@@ -36,6 +36,16 @@ print(f"# eight times in {took:.3f} s")
 raise SystemExit(took > 2)'
 }
 
+# pends COUNT: so many tasks have work to do, soon.
+pends() {
+	local round
+	for ((round = 0; round < 100; round++)); do
+		(($(figure pending) != $1)) || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 modprobe --quiet fuse
 if [[ -e /dev/fuse ]]; then
 	ok "a FUSE file system is mounted" mount_files
@@ -52,6 +62,10 @@ if [[ -e /dev/fuse ]]; then
 		begin_mapping closed python3 -S "$TOP/tests/subjects/map-together.py" --close "$SCRATCH/fuse" "$crypto"
 	ok "its work is pending" [ "$(figure pending)" -gt 0 ]
 	ok "no other user waits for that" is_open_briefly
+	ok "another process has mapped a file" begin_mapping late "${nobody[@]}" python3 -S "$map" --device-last "$SCRATCH/fuse/held-too"
+	ok "it opens the device, and waits for the file" pends 2
+	ok "no other user waits for that" is_open_briefly
+	ok "nor for another device like that" timeout --signal=KILL 10 sh -c ': <>/dev/fuse'
 	end_mapping
 	ok "it is unmounted" umount "$SCRATCH/fuse"
 fi
