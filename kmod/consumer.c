@@ -131,13 +131,11 @@ static void delist(struct kunwind_consumer *c)
 		/* There can be many: without the lock, which others want. The hooks stay. */
 		kw_spaces_prune();
 	}
-	mutex_lock(&consumers_lock);
-	kw_gauge_sub(consumers, 1);
-	last = !kw_gauge(consumers);
+	/* Without the lock, which no exit of a process should wait for: take_down() looks again. */
+	last = atomic_long_dec_and_test(&kw_gauges.consumers);
 	/* The hooks go later, if there is no consumer then either. */
 	if (last)
 		mod_delayed_work(system_long_wq, &hooks_go, (unsigned long)hooks_stay_s * HZ);
-	mutex_unlock(&consumers_lock);
 	/* If there is a new one, the tables may be its own. */
 	while (last && !kw_gauge(consumers) && kw_idle_evict())
 		;
