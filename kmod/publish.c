@@ -17,13 +17,6 @@
 #include "stats.h"
 #include "times.h"
 
-/* Whether @snap has more than @old, which knows of the same events or is NULL. */
-static bool is_better(const struct kw_snapshot *snap, const struct kw_snapshot *old)
-{
-	return !old || snap->map.count > old->map.count ||
-	       (old->lacking && !snap->lacking);
-}
-
 /* Nothing is missing: no walk has to ask for another attempt. The caller has @space->lock. */
 static void forget_failures(struct kw_space *space)
 {
@@ -80,16 +73,6 @@ static void take_back(struct kw_space *space, struct kw_snapshot *snap, s64 vers
 	kw_snapshot_put(now.snap);
 }
 
-/*
- * Whether another thread has published a snapshot that may have a file which @bases->own
- * lacks. Then another attempt can find more.
- */
-static bool is_outdone(const struct kw_bases *bases, const struct kw_basis *now)
-{
-	return bases->own.snap->lacking && now->snap != bases->published.snap &&
-	       (now->version < bases->own.version || now->snap->lacking);
-}
-
 /* Something is missing after an attempt. Each one of a task that returns makes the next later. */
 static void leave_missing(struct kw_space *space, const struct kw_taker *taker)
 {
@@ -100,33 +83,27 @@ static void leave_missing(struct kw_space *space, const struct kw_taker *taker)
 }
 
 /*
- * Announce @bases->own, then publish it: so the reader of a trace knows of its mappings
- * before any walk does. If another thread has published a snapshot as good, that stays.
+ * Announce @bases->own, then publish it in place of @bases->published: so the reader of a trace
+ * knows of its mappings before any walk does. If another thread has published one meanwhile, look
+ * again: that one may suffice, or have what this one lacks.
  */
 static int announce_and_publish(struct kw_space *space, const struct kw_bases *bases,
 				const struct kw_taker *taker)
 {
-	struct kw_snapshot *snap = bases->own.snap;
-	struct kw_basis old = get_published(space);
+	struct kw_snapshot *snap = bases->own.snap, *old = bases->published.snap;
 	s64 version = bases->own.version;
-	bool lacking = snap->lacking;
-	int ret = 0;
+	int ret;
 
 	lockdep_assert_held(&space->publishing);
-	if (READ_ONCE(space->events) != version || is_outdone(bases, &old)) {
-		ret = -EAGAIN;
-	} else if (old.version < version || is_better(snap, old.snap)) {
-		kw_announce_maps(space, &old, &bases->own);
-		ret = replace(space, old.snap, snap, version);
-		if (ret)
-			take_back(space, snap, version);
-		else
-			kw_announce_unmaps(space, old.snap, snap);
-	} else {
-		lacking = old.snap->lacking;
-	}
-	kw_snapshot_put(old.snap);
-	if (!ret && lacking)
+	if (READ_ONCE(space->events) != version || rcu_access_pointer(space->snap) != old)
+		return -EAGAIN;
+	kw_announce_maps(space, &bases->published, &bases->own);
+	ret = replace(space, old, snap, version);
+	if (ret)
+		take_back(space, snap, version);
+	else
+		kw_announce_unmaps(space, old, snap);
+	if (!ret && snap->lacking)
 		leave_missing(space, taker);
 	return ret;
 }
