@@ -26,11 +26,6 @@
 #define CHUNK	SZ_1M
 /* Most files have a page of headers; a hostile file can have 256 KiB. */
 #define MIN_PIECE	4096u
-/*
- * A table has more than this part of the bytes of its .eh_frame. In 2,513 files, the
- * smallest table has a twelfth. A file whose table cannot fit is not compiled.
- */
-#define LEAST_PART	16
 
 unsigned long kw_build_budget __read_mostly;
 
@@ -257,10 +252,6 @@ static int run(struct build *b)
 	ret = read_elf(b);
 	if (ret)
 		return ret;
-	if (b->elf.eh_frame.len / LEAST_PART > b->src->room) {
-		kw_count(table_refusals);
-		return -ENOMEM;
-	}
 	if (b->elf.eh_frame.len)
 		ret = read_range(b, &b->elf.eh_frame, &b->eh_frame);
 	if (!ret && b->elf.gopclntab.len)

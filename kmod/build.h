@@ -16,8 +16,6 @@ struct kw_source {
 	u64 size;
 	/* The user whose budgets pay; NULL for the kernel. */
 	struct kw_owner *owner;
-	/* How many bytes the table may have. */
-	size_t room;
 	/* When to give up, in jiffies. */
 	unsigned long deadline;
 };

@@ -232,8 +232,7 @@ static struct kw_table *make(struct kw_source *src, const struct kw_identity *id
 
 	if (!t)
 		return ERR_PTR(ret);
-	src->room = kw_budget_room(src->owner);
-	if (is_refused(id, src->room))
+	if (is_refused(id, kw_budget_room(src->owner)))
 		kw_count(table_refusals);
 	else
 		ret = compile(t, src);
