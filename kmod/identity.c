@@ -4,9 +4,9 @@
  * system (except btrfs's), so that a file server in user space cannot delay a look-up.
  *
  * The change time alone does not suffice: its grain is a tick, and a store through a
- * shared mapping moves it only when the page was clean. So a file that is open for
- * writing shares no table. If the file system keeps a change counter, the counter is
- * part of the identity.
+ * shared mapping moves it only when the page was clean; on tmpfs, only when it was not mapped.
+ * So a file that is open for writing shares no table. If the file system keeps a change
+ * counter, the counter is part of the identity.
  */
 #include <linux/backing-dev-defs.h>
 #include <linux/blkdev.h>

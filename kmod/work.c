@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * After a mapping event, the task that caused it catches up itself, by task_work,
- * before it returns to user mode. So the new code cannot run before its table exists,
+ * After a mapping event, or when it has opened the device, a task catches up itself, by
+ * task_work, before it returns to user mode. So the new code cannot run before its table exists,
  * and a slow file delays only the process that maps it. Hooks cannot allocate: they
  * queue one of the space's slots.
  *
