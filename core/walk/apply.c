@@ -138,6 +138,18 @@ static bool is_pushed(const struct kuw_state *w, const struct kuw_loc *ra)
 	return ra->how == KUW_AT_CFA && ra->off == -(s32)w->regs.word;
 }
 
+/*
+ * Whether the frame's function has given register @i back, though its rule says that it is in
+ * memory at rbp. So it is at the end of GCC's functions that realign rsp (DRAP): from their pop of
+ * rbp on, that is the caller's. No function saves a register above its CFA.
+ */
+static bool is_given_back(const struct kuw_state *w, u32 i, const struct kuw_loc *loc, u64 cfa)
+{
+	return w->inner && KUW_CALLEE_SAVED & 1u << i && loc->how == KUW_MEM &&
+	       loc->reg == KUW_RBP && cfa >= w->regs.r[KUW_RSP] &&
+	       w->regs.r[KUW_RBP] + loc->off >= cfa;
+}
+
 u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rule rule)
 {
 	u32 known = w->regs.known, i, stop;
@@ -173,7 +185,7 @@ u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rul
 	known |= 1u << KUW_RSP;
 	/* The return address first: without it, no other register is worth a page fault. */
 	for (i = KUW_NR_REGS; i--;) {
-		if (rules.reg[i].how == KUW_SAME)
+		if (rules.reg[i].how == KUW_SAME || is_given_back(w, i, &rules.reg[i], cfa))
 			continue;
 		known &= ~(1u << i);
 		if (rules.reg[i].how == KUW_UNDEF)

@@ -55,6 +55,7 @@ static void build_program(struct buf *b)
 		[P_REALIGNED] = PROG(DW_CFA_def_cfa_expression, 3, DW_OP_breg6,
 				     0x78, DW_OP_deref,
 				     DW_CFA_expression, 6, 2, DW_OP_breg6, 0),
+		[P_GIVEN_BACK] = PROG(DW_CFA_expression, 6, 2, DW_OP_breg6, 0),
 		[P_RBX] = PROG(DW_CFA_def_cfa, 3, 16),
 		[P_BACK] = PROG(DW_CFA_def_cfa_sf, 7, 1),
 		[P_STILL] = PROG(DW_CFA_def_cfa_offset, 0),

@@ -14,6 +14,7 @@ enum program_function {
 	P_PLT,		/* the PLT's expression, rsp+8 or rsp+16 */
 	P_R10,		/* r10+0, as while a stack is realigned */
 	P_REALIGNED,	/* mem[rbp-8]; rbp at mem[rbp] */
+	P_GIVEN_BACK,	/* rsp+8; rbp at mem[rbp], as at the end of such a function */
 	P_RBX,		/* rbx+16 */
 	P_SIGNAL,	/* a signal frame as glibc describes it */
 	P_NO_FDE,	/* nothing is known of it */

@@ -75,6 +75,32 @@ static void test_realigned(void **state)
 		      P_RA(P_START));
 }
 
+/* Such a function has popped rbp, and its CFI does not say so. */
+static void test_given_back(void **state)
+{
+	begin(P_GIVEN_BACK);
+	s->regs.r[6] = SYNTH_SP(5);
+	program_push(s, 0, P_RA(P_RBP));
+	program_push(s, 5, SYNTH_SP(20), P_RA(P_RBP));
+	program_push(s, 20, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_GIVEN_BACK), P_RA(P_RBP), P_RA(P_RBP), P_RA(P_START));
+	assert_int_equal(s->result.proven, 4);
+	/* It has not yet: rbp points at what it has saved, below its CFA. */
+	begin(P_GIVEN_BACK);
+	s->regs.r[7] = SYNTH_SP(8);
+	s->regs.r[6] = SYNTH_SP(7);
+	program_push(s, 7, SYNTH_SP(20), P_RA(P_RBP));
+	program_push(s, 20, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_GIVEN_BACK), P_RA(P_RBP), P_RA(P_START));
+	/* Nor has a function that a call left. */
+	begin(P_RSP);
+	s->regs.r[6] = SYNTH_SP(5);
+	program_push(s, 0, P_RA(P_GIVEN_BACK), P_RA(P_RBP));
+	program_push(s, 5, SYNTH_SP(20), P_RA(P_RBP));
+	program_push(s, 20, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_GIVEN_BACK), P_RA(P_RBP), P_RA(P_START));
+}
+
 static void test_r10(void **state)
 {
 	begin(P_R10);
@@ -2060,6 +2086,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_first_instruction),
 	TEST(test_plt),
 	TEST(test_realigned),
+	TEST(test_given_back),
 	TEST(test_r10),
 	TEST(test_callee_saved),
 	TEST(test_ra_in_register),
