@@ -217,7 +217,8 @@ static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, 
 	else if (saved)
 		err = kuw_intern_set(s->intern, &regs, pushed);
 	if (!err)
-		err = kuw_intern_rule(s->intern, cfa, regs, special == INTERRUPTED, &rule);
+		/* As a signal frame's: no call has left an address in either. */
+		err = kuw_intern_rule(s->intern, cfa, regs, special != ORDINARY, &rule);
 	return err ? err : kuw_found_add(&s->found, off, rule);
 }
 

@@ -41,10 +41,17 @@ bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how)
 	return true;
 }
 
-int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc)
+int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc, struct kuw_rule rule)
 {
+	u32 kind = kuw_rule_kind(rule);
 	u64 ip = pc + 1, before;
 
+	if ((kind == KUW_KIND_FULL || kind == KUW_KIND_END) &&
+	    kuw_table_full(table, rule)->kind == KUW_RULES_SIGNAL)
+		return 1;
+	/* A call has two bytes at least. */
+	if (kind == KUW_KIND_END && kuw_table_starts(table, pc - text))
+		return 0;
 	if ((ip - text) % KUW_FDE_ALIGN && !kuw_table_starts(table, ip - text))
 		return 1;
 	if (!kuw_read_user(ip - sizeof(before), sizeof(before), &before))

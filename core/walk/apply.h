@@ -119,10 +119,13 @@ bool kuw_may_move(struct kuw_state *w, u64 sp, enum kuw_way how);
  * Whether a call can have left the return address @pc + 1, in the text of @table, which starts at
  * @text. makecontext() and the like put the address of a function's first byte on a new stack. No
  * call returns there. But the rule at @pc would be that of the function before it, whose padding a
- * table counts to it.
+ * table counts to it. Profilers that put the address of their own code in the place of return
+ * addresses (nwind, memray) have it a byte behind a function's first one, with a rule that ends
+ * stacks. The FDE of a signal frame starts a byte before its code, too, and nothing calls that.
+ * @rule is that of @pc.
  * Return: 1 if a call can have left it, 0 if not, -EFAULT if the code cannot be read.
  */
-int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc);
+int kuw_is_called(const struct kuw_table *table, u64 text, u64 pc, struct kuw_rule rule);
 
 /*
  * Apply a rule of @table, and follow all registers. None changes before all values are computed

@@ -51,7 +51,7 @@ static noinline struct kuw_rule keep_if_called(struct kuw_loop *w, u64 pc,
 	if (!kuw_rule_is_plain(rule) && kuw_rule_kind(rule) != KUW_KIND_END)
 		return none;
 	/* If the code cannot be read now, another walk may read it: keep nothing. */
-	called = kuw_is_called(in->look.table, in->lo - in->off, pc);
+	called = kuw_is_called(in->look.table, in->lo - in->off, pc, rule);
 	w->faults += called < 0;
 	if (called != 1)
 		return none;

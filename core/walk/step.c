@@ -39,13 +39,6 @@ static bool may_begin_function(const struct kuw_state *w, const struct kuw_mappi
 		kuw_rule_cfa(rule, w->regs.word) == w->regs.word);
 }
 
-/* Return: whether the rule is that of a signal frame. */
-static bool is_signal(const struct kuw_table *table, struct kuw_rule rule)
-{
-	return kuw_rule_kind(rule) == KUW_KIND_FULL &&
-	       kuw_table_full(table, rule)->kind == KUW_RULES_SIGNAL;
-}
-
 u32 kuw_step(struct kuw_state *w)
 {
 	u64 pc = w->regs.r[KUW_RA] - !w->inner;
@@ -67,9 +60,7 @@ u32 kuw_step(struct kuw_state *w)
 	if (!kuw_has_table(w, m))
 		return kuw_step_without_rule(w, m, true) ?: KUNWIND_STOP_NO_TABLE;
 	rule = kuw_rule_at(m, pc);
-	/* The FDE of a signal frame starts a byte before its code, which nothing has called. */
-	called = w->inner || is_signal(m->table, rule) ? 1 :
-		 kuw_is_called(m->table, kuw_text_of(m), pc);
+	called = w->inner ? 1 : kuw_is_called(m->table, kuw_text_of(m), pc, rule);
 	w->faults += called < 0;
 	if (!called || kuw_rule_kind(rule) == KUW_KIND_NONE)
 		return kuw_step_without_rule(w, m, called) ?: KUNWIND_STOP_NO_RULE;

@@ -1615,6 +1615,29 @@ static void put_pairs(struct buf *b, const struct cie_spec *spec, u32 cie)
 		build_fde(b, spec, cie, BUILD_TEXT + 0x400 + i * 0x100, 0x100, prog);
 }
 
+/* Profilers put such an address in the place of a return address, behind a byte for unwinders. */
+static void test_no_call_at_start(void **state)
+{
+	const struct cie_spec spec = { 0 };
+	struct buf b = { 0 };
+	u32 cie, start;
+
+	for (start = 0x20; start < 0x60; start += 0x11) {
+		memset(&b, 0, sizeof(b));
+		cie = build_cie(&b, &spec);
+		build_fde(&b, &spec, cie, BUILD_TEXT, start, PROG(DW_CFA_nop));
+		build_fde(&b, &spec, cie, BUILD_TEXT + start, TEXT_LEN, PROG(DW_CFA_undefined, 16));
+		begin_text_by(&b);
+		s->regs.ip = TEXT_IP(8);
+		program_push(s, 0, TEXT_IP(start + 1));
+		program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(start + 1));
+		/* The end of a call, which has two bytes at least. */
+		program_push(s, 0, TEXT_IP(start + 2));
+		memcpy((u8 *)&s->stack[TEXT_AT] + start, "\xff\xd0", 2);
+		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(start + 2));
+	}
+}
+
 /* The same behind a function that ends anywhere. Of most addresses, the table says what starts there. */
 static void test_no_call_between(void **state)
 {
@@ -2137,6 +2160,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_registers),
 	TEST(test_ahead_stacks),
 	TEST(test_no_call),
+	TEST(test_no_call_at_start),
 	TEST(test_no_call_between),
 	TEST(test_no_call_of_expression),
 	TEST(test_rules),
