@@ -36,7 +36,7 @@
  */
 #define KUW_MAX_ROWS		(1u << 26)
 /* Bytes of a CIE or FDE, which is parsed in one piece; seen: 60,768. */
-#define KUW_MAX_RECORD		(1u << 18)
+#define KUW_MAX_RECORD		(1u << 17)
 /* Bytes of CIEs that one compilation parses: one again, if others had its slot meanwhile;
  * seen: 34,176.
  */

@@ -302,7 +302,7 @@ static void test_many_searches(void **state)
 /* The same for searches for an expression, among as many as are looked at. */
 static void test_many_expressions(void **state)
 {
-	u32 cie = build_cie(&eh, &usual), n = 5000, i, j;
+	u32 cie = build_cie(&eh, &usual), n = 3000, i, j;
 	struct buf p = { 0 };
 
 	for (i = 0; i < n; i++) {

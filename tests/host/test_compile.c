@@ -223,7 +223,7 @@ static void test_longest(void **state)
 /* Nearly as many cells in each bucket as there can be. */
 static void test_densest(void **state)
 {
-	const u32 n = 0xc000;
+	const u32 n = 0x6000;
 	u32 i;
 
 	build_distinct(n);
@@ -239,7 +239,7 @@ static void test_standstill(void **state)
 	struct buf p = { 0 };
 	u32 i;
 
-	for (i = 0; i < 50000; i++) {
+	for (i = 0; i < 40000; i++) {
 		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
 		buf_uint(&p, 8 + 8 * (i % 8), 1);
 		buf_uint(&p, DW_CFA_advance_loc, 1);
