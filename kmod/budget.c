@@ -247,52 +247,34 @@ bool kw_table_charge(struct kw_table *t, size_t bytes)
 	return true;
 }
 
-/*
- * The list_lru counts tables, but reclaim wants pages. Convert by the average size of an
- * idle table.
- */
-static unsigned long pages_of_one(void)
+static unsigned long count_tables(struct shrinker *s, struct shrink_control *sc)
 {
-	unsigned long tables = list_lru_count(&idle);
-
-	return max(READ_ONCE(lru_bytes) / PAGE_SIZE / max(tables, 1UL), 1UL);
+	return list_lru_shrink_count(&idle, sc) ?: SHRINK_EMPTY;
 }
-
-static unsigned long count_pages(struct shrinker *s, struct shrink_control *sc)
-{
-	return list_lru_shrink_count(&idle, sc) * pages_of_one() ?: SHRINK_EMPTY;
-}
-
-struct found {
-	struct list_head victims;
-	size_t bytes;
-};
 
 static enum lru_status isolate(struct list_head *item, struct list_lru_one *list,
 			       void *data)
 {
 	struct kw_table *t = container_of(item, struct kw_table, idle);
-	struct found *found = data;
 
 	/* The caller holds the list's lock, which nests inside kw_cache_lock. */
 	if (!spin_trylock(&kw_cache_lock))
 		return LRU_SKIP;
 	list_lru_isolate(list, item);
 	lru_forget(t);
-	take_out(t, &found->victims);
-	found->bytes += cost(t);
+	take_out(t, data);
 	spin_unlock(&kw_cache_lock);
 	return LRU_REMOVED;
 }
 
-static unsigned long scan_pages(struct shrinker *s, struct shrink_control *sc)
+static unsigned long scan_tables(struct shrinker *s, struct shrink_control *sc)
 {
-	struct found found = { .victims = LIST_HEAD_INIT(found.victims) };
+	unsigned long freed;
+	LIST_HEAD(victims);
 
-	sc->nr_to_scan = DIV_ROUND_UP(sc->nr_to_scan, pages_of_one());
-	list_lru_shrink_walk(&idle, sc, isolate, &found);
-	free_all(&found.victims);
-	return found.bytes ? DIV_ROUND_UP(found.bytes, PAGE_SIZE) : SHRINK_STOP;
+	freed = list_lru_shrink_walk(&idle, sc, isolate, &victims);
+	free_all(&victims);
+	return freed;
 }
 
 /* Evict a batch of idle tables. Return: whether there were any. */
@@ -318,8 +300,10 @@ int __init kw_budget_init(void)
 		goto no_shrinker;
 	if (list_lru_init_memcg(&idle, shrinker))
 		goto no_list;
-	shrinker->count_objects = count_pages;
-	shrinker->scan_objects = scan_pages;
+	/* Tables are few and large: take one at a time. */
+	shrinker->batch = 1;
+	shrinker->count_objects = count_tables;
+	shrinker->scan_objects = scan_tables;
 	shrinker_register(shrinker);
 	return 0;
 
