@@ -94,8 +94,9 @@
 #define KUW_START_BYTES		64
 /* From the first word on, start code pops some, and that callee's return address is in their place.
  * How many words it can be, from the first one or the stack pointer; seen: the first (argc). The
- * vector of the kernel is longer, and has the program's entry point from the 25th word on (AT_ENTRY),
- * which a call may precede: 64 bytes and 16 words end before that on x86-64, not always on i386.
+ * vector of the kernel is longer. It has the program's entry point from the 25th word on
+ * (AT_ENTRY), which a call may precede: 64 bytes and 16 words end before that on x86-64, not always
+ * on i386.
  */
 #define KUW_START_WORDS		16
 /* Bytes from a process's first word to the end of its arguments and environment. The kernel allows
