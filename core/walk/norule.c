@@ -237,13 +237,14 @@ static u32 step_trampoline(struct kuw_state *w)
 /*
  * The return address is a function's first byte, and no call is before it: a program made
  * this stack by hand, and it starts here. rbp has what the program that made it had there.
- * glibc's makecontext() also sets rbx to where the context's stack ends.
+ * glibc's makecontext() also sets rbx to where the context's stack ends. A function that can return
+ * to a handler has that handler's address in the place of its own, and its rbx, which may be equal.
  */
 static u32 step_uncalled(struct kuw_state *w)
 {
 	if (!(w->regs.known & 1u << KUW_RBX))
 		w->regs.unknown = true;
-	else if (w->regs.r[KUW_RBX] == w->regs.r[KUW_RSP])
+	else if (w->regs.r[KUW_RBX] == w->regs.r[KUW_RSP] && !w->eh_return)
 		return KUNWIND_STOP_COMPLETE;
 	return KUNWIND_STOP_UNPROVEN;
 }

@@ -1697,6 +1697,22 @@ static void test_no_call_of_expression(void **state)
 	kuw_port_elsewhere = NULL;
 }
 
+/* Nor is the address of a handler, which such a function puts into the place of its own. */
+static void test_no_call_of_handler(void **state)
+{
+	begin(P_EH_RETURN);
+	kuw_port_elsewhere = read_nops;
+	program_push(s, 0, 1, 2, P_BEGIN(P_RBP));
+	s->regs.r[3] = SYNTH_SP(3);
+	program_check(s, UNPROVEN, P_RA(P_EH_RETURN), P_BEGIN(P_RBP));
+	/* Behind any other, it would be makecontext()'s. */
+	s->regs.ip = P_RA(P_PUSHED);
+	s->regs.r[3] = SYNTH_SP(2);
+	program_push(s, 1, P_BEGIN(P_RBP));
+	program_check(s, COMPLETE, P_RA(P_PUSHED), P_BEGIN(P_RBP));
+	kuw_port_elsewhere = NULL;
+}
+
 static int read_calls(u64 addr, u64 *word)
 {
 	*word = 0xe8e8e8e8e8e8e8e8;
@@ -2163,6 +2179,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_no_call_at_start),
 	TEST(test_no_call_between),
 	TEST(test_no_call_of_expression),
+	TEST(test_no_call_of_handler),
 	TEST(test_rules),
 	TEST(test_rules_of_pairs),
 	TEST(test_rules_of_many_cells),
