@@ -37,7 +37,7 @@ struct kuw_loc {
 enum kuw_rules_kind {
 	KUW_RULES_NONE,		/* no FDE covers the address */
 	KUW_RULES_FRAME,	/* an ordinary frame */
-	KUW_RULES_SIGNAL,	/* a signal frame: augmentation "S" */
+	KUW_RULES_SIGNAL,	/* a signal frame (augmentation "S"), or Go's code that nothing calls */
 };
 
 /* Everything that a row says. */
