@@ -442,8 +442,9 @@ static int do_fork(unsigned int nth)
 	arm(nth);
 	for (i = 0; i < forks; i++) {
 		child = fork();
+		/* What opens the device makes spares, too, if there are few: not the last ones. */
 		if (!child)
-			_exit(ask_anew());
+			_exit(i ? 0 : ask_anew());
 		if (child < 0)
 			return unexpected("fork");
 		if (waitpid(child, &status, 0) != child || status)
