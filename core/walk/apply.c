@@ -153,8 +153,8 @@ static bool is_pushed(const struct kuw_state *w, const struct kuw_loc *ra)
 static bool is_given_back(const struct kuw_state *w, u32 i, const struct kuw_loc *loc, u64 cfa)
 {
 	return w->inner && KUW_CALLEE_SAVED & 1u << i && loc->how == KUW_MEM &&
-	       loc->reg == KUW_RBP && cfa >= w->regs.r[KUW_RSP] &&
-	       w->regs.r[KUW_RBP] + loc->off >= cfa;
+	       loc->reg == KUW_RBP && w->regs.known & 1u << KUW_RBP &&
+	       cfa >= w->regs.r[KUW_RSP] && w->regs.r[KUW_RBP] + loc->off >= cfa;
 }
 
 u32 kuw_apply(struct kuw_state *w, const struct kuw_table *table, struct kuw_rule rule)
