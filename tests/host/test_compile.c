@@ -183,15 +183,21 @@ static void test_dense(void **state)
 /* One FDE with a row at each byte, no two of @n with the same rule. */
 static void build_distinct(u32 n)
 {
+	const u32 most = 0x4000;	/* in one FDE: KUW_MAX_RECORD */
 	struct buf p = { 0 };
-	u32 i;
+	u32 first, len, i;
 
-	for (i = 1; i < n; i++) {
-		buf_uint(&p, DW_CFA_advance_loc | 1, 1);
-		buf_uint(&p, DW_CFA_def_cfa_offset, 1);
-		buf_uleb(&p, 8 + 8 * i);
+	for (first = 0; first < n; first += most) {
+		len = min_t(u32, n - first, most);
+		p.len = 0;
+		for (i = 0; i < len; i++) {
+			if (i)
+				buf_uint(&p, DW_CFA_advance_loc | 1, 1);
+			buf_uint(&p, DW_CFA_def_cfa_offset, 1);
+			buf_uleb(&p, 8 + 8 * (first + i));
+		}
+		build_one(&eh, BUILD_TEXT + first, len, (struct prog){ p.bytes, p.len });
 	}
-	build_one(&eh, BUILD_TEXT, n, (struct prog){ p.bytes, p.len });
 	buf_free(&p);
 }
 
@@ -223,7 +229,7 @@ static void test_longest(void **state)
 /* Nearly as many cells in each bucket as there can be. */
 static void test_densest(void **state)
 {
-	const u32 n = 0x6000;
+	const u32 n = 0xc000;
 	u32 i;
 
 	build_distinct(n);

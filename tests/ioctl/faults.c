@@ -442,7 +442,7 @@ static int do_fork(unsigned int nth)
 	arm(nth);
 	for (i = 0; i < forks; i++) {
 		child = fork();
-		/* What opens the device makes spares, too, if there are few: not the last ones. */
+		/* Only the first: if spares are few, what opens the device makes them, too. */
 		if (!child)
 			_exit(i ? 0 : ask_anew());
 		if (child < 0)

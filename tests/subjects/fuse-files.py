@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """A FUSE file system in which every name is a file with the bytes of FILE. Says "mounted", and serves until it is unmounted.
 
-A reader of "held", or of what begins so, waits until a process looks up "release", and one of the second half of "half" too. "waiting" is
-there while one waits. Who closes "stuck" waits as long as it is served.
+If a name begins with "held", its readers wait until a process looks up "release". If it begins with "half", those of its second half do.
+"waiting" is there while one waits. Who closes "stuck" waits as long as it is served.
 
 usage: fuse-files.py FOLDER FILE
 """
