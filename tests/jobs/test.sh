@@ -56,17 +56,32 @@ check_make() {
 	make "$@" || : >check-failed
 }
 
+# host_said DIR NAME...: the last words of failed tests, as their logs go with the machine.
+host_said() {
+	local dir=$1 name
+	shift
+	for name in "$@"; do
+		say "the end of what $name said:"
+		tail -n 40 "$dir/${name%.test}.log" >&2 || :
+	done
+}
+
 # host_sum [DIR]: counts the results that automake left.
 host_sum() {
 	local kind name found=0 dir=${1-$BUILD_DIR/test-host} before=$TEST_FAILED
+	local -A bad=()
 	while read -r kind name; do
 		found=1
 		case $kind in
 		PASS) TEST_PASSED=$((TEST_PASSED + 1)) ;;
 		SKIP) skipped "$name" ;;
-		*) failed "$name" ;;
+		*)
+			failed "$name"
+			bad[${name%% *}]=1
+			;;
 		esac
 	done < <("$TOP_DIR/tests/jobs/automake-results" "$dir")
+	host_said "$dir" "${!bad[@]}"
 	((found)) || failed "host tests: no results"
 	[[ ! -e $dir/check-failed ]] || ((TEST_FAILED > before)) || failed "host tests: make failed, and no test did: some have not run"
 	say "what the host tests said is in $BUILD_DIR/log/setup-host-check.log, and in *.log next to each in $dir"

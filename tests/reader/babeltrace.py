@@ -4,6 +4,7 @@ import collections
 import os
 import re
 import subprocess
+import threading
 
 Result = collections.namedtuple("Result", "out err status")
 Frame = collections.namedtuple("Frame", "text function offset module source inlined guessed",
@@ -27,6 +28,19 @@ def environment(**more):
         env["LD_PRELOAD"] = asan
         env.setdefault("ASAN_OPTIONS", ASAN_OPTIONS)
     return env
+
+
+def start(command, seconds, **kwargs):
+    """
+    A process that is killed if it takes longer. timeout(1) would send SIGCONT behind a signal
+    that it passes on. If LeakSanitizer attaches to the process at that moment, SIGCONT takes
+    away the SIGSTOP that it waits for, and both hang.
+    """
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+    deadline = threading.Timer(seconds, process.kill)
+    deadline.daemon = True
+    deadline.start()
+    return process
 
 
 def command_line(traces, params="", sink="sink.kunwind.text", filters=True,
