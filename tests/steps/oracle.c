@@ -8,6 +8,10 @@
 /* Above the first stack pointer only the arguments lie, or a thread's own. */
 #define STACK_ABOVE		256
 
+/* glibc's _start, which a stripped program does not name, is shorter. */
+#define START_BYTES		64
+#define HLT			0xf4
+
 /* In struct rt_sigframe, from its start: a word, then the struct ucontext. */
 #define FRAME_ALT_SP	(8 + 16)
 #define FRAME_ALT_SIZE	(8 + 32)
@@ -68,16 +72,26 @@ static bool follows_call(const struct oracle *o, u64 ip)
 	return false;
 }
 
+/* Return: whether the program's first function, as glibc has it, left @ip: only hlt follows. */
+static bool is_start(const struct oracle *o, u64 ip)
+{
+	u8 byte = 0;
+
+	tracee_read(&o->tracee, ip, &byte, 1);
+	return ip - tracee_entry(&o->tracee) < START_BYTES && byte == HLT;
+}
+
 /*
- * Return: whether a stack that the program made may end at @ip: code that makes one
- * writes down a return address that no call left. Or its function is named.
+ * Return: whether a stack of which the beginning is not known may end at @ip: code that makes
+ * one writes down a return address that no call left. Or it is the program's first, or its
+ * function is named.
  */
 static bool is_own_end(struct oracle *o, u64 ip)
 {
 	struct place place;
 	u32 i;
 
-	if (!follows_call(o, ip))
+	if (!follows_call(o, ip) || is_start(o, ip))
 		return true;
 	peer_use(&o->peer, &o->tracee, o->maps.number);
 	place = peer_place(&o->peer, ip);

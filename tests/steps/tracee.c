@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -179,6 +180,24 @@ u64 tracee_word(const struct tracee *t, u64 addr)
 
 	return tracee_read(t, addr, &word, sizeof(word)) == sizeof(word) ?
 		word : 0;
+}
+
+u64 tracee_entry(const struct tracee *t)
+{
+	char path[32];
+	Elf64_auxv_t value;
+	u64 entry = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", t->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	while (!entry && fread(&value, sizeof(value), 1, file))
+		if (value.a_type == AT_ENTRY)
+			entry = value.a_un.a_val;
+	fclose(file);
+	return entry;
 }
 
 struct insn tracee_insn(struct tracee *t)

@@ -63,6 +63,9 @@ u64 tracee_read(const struct tracee *t, u64 addr, void *to, u64 len);
 /* Return: the word there, or 0. */
 u64 tracee_word(const struct tracee *t, u64 addr);
 
+/* Return: where the program, not its loader, begins; 0 if that cannot be read. */
+u64 tracee_entry(const struct tracee *t);
+
 /* The instruction that comes next. */
 struct insn tracee_insn(struct tracee *t);
 
