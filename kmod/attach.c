@@ -26,19 +26,30 @@ module_param(attach_work_ms, uint, 0444);
 MODULE_PARM_DESC(attach_work_ms,
 		 "Time that an attaching tracer may spend compiling tables (ms; default: 10000)");
 
-/* Return: the mm of @process, by mmgrab(). The main thread may have exited. */
-static struct mm_struct *grab_mm(struct task_struct *process)
+/*
+ * Return: the mm of @thread, by mmgrab(); NULL if it has none. Nobody holds the users of another
+ * process's mm for long: the end of an mm can wait for its user's I/O (exit_aio(), fuse_vma_close()).
+ */
+struct mm_struct *kw_grab_mm(struct task_struct *thread)
+{
+	struct mm_struct *mm;
+
+	task_lock(thread);
+	mm = thread->flags & PF_KTHREAD ? NULL : thread->mm;
+	if (mm)
+		mmgrab(mm);
+	task_unlock(thread);
+	return mm;
+}
+
+/* The same for a process, whose main thread may have exited. */
+static struct mm_struct *grab_mm_of(struct task_struct *process)
 {
 	struct mm_struct *mm = NULL;
 	struct task_struct *thread;
 
 	for_each_thread(process, thread) {
-		task_lock(thread);
-		if (thread->mm && !(thread->flags & PF_KTHREAD)) {
-			mm = thread->mm;
-			mmgrab(mm);
-		}
-		task_unlock(thread);
+		mm = kw_grab_mm(thread);
 		if (mm)
 			break;
 	}
@@ -73,7 +84,7 @@ static unsigned int list_subjects(struct subject *subjects, unsigned int capacit
 		if (uid_valid(uid) && !uid_eq(uid, task_uid(process)))
 			continue;
 		if (count < capacity)
-			mm = grab_mm(process);
+			mm = grab_mm_of(process);
 		if (mm)
 			subjects[count] = (struct subject){
 				.mm = mm,

@@ -149,11 +149,7 @@ static void delist(struct kunwind_consumer *c)
 
 static int hold_space(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
 {
-	/* Not after its last user has gone: who would remove the space then? */
-	if (!mmget_not_zero(c->mm))
-		return -ESRCH;
 	c->space = kw_space_hold(c->mm, pid, uid);
-	mmput_async(c->mm);
 	return c->space ? 0 : -ENOMEM;
 }
 
@@ -161,8 +157,7 @@ static int hold_space(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
  * Start to consume stacks: those of @uid's processes, or of all (KW_EVERYBODY), if @mm is NULL;
  * else those of the process @pid of the user @uid, which has @mm. The caller holds @mm, not its
  * users, and makes the first snapshot, by kw_work_queue() or kw_attach_one().
- * Context: process context, sleeps. Return: as kunwind_attach(); -ESRCH, too, if @mm has no
- * users any more.
+ * Context: process context, sleeps. Return: as kunwind_attach().
  */
 struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_t uid)
 {

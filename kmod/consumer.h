@@ -9,6 +9,7 @@
 
 struct kw_space;
 struct mm_struct;
+struct task_struct;
 
 /* Instead of a user ID: all users. */
 #define KW_EVERYBODY	INVALID_UID
@@ -35,6 +36,7 @@ bool kw_is_any_wanted(void);
 void kw_consumers_exit(void);
 
 /* attach.c */
+struct mm_struct *kw_grab_mm(struct task_struct *thread);
 int kw_attach(kuid_t uid);
 int kw_attach_one(struct mm_struct *mm, pid_t pid, kuid_t uid);
 

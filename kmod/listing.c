@@ -123,6 +123,10 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 	vma_iter_init(&vmi, mm, 0);
 	/* No event can come while mmap_lock is held. */
 	l->version = READ_ONCE(l->space->events);
+	/* If the mm ends after this, drop_snapshot() makes the version wrong. */
+	smp_rmb();
+	if (!atomic_read(&mm->mm_users))
+		return;
 	for_each_vma(vmi, vma) {
 		/* There can be a million, of any kind. */
 		cond_resched();
@@ -160,7 +164,8 @@ static int lock_mm(struct mm_struct *mm, bool own)
 }
 
 /*
- * List the executable VMAs of @mm, whose users the caller holds. The caller has set the
+ * List the executable VMAs of @mm, which the caller holds. If it has no users any more, exit_mmap()
+ * frees the VMAs with mmap_lock held for writing, and then there are none. The caller has set the
  * space, taker and bases of @l; the rest is zeroed. It calls kw_listing_clear(), even after an
  * error.
  * Context: process context, sleeps; no lock of memory management may be held.

@@ -90,13 +90,11 @@ static int walk(struct kw_handle *handle, struct kw_thread_stack *s)
  */
 static struct mm_struct *get_visible_mm(struct task_struct *task)
 {
-	struct mm_struct *mm = get_task_mm(task);
+	struct mm_struct *mm = kw_grab_mm(task);
 	int ret;
 
 	if (!mm)
 		return ERR_PTR(-ESRCH);
-	mmgrab(mm);
-	mmput_async(mm);
 	if (mm == current->mm)
 		return mm;
 	/*

@@ -153,7 +153,7 @@ void kw_owner_put(struct kw_owner *owner)
 
 /*
  * From here to kw_payer_end(), the process that has @mm pays for allocations. The caller
- * holds the mm's users, and calls kw_payer_end() even after an error.
+ * holds @mm, and calls kw_payer_end() even after an error.
  * Context: process context, sleeps. Return: 0, -ENOMEM.
  */
 int kw_payer_begin(struct kw_payer *payer, struct mm_struct *mm)

@@ -231,7 +231,6 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	struct kw_taker taker = {
 		.own = mm == current->mm,
 		.returns = returns || mm == current->mm,
-		.users = mm,
 		.deadline = deadline,
 	};
 	struct kw_bases bases = {};
@@ -239,13 +238,9 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	bool late;
 	int ret = 0;
 
-	if (!mmget_not_zero(mm))
-		return 0;
 	space = kw_space_obtain(mm, pid, uid, false);
-	if (!space) {
-		mmput_async(mm);
+	if (!space)
 		return 0;
-	}
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
 	late = !taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE);
@@ -253,15 +248,13 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	if (!late && needs_snapshot(space, &bases) &&
 	    (bases.published.snap || READ_ONCE(mm->end_code))) {
 		ret = attempt(space, mm, &taker, &bases);
-	} else {
+	} else if (kw_space_state(space) != KW_CURRENT) {
 		/*
 		 * In execve(), before its code is mapped, its own task is about to take one of all.
 		 * Where the hooks came later, it maps nothing more, and its first walk makes it, as
 		 * where this tracer is late.
 		 */
-		if (kw_space_state(space) != KW_CURRENT)
-			kw_space_leave(space);
-		mmput_async(mm);
+		kw_space_leave(space);
 	}
 	put_bases(&bases);
 	atomic_dec_return_release(&space->takers);

@@ -64,8 +64,6 @@ struct kw_snapshot {
  * @own: the task is one of the process
  * @returns: the task tries again, with the process or for requests, when the time of the next
  *	attempt comes. An attaching tracer does not: it leaves what is missing to the process
- * @users: the users of the mm: given up once its mappings are listed, as tables take long to
- *	compile, and the process may exit meanwhile; NULL if the caller keeps them
  * @mapped: what the task has mapped itself. Only there it reads files that may block the
  *	reader for ever
  * @deadline: when to start no more compilations and to give up a running one, in jiffies. Tables
@@ -74,7 +72,6 @@ struct kw_snapshot {
 struct kw_taker {
 	bool own;
 	bool returns;
-	struct mm_struct *users;
 	struct kw_range mapped;
 	unsigned long deadline;
 };

@@ -161,12 +161,19 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 	raw_spin_unlock(&spaces_lock);
 	if (fresh && space != fresh)
 		kw_space_put(fresh);
+	/*
+	 * A caller need not hold the users of @mm. If the last one has gone meanwhile, either the
+	 * exit_mmap() hook finds the space, or this finds that it came too late. Pairs with mmput().
+	 */
+	smp_mb();
+	if (!atomic_read(&mm->mm_users))
+		kw_space_exit(mm);
 	return space;
 }
 
 /*
- * Find the space of @mm, or make one if a consumer wants @mm covered. @mm has users, and
- * belongs to the process @pid of the user @uid.
+ * Find the space of @mm, or make one if a consumer wants @mm covered. @mm belongs
+ * to the process @pid of the user @uid.
  * Context: process context, sleeps. If @spare: of a hook, where preemption may be off.
  * Return: a reference; NULL if no consumer wants @mm covered, if there is no memory, or no spare.
  * Then walks say NOT_COVERED until the process maps something.
@@ -221,13 +228,13 @@ static void drop_snapshot(struct kw_space *space)
 	kw_snapshot_put(snap);
 }
 
-/* The exit_mmap() hook: soon the kernel may reuse the address of @mm for another one. */
+/* @mm has no users any more: soon the kernel may reuse its address for another one. */
 void kw_space_exit(const struct mm_struct *mm)
 {
 	struct kw_space *space;
 	bool found = false;
 
-	/* No task can add it meanwhile, as @mm has no users any more. */
+	/* What is added from now on finds that @mm has no users any more. */
 	rcu_read_lock();
 	space = kw_space_find(mm);
 	if (space) {

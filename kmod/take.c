@@ -9,7 +9,6 @@
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include "cache.h"
@@ -159,7 +158,7 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
  * charged to the cgroup and the user of the process that has @mm, even if an attaching
  * tracer takes the snapshot.
  * Context: process context, sleeps, builds tables; no lock of memory management may be
- * held, and the caller holds the users of @mm, or gives @taker->users up.
+ * held, and the caller holds @mm.
  * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM, -EBUSY.
  */
 struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
@@ -176,9 +175,6 @@ struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 	ret = kw_payer_begin(&payer, mm);
 	if (!ret)
 		ret = kw_listing_make(&l, mm);
-	/* The end of an mm can wait for its user's I/O: exit_aio(). Not in this task. */
-	if (taker->users)
-		mmput_async(taker->users);
 	snap = ret ? ERR_PTR(ret) : take(&l, &payer);
 	*version = l.version;
 	kw_listing_clear(&l);
