@@ -77,8 +77,7 @@ static int walk(struct kw_handle *handle, struct kw_thread_stack *s)
 		ret = -ESRCH;
 	if (!ret) {
 		ret = kw_walk_thread(s);
-		/* The end of an mm can wait for its user's I/O. */
-		mmput_async(mm);
+		kw_users_put(mm);
 	}
 	mutex_unlock(&handle->lock);
 	return ret;

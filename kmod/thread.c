@@ -15,6 +15,7 @@
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -29,7 +30,7 @@
 #include "times.h"
 #include "walk_place.h"
 
-static struct workqueue_struct *wq;
+static struct workqueue_struct *wq, *ends;
 
 /* How often @task has left a CPU. */
 static unsigned long count_switches(const struct task_struct *task)
@@ -144,6 +145,27 @@ int kw_walk_thread(struct kw_thread_stack *s)
 	return -EAGAIN;
 }
 
+static void end_mm(struct work_struct *work)
+{
+	mmput(container_of(work, struct mm_struct, async_put_work));
+	/* kw_threads_exit() waits for the last instructions. */
+	module_put(THIS_MODULE);
+}
+
+/*
+ * Give up the users of @mm. The end of an mm can wait for its user's I/O for ever (exit_aio(),
+ * fuse_vma_close()): not in this task, and not in the workqueue of the whole system, where
+ * mmput_async() puts it, and of which each CPU runs only some hundred works at a time.
+ */
+void kw_users_put(struct mm_struct *mm)
+{
+	if (atomic_add_unless(&mm->mm_users, -1, 1))
+		return;
+	__module_get(THIS_MODULE);
+	INIT_WORK(&mm->async_put_work, end_mm);
+	queue_work(ends, &mm->async_put_work);
+}
+
 int kunwind_walk_thread(struct task_struct *task, u64 *frames, u32 capacity,
 			struct kunwind_result *result, bool *running)
 {
@@ -158,8 +180,7 @@ int kunwind_walk_thread(struct task_struct *task, u64 *frames, u32 capacity,
 	if (!s.mm)
 		return -ESRCH;
 	ret = kw_walk_thread(&s);
-	/* The end of an mm can wait for its user's I/O. */
-	mmput_async(s.mm);
+	kw_users_put(s.mm);
 	if (ret)
 		return ret;
 	kw_result_tell(&s.result, s.space, result);
@@ -175,10 +196,17 @@ int __init kw_threads_init(void)
 	 * charged for a worker's time: one at a time, of each NUMA node since Linux 6.9.
 	 */
 	wq = alloc_workqueue("kunwind-threads", WQ_UNBOUND | WQ_SYSFS, 1);
-	return wq ? 0 : -ENOMEM;
+	ends = alloc_workqueue("kunwind-ends", WQ_UNBOUND, 0);
+	if (wq && ends)
+		return 0;
+	kw_threads_exit();
+	return -ENOMEM;
 }
 
 void kw_threads_exit(void)
 {
-	destroy_workqueue(wq);
+	if (wq)
+		destroy_workqueue(wq);
+	if (ends)
+		destroy_workqueue(ends);
 }

@@ -32,6 +32,7 @@ struct kw_thread_stack {
 };
 
 int kw_walk_thread(struct kw_thread_stack *s);
+void kw_users_put(struct mm_struct *mm);
 int kw_threads_init(void);
 void kw_threads_exit(void);
 
