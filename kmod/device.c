@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* /dev/kunwind; its manual is include/uapi/linux/kunwind.h. */
+#include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/miscdevice.h>
+#include <linux/kdev_t.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <uapi/linux/kunwind.h>
+#include "compat/device.h"
 #include "consumer.h"
 #include "device.h"
 #include "work.h"
@@ -30,8 +33,7 @@ static int device_open(struct inode *inode, struct file *file)
 	}
 	/*
 	 * The task compiles the tables when it is about to return to user mode, and waits for all
-	 * files that it has mapped, those of file servers, too. Not here: misc_open() holds a lock
-	 * that every open of such a device takes, of /dev/fuse, too.
+	 * files that it has mapped, those of file servers, too.
 	 */
 	kw_work_queue(current, handle->own->space, 0, U64_MAX);
 	mutex_init(&handle->lock);
@@ -126,9 +128,50 @@ static const struct file_operations device_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
-struct miscdevice kw_device = {
-	.minor = MISC_DYNAMIC_MINOR,
+/*
+ * Not a misc device: misc_open() would hold a lock that every open() of such a device takes, of
+ * /dev/fuse, too, while this module's open() registers hooks, or waits until others are gone.
+ */
+static int major;
+
+static char *devnode(KW_DEVNODE_CONST struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0666;
+	return NULL;
+}
+
+static struct class class = {
 	.name = "kunwind",
-	.mode = 0666,
-	.fops = &device_fops,
+	.devnode = devnode,
 };
+
+/* Return: 0, -errno. */
+int __init kw_device_init(void)
+{
+	struct device *dev;
+	int ret;
+
+	ret = class_register(&class);
+	if (ret)
+		return ret;
+	major = register_chrdev(0, "kunwind", &device_fops);
+	ret = min(major, 0);
+	if (ret)
+		goto no_chrdev;
+	dev = device_create(&class, NULL, MKDEV(major, 0), NULL, "kunwind");
+	if (!IS_ERR(dev))
+		return 0;
+	ret = PTR_ERR(dev);
+	unregister_chrdev(major, "kunwind");
+no_chrdev:
+	class_unregister(&class);
+	return ret;
+}
+
+void kw_device_exit(void)
+{
+	device_destroy(&class, MKDEV(major, 0));
+	unregister_chrdev(major, "kunwind");
+	class_unregister(&class);
+}

@@ -10,9 +10,9 @@
 
 struct kunwind_consumer;
 struct kuw_result;
-struct miscdevice;
 
-extern struct miscdevice kw_device;
+int kw_device_init(void);
+void kw_device_exit(void);
 
 /* The most frames that a caller may say it has room for. */
 #define KW_MAX_CAPACITY	SZ_1M

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* kunwind.ko: loading and unloading. */
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -60,7 +59,7 @@ static int __init kunwind_init(void)
 		goto exit_stats;
 	kw_permission_init();
 	/* Last: from here on, processes can open the device. */
-	ret = misc_register(&kw_device);
+	ret = kw_device_init();
 	if (ret)
 		goto exit_threads;
 	return 0;
@@ -78,7 +77,7 @@ exit_budget:
 
 static void __exit kunwind_exit(void)
 {
-	misc_deregister(&kw_device);
+	kw_device_exit();
 	kw_threads_exit();
 	kw_consumers_exit();
 	kw_work_exit();
