@@ -9,7 +9,6 @@
 #include "consumer.h"
 #include "device.h"
 #include "hooks.h"
-#include "permission.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"
