@@ -16,7 +16,6 @@
 #include "budget.h"
 #include "consumer.h"
 #include "coverage.h"
-#include "hooks.h"
 #include "stats.h"
 #include "times.h"
 #include "walk_place.h"

@@ -35,6 +35,15 @@ bool kw_is_wanted(kuid_t uid);
 bool kw_is_any_wanted(void);
 void kw_consumers_exit(void);
 
+/*
+ * hooks.c: by hooks, the module learns of mappings. @kw_hooks_missing: the name of the optional
+ * function that this kernel lacks, or "". Set by kw_hooks_init().
+ */
+extern const char *kw_hooks_missing;
+void kw_hooks_init(void);
+int kw_hooks_register(void);
+void kw_hooks_unregister(void);
+
 /* attach.c */
 struct mm_struct *kw_grab_mm(struct task_struct *thread);
 int kw_attach(kuid_t uid);

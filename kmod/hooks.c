@@ -16,7 +16,6 @@
 #include "compat/ftrace.h"
 #include "consumer.h"
 #include "coverage.h"
-#include "hooks.h"
 #include "redirect.h"
 #include "work.h"
 

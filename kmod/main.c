@@ -8,7 +8,6 @@
 #include "build.h"
 #include "consumer.h"
 #include "device.h"
-#include "hooks.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"

@@ -9,7 +9,7 @@
 #include <linux/stddef.h>
 #include <linux/sysfs.h>
 #include <kunwind/kunwind.h>
-#include "hooks.h"
+#include "consumer.h"
 #include "stats.h"
 
 DEFINE_PER_CPU(struct kw_counters, kw_counters);
