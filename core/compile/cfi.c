@@ -382,9 +382,10 @@ int kuw_cfi_cie(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		const struct kuw_cfi *initial, struct kuw_cur instrs, u64 start, u64 end)
 {
+	/* With all members here, nothing is cleared before: for that, gcc takes a slow rep stos. */
 	struct machine m = {
 		.run = run, .cie = cie, .in = instrs, .cfi = *initial,
-		.initial = initial, .loc = start, .end = end,
+		.initial = initial, .loc = start, .end = end, .nr_states = 0, .err = 0,
 	};
 
 	return run_program(&m);
