@@ -64,11 +64,15 @@ static s32 scaled(struct machine *m, s64 factor, s64 align)
 /* The row that ends here is complete. After its end, an FDE has no rows. */
 static inline void end_row(struct machine *m)
 {
+	struct kuw_loc cfa = m->cfi.cfa;
 	u32 rule = 0;
 
 	if (m->loc >= m->end)
 		return;
-	fail(m, kuw_intern_rule(m->run->intern, m->cfi.cfa, m->cfi.regs, m->cie->signal, &rule) ?:
+	/* As in libgcc, an expression stays in force. */
+	if (!m->cfi.cfa_expr)
+		cfa.off = m->cfi.cfa_off;
+	fail(m, kuw_intern_rule(m->run->intern, cfa, m->cfi.regs, m->cie->signal, &rule) ?:
 		kuw_found_add(m->run->found, m->loc, rule));
 }
 
@@ -100,7 +104,7 @@ static void set_cfa(struct machine *m, u64 reg, s32 off)
 		fail(m, -EOPNOTSUPP);
 		return;
 	}
-	m->cfi.cfa = (struct kuw_loc){ .how = KUW_REG, .reg = reg, .off = off };
+	m->cfi.cfa = (struct kuw_loc){ .how = KUW_REG, .reg = reg };
 	m->cfi.cfa_off = off;
 	m->cfi.cfa_expr = false;
 }
@@ -123,9 +127,6 @@ static void set_cfa_off(struct machine *m, s32 off)
 	if (m->cfi.cfa.how == KUW_UNDEF)
 		fail(m, -EINVAL);
 	m->cfi.cfa_off = off;
-	/* As in libgcc, an expression stays in force. */
-	if (!m->cfi.cfa_expr)
-		m->cfi.cfa.off = off;
 }
 
 /* Set the rule of @reg to @loc, to which this function adds the target. */
