@@ -238,17 +238,24 @@ static u64 after(struct machine *m, u64 delta)
 	return loc;
 }
 
-/*
- * Instructions without an operand in the opcode's byte. Return: the location after it, which
- * nearly all leave alone.
- */
-static u64 extended_op(struct machine *m, u8 op)
+/* Return: the location after an instruction, which most leave alone. */
+static u64 one_op(struct machine *m)
 {
 	s64 align = m->cie->data_align;
 	struct kuw_cur *in = &m->in;
+	u8 op = kuw_u8(in);
 	u64 reg;
 
 	switch (op) {
+	/* Three have an operand in the opcode's byte. */
+	case DW_CFA_advance_loc ... DW_CFA_advance_loc + 0x3f:
+		return after(m, op & 0x3f);
+	case DW_CFA_offset ... DW_CFA_offset + 0x3f:
+		set_off(m, place(m, op & 0x3f), KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
+		break;
+	case DW_CFA_restore ... DW_CFA_restore + 0x3f:
+		restore(m, place(m, op & 0x3f));
+		break;
 	case DW_CFA_nop:
 		break;
 	case DW_CFA_def_cfa_offset:
@@ -329,25 +336,6 @@ static u64 extended_op(struct machine *m, u8 op)
 		break;
 	}
 	return m->loc;
-}
-
-/* Return: as extended_op(). */
-static u64 one_op(struct machine *m)
-{
-	u8 op = kuw_u8(&m->in);
-
-	switch (op & 0xc0) {
-	case DW_CFA_advance_loc:
-		return after(m, op & 0x3f);
-	case DW_CFA_offset:
-		set_off(m, place(m, op & 0x3f), KUW_AT_CFA,
-			scaled(m, kuw_uleb(&m->in), m->cie->data_align));
-		return m->loc;
-	case DW_CFA_restore:
-		restore(m, place(m, op & 0x3f));
-		return m->loc;
-	}
-	return extended_op(m, op);
 }
 
 static int run_program(struct machine *m)
