@@ -72,8 +72,8 @@ static inline void end_row(struct machine *m)
 	/* As in libgcc, an expression stays in force. */
 	if (!m->cfi.cfa_expr)
 		cfa.off = m->cfi.cfa_off;
-	fail(m, kuw_intern_rule(m->run->intern, cfa, m->cfi.regs, m->cie->signal, &rule) ?:
-		kuw_found_add(m->run->found, m->loc, rule));
+	fail(m, kuw_intern_rule(m->run->intern, cfa, m->cfi.regs, m->cie->signal, &rule));
+	kuw_found_add(m->run->found, m->loc, rule);
 }
 
 static inline void move_to(struct machine *m, u64 loc)
@@ -377,5 +377,6 @@ int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 		.initial = initial, .loc = start, .end = end, .nr_states = 0, .err = 0,
 	};
 
-	return run_program(&m);
+	/* A row has two words at most. All but the first need two bytes: to change, to advance. */
+	return kuw_found_room(run->found, kuw_left(&instrs) + KUW_FOUND_ROOM) ?: run_program(&m);
 }

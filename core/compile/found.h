@@ -50,6 +50,14 @@ static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 	f->last_off = off;
 }
 
+/* Make room for so many more @words. Return: 0, -ENOMEM, -E2BIG. */
+static inline int kuw_found_room(struct kuw_found *f, u32 words)
+{
+	if (f->nr + words > KUW_MAX_ROWS)
+		return -E2BIG;
+	return kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + words) * sizeof(u32));
+}
+
 /* Write the row that ends at @end. There is room. */
 static inline void kuw_found_write(struct kuw_found *f, u32 end)
 {
@@ -66,24 +74,16 @@ static inline void kuw_found_write(struct kuw_found *f, u32 end)
 /*
  * A row with @rule starts at @off: write the row before, which is now complete. For the
  * first row of an FDE, that is a row of rule 0, whose word the FDE's length replaces later.
- * Return: 0, -ENOMEM, -E2BIG.
+ * There is room.
  */
-static inline int kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
+static inline void kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 {
-	int ret;
-
 	if (f->last_rule == rule)
-		return 0;
-	if (f->nr + KUW_FOUND_ROOM > KUW_MAX_ROWS)
-		return -E2BIG;
-	ret = kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + KUW_FOUND_ROOM) * sizeof(u32));
-	if (ret)
-		return ret;
+		return;
 	kuw_found_write(f, off);
 	f->last_off = off;
 	f->last_rule = rule;
 	f->nr_rows++;
-	return 0;
 }
 
 /* The FDE at @off, which has at least one row, has @len bytes. Return: where it is. */

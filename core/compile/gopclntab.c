@@ -210,16 +210,17 @@ static int add_row(struct kuw_scan *s, enum special special, u64 off, s64 size, 
 		.how = KUW_AT_CFA, .target = KUW_RBP, .off = -2 * KUW_WORD,
 	};
 	u32 regs = 0, rule = 0;
-	int err = 0;
+	int err = kuw_found_room(&s->found, KUW_FOUND_ROOM);
 
 	if (special == OUTERMOST)
-		err = kuw_intern_set(s->intern, &regs, none);
+		err = err ?: kuw_intern_set(s->intern, &regs, none);
 	else if (saved)
-		err = kuw_intern_set(s->intern, &regs, pushed);
+		err = err ?: kuw_intern_set(s->intern, &regs, pushed);
+	/* As a signal frame's: no call has left an address in either. */
+	err = err ?: kuw_intern_rule(s->intern, cfa, regs, special != ORDINARY, &rule);
 	if (!err)
-		/* As a signal frame's: no call has left an address in either. */
-		err = kuw_intern_rule(s->intern, cfa, regs, special != ORDINARY, &rule);
-	return err ? err : kuw_found_add(&s->found, off, rule);
+		kuw_found_add(&s->found, off, rule);
+	return err;
 }
 
 /*
