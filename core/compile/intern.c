@@ -5,8 +5,8 @@
 
 /* The two caches of struct kuw_move have 2^bits entries each, by the size of the file. */
 #define MOVES_MIN_BITS	5
-#define MOVES_MAX_BITS	10
-#define BYTES_PER_MOVE	128
+#define MOVES_MAX_BITS	12
+#define BYTES_PER_MOVE	64
 
 /* What is interned. An item starts with its key, which is @words of 8 bytes. */
 enum kind { SETS, RULES };
