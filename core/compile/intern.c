@@ -3,7 +3,7 @@
 #include "intern.h"
 #include "budgets.h"
 
-/* The two caches of struct kuw_move have 2^bits entries each, by the size of the file. */
+/* The cache of struct kuw_move has 2^bits entries, by the size of the file. */
 #define MOVES_MIN_BITS	5
 #define MOVES_MAX_BITS	12
 #define BYTES_PER_MOVE	64
@@ -126,13 +126,13 @@ int kuw_intern_init(struct kuw_intern *in, u32 bytes)
 	reg[KUW_RA].how = KUW_AT_CFA;
 	reg[KUW_RA].off = -(s32)in->word;
 	/* Rule 0 is for addresses that no FDE covers. No CFA's rule is 0, so no row has it. */
-	ret = kuw_area_room(in->areas, KUW_AREA_MOVES, 2 * moves) ?:
+	ret = kuw_area_room(in->areas, KUW_AREA_MOVES, moves) ?:
 	      find_or_add(in, SETS, reg, &number) ?: find_or_add(in, RULES, &none, &number);
 	if (ret)
 		return ret;
 	/* Likewise, and in set 0, register 0 has rule 0 already: zeros say nothing. */
 	in->moves = kuw_area(in->areas, KUW_AREA_MOVES);
-	memset(in->moves, 0, 2 * moves);
+	memset(in->moves, 0, moves);
 	return 0;
 }
 
@@ -156,7 +156,7 @@ int kuw_intern_new_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 from, u32
 			struct kuw_move *move)
 {
 	const struct kuw_ruleset set = {
-		.cfa = cfa, .regs = from & U16_MAX, .signal = from >> 31,
+		.cfa = cfa, .regs = from & U16_MAX, .signal = !!(from & KUW_MOVE_SIGNAL),
 	};
 	int err;
 

@@ -28,11 +28,14 @@ struct kuw_ruleset {
 };
 
 /*
- * An entry of the two caches of what was interned lately. In one, @key is a register's rule
- * that was put into set @from, and @to is the set that this made. In the other, @key is the
- * CFA's rule, @from is a set with the FDE's signal bit, and @to is the rule of both. They save
- * comparing sets in full. Both are direct-mapped, which suffices, as programs repeat themselves.
+ * An entry of the cache of what was interned lately. @key is a register's rule that was put into
+ * set @from, and @to is the set that this made. Or @key is the CFA's rule, @from is a set with
+ * these bits, and @to is the rule of both. They save comparing sets in full. The cache is
+ * direct-mapped, which suffices, as programs repeat themselves.
  */
+#define KUW_MOVE_RULE	(1u << 31)
+#define KUW_MOVE_SIGNAL	(1u << 30)	/* of a signal frame */
+
 struct kuw_move {
 	u64 key;
 	u32 from;
@@ -52,7 +55,7 @@ struct kuw_intern {
 };
 
 /*
- * Make the first set and the first rule, and the caches, for a file with so many @bytes of unwind
+ * Make the first set and the first rule, and the cache, for a file with so many @bytes of unwind
  * information. Set 0 says that each register is unchanged, and that the return address is right
  * below the CFA. Return: 0, or an error of the caller's functions.
  */
@@ -72,13 +75,10 @@ static inline u64 kuw_loc_key(struct kuw_loc loc)
 	return key;
 }
 
-/* Where a step may be: the first half of KUW_AREA_MOVES has rules, the second one sets. */
-static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, bool set,
-					       u64 key, u32 from)
+/* Where a step may be. */
+static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, u64 key, u32 from)
 {
-	u64 hash = (key ^ (u64)from << 40) * KUW_MIX;
-
-	return in->moves + ((hash >> in->move_shift) + ((u64)set << (64 - in->move_shift)));
+	return in->moves + ((key ^ (u64)from << 40) * KUW_MIX >> in->move_shift);
 }
 
 /*
@@ -88,8 +88,8 @@ static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, bool
 static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs,
 				  bool signal, u32 *rule)
 {
-	u32 from = regs | (u32)signal << 31;
-	struct kuw_move *move = kuw_intern_move(in, false, kuw_loc_key(cfa), from);
+	u32 from = KUW_MOVE_RULE | signal * KUW_MOVE_SIGNAL | regs;
+	struct kuw_move *move = kuw_intern_move(in, kuw_loc_key(cfa), from);
 
 	if (move->key != kuw_loc_key(cfa) || move->from != from)
 		return kuw_intern_new_rule(in, cfa, from, rule, move);
@@ -103,7 +103,7 @@ static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32
  */
 static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc)
 {
-	struct kuw_move *move = kuw_intern_move(in, true, kuw_loc_key(loc), *regs);
+	struct kuw_move *move = kuw_intern_move(in, kuw_loc_key(loc), *regs);
 
 	if (move->key != kuw_loc_key(loc) || move->from != *regs)
 		return kuw_intern_new_set(in, regs, loc, move);
