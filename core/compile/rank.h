@@ -16,7 +16,7 @@
 #define KUW_PAIR_NEAR	15
 
 /* Slots of the hash of pairs. Most stay empty, so a search ends soon. */
-#define KUW_PAIR_SLOTS	512
+#define KUW_PAIR_SLOTS	2048
 
 /*
  * A sequence of rows. @key has the sequence without its last row (the number of a rule, or
