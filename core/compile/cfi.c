@@ -52,11 +52,12 @@ static s32 fit(struct machine *m, s64 off)
 	return off;
 }
 
-static s32 scaled(struct machine *m, s64 factor, s64 align)
+/* Return: an offset in units of the CIE's factor. */
+static s32 scaled(struct machine *m, s64 factor)
 {
 	s64 off;
 
-	if (__builtin_mul_overflow(factor, align, &off))
+	if (__builtin_mul_overflow(factor, m->cie->data_align, &off))
 		fail(m, -EOPNOTSUPP);
 	return fit(m, off);
 }
@@ -241,7 +242,6 @@ static u64 after(struct machine *m, u64 delta)
 /* Return: the location after an instruction, which most leave alone. */
 static u64 one_op(struct machine *m)
 {
-	s64 align = m->cie->data_align;
 	struct kuw_cur *in = &m->in;
 	u8 op = kuw_u8(in);
 	u64 reg;
@@ -251,7 +251,7 @@ static u64 one_op(struct machine *m)
 	case DW_CFA_advance_loc ... DW_CFA_advance_loc + 0x3f:
 		return after(m, op & 0x3f);
 	case DW_CFA_offset ... DW_CFA_offset + 0x3f:
-		set_off(m, place(m, op & 0x3f), KUW_AT_CFA, scaled(m, kuw_uleb(in), align));
+		set_off(m, place(m, op & 0x3f), KUW_AT_CFA, scaled(m, kuw_uleb(in)));
 		break;
 	case DW_CFA_restore ... DW_CFA_restore + 0x3f:
 		restore(m, place(m, op & 0x3f));
@@ -277,13 +277,13 @@ static u64 one_op(struct machine *m)
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = take_reg(m);
-		set_cfa(m, reg, scaled(m, kuw_sleb(in), align));
+		set_cfa(m, reg, scaled(m, kuw_sleb(in)));
 		break;
 	case DW_CFA_def_cfa_register:
 		set_cfa_reg(m, take_reg(m));
 		break;
 	case DW_CFA_def_cfa_offset_sf:
-		set_cfa_off(m, scaled(m, kuw_sleb(in), align));
+		set_cfa_off(m, scaled(m, kuw_sleb(in)));
 		break;
 	case DW_CFA_def_cfa_expression:
 		m->cfi.cfa = take_expr(m, KUW_EXPR);
@@ -310,17 +310,17 @@ static u64 one_op(struct machine *m)
 	case DW_CFA_val_offset:
 		reg = take_reg(m);
 		set_off(m, reg, op == DW_CFA_val_offset ? KUW_CFA_PLUS : KUW_AT_CFA,
-			scaled(m, kuw_uleb(in), align));
+			scaled(m, kuw_uleb(in)));
 		break;
 	case DW_CFA_offset_extended_sf:
 	case DW_CFA_val_offset_sf:
 		reg = take_reg(m);
 		set_off(m, reg, op == DW_CFA_val_offset_sf ? KUW_CFA_PLUS : KUW_AT_CFA,
-			scaled(m, kuw_sleb(in), align));
+			scaled(m, kuw_sleb(in)));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		reg = take_reg(m);
-		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in), align));
+		set_off(m, reg, KUW_AT_CFA, scaled(m, 0 - kuw_uleb(in)));
 		break;
 	case DW_CFA_expression:
 	case DW_CFA_val_expression:
