@@ -3,19 +3,10 @@
 #include "scan.h"
 #include "budgets.h"
 
-static struct kuw_cfi_run run_of(struct kuw_scan *s)
-{
-	return (struct kuw_cfi_run){
-		.section = &s->eh_frame, .base = s->base,
-		.intern = s->intern, .found = &s->found,
-	};
-}
-
 /* Return: the slot with the CIE at @pos: with its initial state, or with the error. */
 static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
 {
 	struct kuw_cie_slot *slot = s->slots + (pos >> 2) % KUW_CIE_SLOTS;
-	const struct kuw_cfi_run run = run_of(s);
 
 	if (slot->pos == pos)
 		return slot;
@@ -26,7 +17,7 @@ static struct kuw_cie_slot *get_cie(struct kuw_scan *s, u32 pos)
 	if (s->cie_bytes > KUW_MAX_CIE_BYTES)
 		slot->err = -E2BIG;
 	if (!slot->err)
-		slot->err = kuw_cfi_cie(&run, &slot->cie, &slot->initial);
+		slot->err = kuw_cfi_cie(&s->run, &slot->cie, &slot->initial);
 	return slot;
 }
 
@@ -71,7 +62,6 @@ int kuw_scan_end_fde(struct kuw_scan *s, u32 off, u32 len, int err)
  */
 static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 {
-	const struct kuw_cfi_run run = run_of(s);
 	struct kuw_cie_slot *slot;
 	struct kuw_record record;
 	struct kuw_fde fde;
@@ -93,7 +83,7 @@ static int scan_one(struct kuw_scan *s, u32 pos, u32 *next)
 	if (ret)
 		return ret;
 	return kuw_scan_end_fde(s, off, fde.len,
-				kuw_cfi_fde(&run, &slot->cie, &slot->initial, fde.instrs, off,
+				kuw_cfi_fde(&s->run, &slot->cie, &slot->initial, fde.instrs, off,
 					    off + fde.len));
 }
 
@@ -103,6 +93,7 @@ int kuw_scan(struct kuw_scan *s)
 	int ret;
 
 	s->found.areas = s->areas;
+	s->run = (struct kuw_cfi_run){ &s->eh_frame, s->base, s->intern, &s->found };
 	for (i = 0; i < KUW_CIE_SLOTS; i++)
 		s->slots[i].pos = KUW_IS_CIE;
 	for (; s->pos < s->eh_frame.len; s->pos = next) {

@@ -37,6 +37,7 @@ struct kuw_scan {
 	 */
 	u32 pos;
 	/* private: */
+	struct kuw_cfi_run run;
 	u32 cie_bytes;
 	struct kuw_cie_slot slots[KUW_CIE_SLOTS];
 };
