@@ -5,6 +5,8 @@
  */
 #include "sort.h"
 
+#define PAUSE_EVERY	64	/* items */
+
 /* Sort items by a byte of their keys. */
 static int sort_by(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const struct kuw_item *from,
 		   struct kuw_item *to, u32 n)
@@ -15,7 +17,7 @@ static int sort_by(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const stru
 	memset(s->place, 0, sizeof(s->place));
 	for (i = 0; !ret && i < n; i++) {
 		s->place[(u8)(from[i].key >> 8 * byte)]++;
-		ret = kuw_pause_after(a, 1);
+		ret = i % PAUSE_EVERY ? 0 : kuw_pause_after(a, PAUSE_EVERY);
 	}
 	/* Turn the counts into the place of the first item of each value. */
 	for (i = 0, before = 0; i <= U8_MAX; i++) {
@@ -25,7 +27,7 @@ static int sort_by(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const stru
 	}
 	for (i = 0; !ret && i < n; i++) {
 		to[s->place[(u8)(from[i].key >> 8 * byte)]++] = from[i];
-		ret = kuw_pause_after(a, 1);
+		ret = i % PAUSE_EVERY ? 0 : kuw_pause_after(a, PAUSE_EVERY);
 	}
 	return ret;
 }
