@@ -218,7 +218,8 @@ static u32 step_clone(struct kuw_state *w, const struct kuw_mapping *m)
 		return 0;
 	ret = kuw_apply(w, m->table, rule);
 	w->guessed |= ret == KUW_STEPPED;
-	return ret;
+	/* That the rule holds here proves nothing, and kuw_begins_stack() has said no. */
+	return ret == KUNWIND_STOP_COMPLETE ? KUNWIND_STOP_UNPROVEN : ret;
 }
 
 /* Step from the trampoline of uretprobes: the kernel knows the return address. */

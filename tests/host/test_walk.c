@@ -1973,6 +1973,14 @@ static void test_clone(void **state)
 	assert_int_equal(s->result.proven, 1);
 	PUT_CLONE("\x0f\x0b", 1234);
 	program_check(s, NO_RULE, ip);
+	/* argc is where the rule says, but the function has popped its return address. */
+	PUT_CLONE(GLIBC_CLONE, 1234);
+	kuw_port_stack_first = SYNTH_SP(0);
+	program_push(s, 0, 1);
+	s->regs.r[1] = TEXT_IP(8);
+	PUT_CODE(3, "\xe8\0\0\0\0");
+	program_check(s, UNPROVEN, ip);
+	kuw_port_stack_first = 0;
 	/* A last row that is a rule in full is not one of clone()'s. */
 	begin_text_of(PROG(DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0, DW_OP_lit8,
 			   DW_OP_plus));
