@@ -102,7 +102,8 @@ static bool read_vector(struct kuw_cur *c, u32 map, struct kuw_insn *insn)
 	if (map == 3 || (map == 1 && two_bytes[op] & B))
 		kuw_u8(c);
 	insn->op = 0;
-	return map >= 1 && map <= 6 && kuw_good(c);
+	/* Map 4 has general instructions of APX. Some push, pop, or have an immediate. */
+	return map >= 1 && map <= 6 && map != 4 && kuw_good(c);
 }
 
 static bool read_immediate(struct kuw_cur *c, u8 shape, struct kuw_insn *insn)

@@ -1172,6 +1172,12 @@ static void test_ahead_branches(void **state)
 /* An indirect jump is a tail call, or a switch. */
 static void test_ahead_jumps(void **state)
 {
+	/* APX's pop2 %rbp,%rbx; ret: it is no vector instruction. */
+	begin_ahead(18);
+	s->regs.ip = TEXT_IP(8);
+	PUT_CODE(AHEAD, "\xe8\0\0\1\0\x62\xf4\x54\x18\x8f\xc3\xc3");
+	program_push(s, 18, TEXT_IP(AHEAD + 5), TEXT_IP(CALLER), 0, 0);
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
 	/* By the PLT's table: nop; jmp *8(%rip) */
 	begin_ahead(20);
 	PUT_CODE(AHEAD, "\x90\xff\x25\x08\0\0\0");
