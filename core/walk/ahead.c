@@ -114,6 +114,9 @@ static enum kuw_run_state jump_to(struct kuw_run *r, s64 by)
 static enum kuw_run_state group_ff(struct kuw_run *r, const struct kuw_insn *i)
 {
 	switch (i->ext) {
+	case 2:
+		r->rising = false;
+		break;
 	case 4:
 		return jump(r, i->memory && i->base == KUW_RA);
 	case 6:

@@ -1196,6 +1196,12 @@ static void test_ahead_jumps(void **state)
 	s->regs.r[7] = SYNTH_SP(19);
 	program_push(s, 19, TEXT_IP(AHEAD + 5), TEXT_IP(CALLER), 0);
 	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
+	/* Also behind an indirect call: add $8,%rsp; call *%rax; jmp *%rdx. */
+	begin_ahead(18);
+	s->regs.ip = TEXT_IP(8);
+	PUT_CODE(AHEAD, "\xe8\0\0\1\0\x48\x83\xc4\x08\xff\xd0\xff\xe2");
+	program_push(s, 18, TEXT_IP(AHEAD + 5), 0, TEXT_IP(CALLER), 0);
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
 	/* A switch, with an old return address at rsp: ja 1; jmp *%rax; 1: pop %rcx; ret */
 	begin_ahead(19);
 	s->stack[19] = TEXT_IP(CALLER);
