@@ -76,6 +76,14 @@ static int put(struct kuw_place *p, u32 off, u32 rule, u32 len, bool apart)
 	return 0;
 }
 
+/* Return: whether a rule ends stacks. */
+static bool is_end(const struct kuw_place *p, u32 rule)
+{
+	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
+
+	return kuw_intern_get(p->scan->intern, rules[rule].regs, KUW_RA).how == KUW_UNDEF;
+}
+
 /*
  * Padding before an aligned function never runs. To count it to the function before saves a row
  * for most functions. Return: whether the @len bytes before the FDE at @off may be code instead.
@@ -88,7 +96,7 @@ static bool may_be_code(const struct kuw_place *p, u32 len, u32 off, u32 first)
 	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
 
 	return len >= KUW_LEAST_CODE || (off + rules[first].signal) % KUW_FDE_ALIGN ||
-	       kuw_intern_get(p->scan->intern, rules[p->last_rule].regs, KUW_RA).how == KUW_UNDEF;
+	       is_end(p, p->last_rule);
 }
 
 /* Put the rows of an FDE after the others. Return: 0, or an error of the caller's functions. */
@@ -97,8 +105,11 @@ static int put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *h
 	const u32 *row = head + 1;
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
 	u32 off = fde->key, stop = min_t(u32, off + *head, fde[1].key), rule, len;
-	/* What is right behind a function's end need not be behind a call: kuw_is_called(). */
-	bool apart = off % KUW_FDE_ALIGN;
+	/*
+	 * What is right behind a function's end need not be behind a call, nor what is a byte
+	 * behind the start of one that ends stacks: kuw_is_called().
+	 */
+	bool apart = off % KUW_FDE_ALIGN || is_end(p, kuw_found_rule(row));
 	int ret = 0;
 
 	if (p->end < off && p->last_rule &&

@@ -1648,6 +1648,16 @@ static void test_no_call_at_start(void **state)
 		memcpy((u8 *)&s->stack[TEXT_AT] + start, "\xff\xd0", 2);
 		program_check(s, COMPLETE, TEXT_IP(8), TEXT_IP(start + 2));
 	}
+	/* Right behind another function that ends stacks. */
+	memset(&b, 0, sizeof(b));
+	cie = build_cie(&b, &spec);
+	build_fde(&b, &spec, cie, BUILD_TEXT, 0x20, PROG(DW_CFA_nop));
+	build_fde(&b, &spec, cie, BUILD_TEXT + 0x20, 0x10, PROG(DW_CFA_undefined, 16));
+	build_fde(&b, &spec, cie, BUILD_TEXT + 0x30, 0x10, PROG(DW_CFA_undefined, 16));
+	begin_text_by(&b);
+	s->regs.ip = TEXT_IP(8);
+	program_push(s, 0, TEXT_IP(0x31));
+	program_check(s, UNPROVEN, TEXT_IP(8), TEXT_IP(0x31));
 }
 
 /* The same behind a function that ends anywhere. Of most addresses, the table says what starts there. */
