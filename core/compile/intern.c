@@ -136,36 +136,28 @@ int kuw_intern_init(struct kuw_intern *in, u32 bytes)
 	return 0;
 }
 
-int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc,
-		       struct kuw_move *move)
-{
-	const struct kuw_regset *sets = kuw_area(in->areas, KUW_AREA_REGS);
-	struct kuw_loc set[KUW_NR_REGS];
-	u32 from = *regs;
-	int err;
-
-	memcpy(set, sets[from].reg, sizeof(set));
-	set[loc.target] = loc;
-	err = find_or_add(in, SETS, set, regs);
-	if (!err)
-		*move = (struct kuw_move){ kuw_loc_key(loc), from, *regs };
-	return err;
-}
-
-int kuw_intern_new_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 from, u32 *rule,
+int kuw_intern_new_step(struct kuw_intern *in, struct kuw_loc loc, u32 from, u32 *to,
 			struct kuw_move *move)
 {
-	const struct kuw_ruleset set = {
-		.cfa = cfa, .regs = from & U16_MAX, .signal = !!(from & KUW_MOVE_SIGNAL),
+	const struct kuw_regset *sets = kuw_area(in->areas, KUW_AREA_REGS);
+	const struct kuw_ruleset rule = {
+		.cfa = loc, .regs = from & U16_MAX, .signal = !!(from & KUW_MOVE_SIGNAL),
 	};
+	struct kuw_loc set[KUW_NR_REGS];
 	int err;
 
-	/* A frame needs a CFA, unless it is the outermost. */
-	if (cfa.how == KUW_UNDEF && kuw_intern_get(in, set.regs, KUW_RA).how != KUW_UNDEF)
-		return -EINVAL;
-	err = find_or_add(in, RULES, &set, rule);
+	memcpy(set, sets[rule.regs].reg, sizeof(set));
+	if (!(from & KUW_MOVE_RULE)) {
+		set[loc.target] = loc;
+		err = find_or_add(in, SETS, set, to);
+	} else if (loc.how == KUW_UNDEF && set[KUW_RA].how != KUW_UNDEF) {
+		/* A frame needs a CFA, unless it is the outermost. */
+		err = -EINVAL;
+	} else {
+		err = find_or_add(in, RULES, &rule, to);
+	}
 	if (!err)
-		*move = (struct kuw_move){ kuw_loc_key(cfa), from, *rule };
+		*move = (struct kuw_move){ kuw_loc_key(loc), from, *to };
 	return err;
 }
 

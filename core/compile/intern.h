@@ -61,12 +61,6 @@ struct kuw_intern {
  */
 int kuw_intern_init(struct kuw_intern *in, u32 bytes);
 
-/* The same as the two functions below, for a step that @move does not have. */
-int kuw_intern_new_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 from, u32 *rule,
-			struct kuw_move *move);
-int kuw_intern_new_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc,
-		       struct kuw_move *move);
-
 static inline u64 kuw_loc_key(struct kuw_loc loc)
 {
 	u64 key;
@@ -75,10 +69,20 @@ static inline u64 kuw_loc_key(struct kuw_loc loc)
 	return key;
 }
 
-/* Where a step may be. */
-static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, u64 key, u32 from)
+/* Find or add *@to, which @loc makes of @from, where @move does not have it. */
+int kuw_intern_new_step(struct kuw_intern *in, struct kuw_loc loc, u32 from, u32 *to,
+			struct kuw_move *move);
+
+/* The same, where the cache may have it. Return: as the two functions below. */
+static inline int kuw_intern_step(struct kuw_intern *in, struct kuw_loc loc, u32 from, u32 *to)
 {
-	return in->moves + ((key ^ (u64)from << 40) * KUW_MIX >> in->move_shift);
+	u64 key = kuw_loc_key(loc);
+	struct kuw_move *move = in->moves + ((key ^ (u64)from << 40) * KUW_MIX >> in->move_shift);
+
+	if (move->key != key || move->from != from)
+		return kuw_intern_new_step(in, loc, from, to, move);
+	*to = move->to;
+	return 0;
 }
 
 /*
@@ -88,13 +92,7 @@ static inline struct kuw_move *kuw_intern_move(const struct kuw_intern *in, u64 
 static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs,
 				  bool signal, u32 *rule)
 {
-	u32 from = KUW_MOVE_RULE | signal * KUW_MOVE_SIGNAL | regs;
-	struct kuw_move *move = kuw_intern_move(in, kuw_loc_key(cfa), from);
-
-	if (move->key != kuw_loc_key(cfa) || move->from != from)
-		return kuw_intern_new_rule(in, cfa, from, rule, move);
-	*rule = move->to;
-	return 0;
+	return kuw_intern_step(in, cfa, KUW_MOVE_RULE | signal * KUW_MOVE_SIGNAL | regs, rule);
 }
 
 /*
@@ -103,12 +101,7 @@ static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32
  */
 static inline int kuw_intern_set(struct kuw_intern *in, u32 *regs, struct kuw_loc loc)
 {
-	struct kuw_move *move = kuw_intern_move(in, kuw_loc_key(loc), *regs);
-
-	if (move->key != kuw_loc_key(loc) || move->from != *regs)
-		return kuw_intern_new_set(in, regs, loc, move);
-	*regs = move->to;
-	return 0;
+	return kuw_intern_step(in, loc, *regs, regs);
 }
 
 /* Return: the rule of a register in a set. */

@@ -93,7 +93,10 @@ int kuw_scan(struct kuw_scan *s)
 	int ret;
 
 	s->found.areas = s->areas;
-	s->run = (struct kuw_cfi_run){ &s->eh_frame, s->base, s->intern, &s->found };
+	s->run = (struct kuw_cfi_run){
+		.section = &s->eh_frame, .base = s->base,
+		.intern = s->intern, .found = &s->found,
+	};
 	for (i = 0; i < KUW_CIE_SLOTS; i++)
 		s->slots[i].pos = KUW_IS_CIE;
 	for (; s->pos < s->eh_frame.len; s->pos = next) {
