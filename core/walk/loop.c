@@ -28,18 +28,9 @@ static bool find_cover(const struct kuw_map *map, u64 pc, struct kuw_cover *in)
 	return pc - in->lo < in->len;
 }
 
-/* Put a rule into the cache. */
-static void keep(const struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry,
-		 struct kuw_rule rule)
-{
-	entry->pc = pc;
-	entry->rule = rule;
-	entry->epoch = w->epoch;
-}
-
 /*
- * The end of a look-up that has found @rule. That may not be plain, or a function may start at the
- * return address. Return: @rule, or KUW_KIND_NONE if the loop cannot apply it.
+ * The end of a look-up where @rule may not be plain, or where a function may start at the return
+ * address. Return: @rule, or KUW_KIND_NONE if the loop cannot apply it.
  */
 static noinline struct kuw_rule keep_if_called(struct kuw_loop *w, u64 pc,
 					       struct kuw_cache_entry *entry, struct kuw_rule rule)
@@ -55,7 +46,17 @@ static noinline struct kuw_rule keep_if_called(struct kuw_loop *w, u64 pc,
 	w->faults += called < 0;
 	if (called != 1)
 		return none;
-	keep(w, pc, entry, rule);
+	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
+	return rule;
+}
+
+/* The end of a look-up that has found @rule, at offset @off. Return: as look_up(). */
+static inline struct kuw_rule keep(struct kuw_loop *w, u64 pc, struct kuw_cache_entry *entry,
+				   struct kuw_rule rule, u32 off)
+{
+	if (!kuw_rule_is_plain(rule) || (off + 1) % KUW_FDE_ALIGN == 0)
+		return keep_if_called(w, pc, entry, rule);
+	*entry = (struct kuw_cache_entry){ pc, rule, w->epoch };
 	return rule;
 }
 
@@ -81,13 +82,9 @@ static noinline struct kuw_rule decode(struct kuw_loop *w, u64 pc, struct kuw_ca
 {
 	const struct kuw_cover *in = &w->in;
 	const bool starts = last >= kuw_bucket_of(&in->look, off).cells;
-	struct kuw_rule rule;
+	const u32 number = kuw_rule_number(in->look.table, last, off, starts);
 
-	rule = in->look.table->rules[kuw_rule_number(in->look.table, last, off, starts)];
-	if (!kuw_rule_is_plain(rule) || (off + 1) % KUW_FDE_ALIGN == 0)
-		return keep_if_called(w, pc, entry, rule);
-	keep(w, pc, entry, rule);
-	return rule;
+	return keep(w, pc, entry, in->look.table->rules[number], off);
 }
 
 /*
@@ -102,7 +99,6 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 	const u64 at = pc - in->lo;
 	struct kuw_bucket bucket;
 	const struct kuw_cell *next, *last;
-	struct kuw_rule rule;
 	u32 off;
 	u8 ra;
 
@@ -127,11 +123,7 @@ static noinline struct kuw_rule look_up(struct kuw_loop *w, u64 pc, struct kuw_c
 		return look_closer(w, pc, entry);
 	if (last->code >= KUW_CODE_PAIR)
 		return decode(w, pc, entry, last, off);
-	rule = in->look.table->rules[last->code];
-	if (!kuw_rule_is_plain(rule) || ra % KUW_FDE_ALIGN == 0)
-		return keep_if_called(w, pc, entry, rule);
-	keep(w, pc, entry, rule);
-	return rule;
+	return keep(w, pc, entry, in->look.table->rules[last->code], off);
 }
 
 u32 kuw_loop_run(struct kuw_loop *w)
