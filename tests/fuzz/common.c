@@ -141,6 +141,7 @@ static void walk_by_step(const struct kuw_map *map,
 {
 	struct kuw_state w = {
 		.map = map, .inner = true, .switches = KUW_MAX_STACK_SWITCHES,
+		.insns = KUW_MAX_INSNS,
 		.regs = {
 			.known = KUW_KNOWN_ALL, .steps = KUW_MAX_EXPR_STEPS,
 			.word = KUW_WORD,
