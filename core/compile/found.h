@@ -10,7 +10,7 @@
 #include "area.h"
 #include "budgets.h"
 
-#define KUW_FOUND_LONG	0xffff	/* the length is in the next word */
+#define KUW_FOUND_LONG	0xffffu	/* the length is in the next word */
 
 /* Two words of the row before, and two of the last row. */
 #define KUW_FOUND_ROOM	4

@@ -3,8 +3,8 @@
 #include "place.h"
 #include "budgets.h"
 
-/* The most cells of an entry. */
-#define MAX_CELLS	3
+/* The most cells of a bucket: of 256 entries, and of the table's first, which is no row. */
+#define MOST_CELLS	(3 * (1u << KUW_BUCKET_SHIFT) + 1)
 
 /* Return: the words of the index of so many bytes of text. */
 static u32 nr_index(u32 span)
@@ -12,67 +12,59 @@ static u32 nr_index(u32 span)
 	return ((span - 1) >> KUW_BUCKET_SHIFT) + 2;
 }
 
-static int index_room(struct kuw_place *p, u32 words)
-{
-	return kuw_area_room(p->scan->areas, KUW_AREA_INDEX, words * (u64)sizeof(u32));
-}
-
 /*
- * Index the buckets before @end: what is added from now on is not in them. Return: 0, or an error
- * of the caller's functions.
+ * Index the buckets before @end: what is added from now on is not in them. Make room for the cells
+ * of one. Return: 0, or an error of the caller's functions.
  */
 static int index_to(struct kuw_place *p, u32 end)
 {
-	int ret = index_room(p, end);
 	u32 *index = kuw_area(p->scan->areas, KUW_AREA_INDEX);
+	int ret = 0;
 
 	while (!ret && p->nr_index < end) {
 		index[p->nr_index++] = p->nr_cells;
 		ret = kuw_pause_after(p->scan->areas, 1);
 	}
-	return ret;
-}
-
-/* Add an entry. Return: 0, or an error of the caller's functions. */
-static int add(struct kuw_place *p, u32 off, u32 code)
-{
-	u32 bucket = off >> KUW_BUCKET_SHIFT;
-	struct kuw_cell *cells;
-	int ret;
-
-	ret = kuw_area_room(p->scan->areas, KUW_AREA_CELLS,
-			    (p->nr_cells + (u64)MAX_CELLS) * sizeof(*cells));
-	if (!ret && p->nr_index <= bucket)
-		ret = index_to(p, bucket + 1);
-	if (ret)
-		return ret;
-	cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
-	p->last_off = off;
-	p->last_code = code;
-	do
-		cells[p->nr_cells++] = (struct kuw_cell){ off, code };
-	while (code >>= 8);
-	return 0;
+	return ret ?: kuw_area_room(p->scan->areas, KUW_AREA_CELLS,
+				    (p->nr_cells + (u64)MOST_CELLS) * sizeof(struct kuw_cell));
 }
 
 /*
- * Put a row, of @len bytes: as an entry, or, unless it shall be @apart, into the last one. Return:
- * 0, or an error of the caller's functions.
+ * Put the rows from @off to @stop: as entries, or into the one before. The first one shall be
+ * @apart. Return: 0, or an error of the caller's functions.
  */
-static int put(struct kuw_place *p, u32 off, u32 rule, u32 len, bool apart)
+static int put(struct kuw_place *p, u32 off, u32 stop, const u32 *row, bool apart)
 {
 	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
 	struct kuw_cell *cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
-	u32 code = rules[rule].code, both = 0;
+	u32 n = p->nr_cells, last = p->last_code, len, code, both;
+	int ret;
 
-	p->nr_rows++;
-	if (!apart && len <= KUW_PAIR_NEAR && !((off ^ p->last_off) >> KUW_BUCKET_SHIFT) &&
-	    (p->last_code | code) <= U8_MAX)
-		both = kuw_pairs_find(p->rank, kuw_pair(p->last_code, code, off - p->last_off));
-	if (!both)
-		return add(p, off, code);
-	p->last_code = both;
-	cells[p->nr_cells - 1].code = both;
+	for (; off < stop; off += len, apart = false) {
+		p->last_rule = kuw_found_rule(row);
+		p->nr_rows++;
+		len = kuw_found_next(&row);
+		code = rules[p->last_rule].code;
+		both = 0;
+		if (p->nr_index <= off >> KUW_BUCKET_SHIFT) {
+			p->nr_cells = n;
+			ret = index_to(p, (off >> KUW_BUCKET_SHIFT) + 1);
+			if (ret)
+				return ret;
+			cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
+		} else if (!apart && len <= KUW_PAIR_NEAR && (last | code) <= U8_MAX) {
+			both = kuw_pairs_find(p->rank, kuw_pair(last, code, off - cells[n - 1].low));
+		}
+		last = both ?: code;
+		if (both)
+			cells[n - 1].code = both;
+		else
+			do
+				cells[n++] = (struct kuw_cell){ off, code };
+			while (code >>= 8);
+	}
+	p->nr_cells = n;
+	p->last_code = last;
 	return 0;
 }
 
@@ -102,9 +94,9 @@ static bool may_be_code(const struct kuw_place *p, u32 len, u32 off, u32 first)
 /* Put the rows of an FDE after the others. Return: 0, or an error of the caller's functions. */
 static int put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *head)
 {
-	const u32 *row = head + 1;
+	const u32 *row = head + 1, none[] = { KUW_FOUND_LONG << 16, fde->key - p->end };
 	/* Where FDEs overlap, the one that starts last is right (libgcc). */
-	u32 off = fde->key, stop = min_t(u32, off + *head, fde[1].key), rule, len;
+	u32 off = fde->key, stop = min_t(u32, off + *head, fde[1].key);
 	/*
 	 * What is right behind a function's end need not be behind a call, nor what is a byte
 	 * behind the start of one that ends stacks: kuw_is_called().
@@ -113,22 +105,13 @@ static int put_fde(struct kuw_place *p, const struct kuw_item *fde, const u32 *h
 	int ret = 0;
 
 	if (p->end < off && p->last_rule &&
-	    may_be_code(p, off - p->end, off, kuw_found_rule(row))) {
-		ret = put(p, p->end, 0, off - p->end, false);
-		p->last_rule = 0;
-	}
-	while (!ret && off < stop) {
-		rule = kuw_found_rule(row);
-		len = kuw_found_next(&row);
-		/* If the previous FDE ended with the first rule of this one, its row goes on. */
-		if (apart || rule != p->last_rule)
-			ret = put(p, off, rule, len, apart);
-		apart = false;
-		p->last_rule = rule;
-		off += len;
-	}
+	    may_be_code(p, off - p->end, off, kuw_found_rule(row)))
+		ret = put(p, p->end, off, none, false);
+	/* If the previous FDE ended with the first rule of this one, its row goes on. */
+	if (!apart && kuw_found_rule(row) == p->last_rule)
+		off += kuw_found_next(&row);
 	p->end = stop;
-	return ret;
+	return ret ?: put(p, off, stop, row, apart);
 }
 
 /*
@@ -150,14 +133,17 @@ static const u32 *right_of(const struct kuw_item *fdes, u32 i, const u32 *found)
 int kuw_place(struct kuw_place *p)
 {
 	struct kuw_item first, *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
-	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
+	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND), none[] = { 1 << 16 };
 	u32 i, rows;
 	int ret;
 
 	/* A sentinel after the last FDE. */
 	fdes[p->scan->nr_fdes].key = ~0u;
 	/* All at once: it can have 64 MiB, and growing would take that again. */
-	ret = index_room(p, nr_index(p->scan->end)) ?: add(p, 0, 0);
+	ret = kuw_area_room(p->scan->areas, KUW_AREA_INDEX,
+			    nr_index(p->scan->end) * (u64)sizeof(u32)) ?:
+	      put(p, 0, 1, none, true);
+	p->nr_rows = 0;
 	for (i = 0; !ret && i < p->scan->nr_fdes; i++) {
 		rows = p->nr_rows;
 		if (fdes[i].key != fdes[i + 1].key) {

@@ -15,7 +15,6 @@ struct kuw_place {
 	u32 end;			/* out: where the last row ends */
 	/* private: */
 	u32 last_rule;
-	u32 last_off;			/* of the last entry */
 	u32 last_code;			/* of the last entry */
 };
 
