@@ -19,10 +19,8 @@
 struct kuw_found {
 	struct kuw_areas *areas;
 	u32 nr;			/* words */
-	u32 nr_rows;
 	/* private: the FDE that is being written */
 	u32 first;
-	u32 rows_before;
 	u32 last_rule;
 	u32 last_off;
 };
@@ -45,7 +43,6 @@ static inline u32 kuw_found_next(const u32 **row)
 static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 {
 	f->first = f->nr;
-	f->rows_before = f->nr_rows;
 	f->last_rule = 0;
 	f->last_off = off;
 }
@@ -83,7 +80,6 @@ static inline void kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 	kuw_found_write(f, off);
 	f->last_off = off;
 	f->last_rule = rule;
-	f->nr_rows++;
 }
 
 /* The FDE at @off, which has at least one row, has @len bytes. Return: where it is. */
@@ -101,7 +97,6 @@ static inline u32 kuw_found_end(struct kuw_found *f, u32 off, u32 len)
 static inline void kuw_found_undo(struct kuw_found *f)
 {
 	f->nr = f->first;
-	f->nr_rows = f->rows_before;
 }
 
 #endif /* KUW_FOUND_H */

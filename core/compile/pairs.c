@@ -72,7 +72,8 @@ int kuw_pairs_count(struct kuw_rank *p)
 {
 	const struct kuw_item *fdes = kuw_area(p->scan->areas, KUW_AREA_FDES);
 	const u32 *found = kuw_area(p->scan->areas, KUW_AREA_FOUND);
-	u32 all = p->scan->found.nr_rows, slots = 256, i, rows = 0;
+	/* A row has one word, and seldom two. */
+	u32 all = p->scan->found.nr - p->scan->nr_fdes, slots = 256, i, rows = 0;
 	int ret;
 
 	while (slots < min_t(u32, all, KUW_SAMPLE_ROWS) / 2)
