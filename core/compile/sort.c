@@ -11,24 +11,22 @@
 static int sort_by(struct kuw_sort *s, struct kuw_areas *a, u32 byte, const struct kuw_item *from,
 		   struct kuw_item *to, u32 n)
 {
-	u32 i, before, here;
+	u32 i, end, before, here;
 	int ret = 0;
 
 	memset(s->place, 0, sizeof(s->place));
-	for (i = 0; !ret && i < n; i++) {
-		s->place[(u8)(from[i].key >> 8 * byte)]++;
-		ret = i % PAUSE_EVERY ? 0 : kuw_pause_after(a, PAUSE_EVERY);
-	}
+	for (i = 0; !ret && i < n; ret = kuw_pause_after(a, PAUSE_EVERY))
+		for (end = min_t(u32, n, i + PAUSE_EVERY); i < end; i++)
+			s->place[(u8)(from[i].key >> 8 * byte)]++;
 	/* Turn the counts into the place of the first item of each value. */
 	for (i = 0, before = 0; i <= U8_MAX; i++) {
 		here = s->place[i];
 		s->place[i] = before;
 		before += here;
 	}
-	for (i = 0; !ret && i < n; i++) {
-		to[s->place[(u8)(from[i].key >> 8 * byte)]++] = from[i];
-		ret = i % PAUSE_EVERY ? 0 : kuw_pause_after(a, PAUSE_EVERY);
-	}
+	for (i = 0; !ret && i < n; ret = kuw_pause_after(a, PAUSE_EVERY))
+		for (end = min_t(u32, n, i + PAUSE_EVERY); i < end; i++)
+			to[s->place[(u8)(from[i].key >> 8 * byte)]++] = from[i];
 	return ret;
 }
 
