@@ -37,10 +37,11 @@ static int put(struct kuw_place *p, u32 off, u32 stop, const u32 *row, bool apar
 {
 	const struct kuw_ruleset *rules = kuw_area(p->scan->areas, KUW_AREA_RULES);
 	struct kuw_cell *cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
-	u32 n = p->nr_cells, last = p->last_code, len, code, both;
+	/* With the greatest code before it, no row is in a pair. */
+	u32 n = p->nr_cells, last = apart ? U32_MAX : p->last_code, len, code, both;
 	int ret;
 
-	for (; off < stop; off += len, apart = false) {
+	for (; off < stop; off += len) {
 		p->last_rule = kuw_found_rule(row);
 		p->nr_rows++;
 		len = kuw_found_next(&row);
@@ -52,7 +53,7 @@ static int put(struct kuw_place *p, u32 off, u32 stop, const u32 *row, bool apar
 			if (ret)
 				return ret;
 			cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
-		} else if (!apart && len <= KUW_PAIR_NEAR && (last | code) <= U8_MAX) {
+		} else if (len <= KUW_PAIR_NEAR && (last | code) <= U8_MAX) {
 			both = kuw_pairs_find(p->rank, kuw_pair(last, code, off - cells[n - 1].low));
 		}
 		last = both ?: code;
