@@ -19,7 +19,8 @@
 struct kuw_found {
 	struct kuw_areas *areas;
 	u32 nr;			/* words */
-	/* private: the FDE that is being written */
+	/* private: KUW_AREA_FOUND, and the FDE that is being written */
+	u32 *words;
 	u32 first;
 	u32 last_rule;
 	u32 last_off;
@@ -50,15 +51,17 @@ static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 /* Make room for so many more @words. Return: 0, -ENOMEM, -E2BIG. */
 static inline int kuw_found_room(struct kuw_found *f, u32 words)
 {
-	if (f->nr + words > KUW_MAX_ROWS)
-		return -E2BIG;
-	return kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + words) * sizeof(u32));
+	int ret = f->nr + words > KUW_MAX_ROWS ? -E2BIG :
+		  kuw_area_room(f->areas, KUW_AREA_FOUND, (f->nr + words) * sizeof(u32));
+
+	f->words = kuw_area(f->areas, KUW_AREA_FOUND);
+	return ret;
 }
 
 /* Write the row that ends at @end. There is room. */
 static inline void kuw_found_write(struct kuw_found *f, u32 end)
 {
-	u32 *word = (u32 *)kuw_area(f->areas, KUW_AREA_FOUND) + f->nr++, len = end - f->last_off;
+	u32 *word = f->words + f->nr++, len = end - f->last_off;
 
 	if (len >= KUW_FOUND_LONG) {
 		word[1] = len;
@@ -85,11 +88,9 @@ static inline void kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 /* The FDE at @off, which has at least one row, has @len bytes. Return: where it is. */
 static inline u32 kuw_found_end(struct kuw_found *f, u32 off, u32 len)
 {
-	u32 *words = kuw_area(f->areas, KUW_AREA_FOUND);
-
 	/* The last row has made room. */
 	kuw_found_write(f, off + len);
-	words[f->first] = len;
+	f->words[f->first] = len;
 	return f->first;
 }
 
