@@ -16,6 +16,8 @@ import sys
 LOOKUP, FORGET, GETATTR, OPEN, READ, RELEASE, FLUSH, INIT, INTERRUPT, BATCH_FORGET = 1, 2, 3, 14, 15, 18, 25, 26, 36, 42
 SILENT = FORGET, INTERRUPT, BATCH_FORGET
 ENOENT, ENOSYS = 2, 38
+# io_submit() does not wait until a read with O_DIRECT is answered.
+ASYNC_DIO = 1 << 15
 HOUR = 3600
 
 folder, name = sys.argv[1:]
@@ -41,7 +43,7 @@ def attributes(node):
 def reply(opcode, node, body):
     """What is answered, or None if the request is not known."""
     if opcode == INIT:
-        return struct.pack("<4I2H2I2H8I", 7, 31, 1 << 17, 0, 0, 0, 4096, 0, 0, 0, *[0] * 8)
+        return struct.pack("<4I2H2I2H8I", 7, 31, 1 << 17, ASYNC_DIO, 0, 0, 4096, 0, 0, 0, *[0] * 8)
     if opcode == LOOKUP:
         number = nodes.setdefault(body.rstrip(b"\0"), len(nodes) + 2)
         return struct.pack("<4Q2I", number, 0, HOUR, HOUR, 0, 0) + attributes(number)

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# A user whose compilation is stopped in the middle delays no other user who maps the same file.
+# What stops in the middle delays no other user: a compilation of a file, the end of a process's memory.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
 # shellcheck source=tests/vm/lib/figures
 . "$TOP/tests/vm/lib/figures"
+# shellcheck source=tests/vm/lib/hold
+. "$TOP/tests/vm/lib/hold"
 # shellcheck source=tests/vm/lib/mappers
 . "$TOP/tests/vm/lib/mappers"
 
@@ -73,4 +75,103 @@ kill -KILL "$stalled"
 echo max >"$SCRATCH/cgroup/slow/cpu.max"
 ok "nothing is left of either" nothing_left
 umount "$SCRATCH/cgroup"
+
+# A process is killed while another one of its user has its stack walked, and so keeps its memory. It has submitted a read to AIO, which the
+# file's server never answers. The end of that memory waits for this, and keeps a worker.
+modprobe --quiet fuse
+[[ -e /dev/fuse ]] || { skip "the end of a process's memory is left to kunwind's workqueue" "this kernel has no FUSE"; done_testing; }
+install -m 644 "$TOP/tests/subjects/ask.py" "$SCRATCH"
+cat >"$SCRATCH/submit.py" <<'END'
+import ctypes, os, struct, sys, time
+IO_SETUP, IO_SUBMIT, PREAD = 206, 209, 0
+libc = ctypes.CDLL(None)
+context = ctypes.c_ulong(0)
+assert libc.syscall(IO_SETUP, 1, ctypes.byref(context)) == 0
+buffer = ctypes.create_string_buffer(4096)
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+# struct iocb
+control = struct.pack("<Q2IHhI2Qq8x8x", 0, 0, 0, PREAD, 0, fd, ctypes.addressof(buffer), len(buffer), 0)
+assert libc.syscall(IO_SUBMIT, context, 1, ctypes.byref(ctypes.c_char_p(control))) == 1
+print("submitted", flush=True)
+time.sleep(1000)
+END
+workers=/sys/devices/virtual/workqueue/kunwind-threads/cpumask
+
+begin_reading() {
+	"${nobody[@]}" taskset --cpu-list 1 python3 -S "$SCRATCH/submit.py" "$SCRATCH/fuse/held" >"$SCRATCH/submitted" 2>&1 &
+	reading=$!
+	said_by submitted submitted && in_sleep "$reading"
+}
+
+# begin_walk: the worker does it on the first CPU; the process, and this shell, are on the second one.
+begin_walk() {
+	echo 1 >"$workers" && hold_at kw_walk_other "$reading" || return
+	"${nobody[@]}" python3 -S "$SCRATCH/ask.py" others <<<"$reading" >"$SCRATCH/answer" &
+	asking=$!
+	held
+}
+
+is_killed() {
+	kill -KILL "$reading"
+	wait "$reading"
+	(($? == 137)) && (($(<"$hold") == 1))
+}
+
+end_walk() {
+	go_on
+	echo 3 >"$workers"
+	wait "$asking" && says ESRCH cat "$SCRATCH/answer"
+}
+
+# is_left_to WORKQUEUE: soon, a worker is at the end of a process's memory: of that workqueue.
+is_left_to() {
+	local round stack worker
+	for ((round = 0; round < 50; round++)); do
+		while IFS= read -r stack; do
+			worker=$(<"${stack%stack}comm")
+			[[ $worker == kworker/* ]] || continue
+			echo "it is left to $worker"
+			[[ $worker == *"+$1" ]]
+			return
+		done < <(grep -ls __mmput /proc/[0-9]*/stack)
+		sleep 0.1
+	done
+	return 1
+}
+
+remove() {
+	modprobe -r ${lttng_module:+"$lttng_module"} kunwind
+}
+
+is_in_use() {
+	local said
+	said=$(remove 2>&1)
+	echo "$said"
+	[[ $said == *'kunwind is in use'* ]]
+}
+
+goes_soon() {
+	local round
+	kill -KILL "$server"
+	for ((round = 0; round < 50; round++)); do
+		! remove || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+ok "kunwind-test is loaded" modprobe kunwind-test
+ok "a FUSE file system is mounted" mount_files
+server=$!
+ok "a process reads a file, for ever" begin_reading
+ok "another one of its user asks for its stack" begin_walk
+ok "it is killed, and is gone at once" is_killed
+ok "the other one is told so" end_walk
+ok "the end of its memory is left to kunwind's workqueue" is_left_to kunwind-ends
+ok "nothing else is left of it" nothing_left
+rmmod kunwind-test
+ok "kunwind cannot be removed meanwhile" is_in_use
+ok "but when the server is gone" goes_soon
+ok "the file system is unmounted" umount "$SCRATCH/fuse"
+modprobe -a kunwind ${lttng_module:+"$lttng_module"}
 done_testing
