@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# What stops in the middle delays no other user: a compilation of a file, the end of a process's memory.
+# What stops in the middle delays no other user: a compilation of a file, an open() of the device, the end of a process's memory.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -66,7 +66,9 @@ echo "# $alone ms alone, $took ms meanwhile"
 ok "as fast as before" [ "$took" -lt $((2 * alone + 1000)) ]
 # From Linux 6.18 on, a process that has used up cpu.max goes on until it returns to user space, and so ends its compilation. It shows in the
 # time used: more than a tenth, not a hundredth.
+stops=yes
 if ! still_at_it && (($(slow_used) - used > took * 100)); then
+	stops=no
 	skip "and the other one is still at it" "this kernel stops no process in the middle of a system call"
 else
 	ok "and the other one is still at it" still_at_it
@@ -74,11 +76,63 @@ fi
 kill -KILL "$stalled"
 echo max >"$SCRATCH/cgroup/slow/cpu.max"
 ok "nothing is left of either" nothing_left
+
+# The first open() of the device registers the hooks, in the time of the opener, which has a thousandth of a CPU.
+mkfifo "$SCRATCH/start"
+begin_opening() {
+	local round start
+	"${another[@]}" bash -c 'read -r && : </dev/kunwind' <"$SCRATCH/start" &
+	opening=$!
+	exec {start}>"$SCRATCH/start"
+	# In read().
+	in_sleep "$opening" 0 || return
+	echo 1000 1000000 >"$SCRATCH/cgroup/slow/cpu.max"
+	echo "$opening" >"$SCRATCH/cgroup/slow/cgroup.procs"
+	echo >&"$start"
+	exec {start}>&-
+	for ((round = 0; round < 100; round++)); do
+		! is_opening || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+is_opening() {
+	grep kw_consumer_open "/proc/$opening/stack"
+}
+
+# opens_soon DEVICE: a process does. No signal ends its wait if not.
+opens_soon() {
+	local round
+	sh -c ': <>"$1"' sh "$1" &
+	for ((round = 0; round < 50; round++)); do
+		kill -0 $! 2>/dev/null || { wait $!; return; }
+		sleep 0.1
+	done
+	return 1
+}
+
+is_opened() {
+	echo max >"$SCRATCH/cgroup/slow/cpu.max"
+	wait "$opening"
+}
+
+modprobe --quiet fuse
+if [[ $stops == no || ! -e /dev/fuse ]]; then
+	skip "open() of the device stops no open() of another one" "this kernel has no FUSE, or stops no process in the middle of a system call"
+else
+	ok "kunwind is loaded anew, and has no hooks" reload
+	ok "a user opens the device, and is stopped in the middle" begin_opening
+	ok "root opens another device meanwhile" opens_soon /dev/fuse
+	ok "and the user is still at it" is_opening
+	ok "the user goes on, and has opened it" is_opened
+	[[ ! $lttng_module ]] || modprobe "$lttng_module"
+	ok "nothing is left of it" nothing_left
+fi
 umount "$SCRATCH/cgroup"
 
 # A process is killed while another one of its user has its stack walked, and so keeps its memory. It has submitted a read to AIO, which the
 # file's server never answers. The end of that memory waits for this, and keeps a worker.
-modprobe --quiet fuse
 [[ -e /dev/fuse ]] || { skip "the end of a process's memory is left to kunwind's workqueue" "this kernel has no FUSE"; done_testing; }
 install -m 644 "$TOP/tests/subjects/ask.py" "$SCRATCH"
 cat >"$SCRATCH/submit.py" <<'END'
