@@ -28,7 +28,7 @@ MODULE_PARM_DESC(attach_work_ms,
 
 /*
  * Return: the mm of @thread, by mmgrab(); NULL if it has none. Nobody holds the users of another
- * process's mm for long: the end of an mm can wait for its user's I/O (exit_aio(), fuse_vma_close()).
+ * process's mm for long: the end of an mm can wait for its user's I/O (exit_aio()).
  */
 struct mm_struct *kw_grab_mm(struct task_struct *thread)
 {

@@ -153,9 +153,9 @@ static void end_mm(struct work_struct *work)
 }
 
 /*
- * Give up the users of @mm. The end of an mm can wait for its user's I/O for ever (exit_aio(),
- * fuse_vma_close()): not in this task, and not in the workqueue of the whole system, where
- * mmput_async() puts it, and of which each CPU runs only some hundred works at a time.
+ * Give up the users of @mm. The end of an mm can wait for its user's I/O for ever (exit_aio()):
+ * not in this task, and not in the workqueue of the whole system, where mmput_async() puts it, and
+ * of which each CPU runs only some hundred works at a time.
  */
 void kw_users_put(struct mm_struct *mm)
 {
