@@ -163,7 +163,8 @@ static struct kw_space *find_or_add(struct mm_struct *mm, pid_t pid, kuid_t uid,
 		kw_space_put(fresh);
 	/*
 	 * A caller need not hold the users of @mm. If the last one has gone meanwhile, either the
-	 * exit_mmap() hook finds the space, or this finds that it came too late. Pairs with mmput().
+	 * exit_mmap() hook finds the space, or this finds that it came too late. Pairs with
+	 * mmput().
 	 */
 	smp_mb();
 	if (!atomic_read(&mm->mm_users))

@@ -54,7 +54,8 @@ static int put(struct kuw_place *p, u32 off, u32 stop, const u32 *row, bool apar
 				return ret;
 			cells = kuw_area(p->scan->areas, KUW_AREA_CELLS);
 		} else if (len <= KUW_PAIR_NEAR && (last | code) <= U8_MAX) {
-			both = kuw_pairs_find(p->rank, kuw_pair(last, code, off - cells[n - 1].low));
+			both = kuw_pairs_find(p->rank,
+					      kuw_pair(last, code, (u8)off - cells[n - 1].low));
 		}
 		last = both ?: code;
 		if (both)
