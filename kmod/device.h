@@ -42,7 +42,6 @@ union kw_argument {
 long kw_own_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to);
 long kw_own_stack_at(struct kw_handle *handle, union kw_argument *arg, void __user *to);
 long kw_other_stack(struct kw_handle *handle, union kw_argument *arg, void __user *to);
-void kw_permission_init(void);
 
 int kw_put_frames(struct kunwind_frame __user *to, const u64 *frames,
 		  const struct kuw_result *result, u32 skip, bool innermost);

@@ -8,6 +8,7 @@
 #include "build.h"
 #include "consumer.h"
 #include "device.h"
+#include "permission.h"
 #include "snapshot.h"
 #include "space.h"
 #include "stats.h"

@@ -4,58 +4,16 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
-#include <linux/printk.h>
-#include <linux/ptrace.h>
-#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <linux/static_call.h>
-#include <kunwind/redirect.h>
 #include <uapi/linux/kunwind.h>
 #include "consumer.h"
 #include "coverage.h"
 #include "device.h"
+#include "permission.h"
 #include "thread.h"
-
-/*
- * The kernel's own check decides who may see the stack of another process; so credentials,
- * capabilities in user namespaces, dumpability and security modules such as Yama count as for any
- * other tool. It is not exported. It is looked up, and called as nmi_uaccess_okay() is
- * (walk_task.c). Until it is found, nobody may.
- */
-DEFINE_STATIC_CALL_RET0(may_access, ptrace_may_access);
-
-/*
- * Whether the caller may see the stack of @task, to which it holds a reference. The thread must
- * have @mm.
- *
- * A stack says where a process is and what it has called, as /proc/PID/syscall does, so the right
- * to attach is needed. Yama lets more processes read each other than attach.
- *
- * Under the lock, the thread's credentials and its memory do not change by an execve().
- * /proc/PID/syscall takes the same lock. A thread in execve() can hold it for as long as a file
- * server likes, so this function does not wait.
- *
- * Context: process context.
- * Return: 0; -EACCES if not; -EAGAIN if the thread is in execve(); -ESRCH if it has exited or
- * started another program.
- */
-static int may_see(struct task_struct *task, const struct mm_struct *mm)
-{
-	bool may, same;
-
-	if (!down_read_trylock(&task->signal->exec_update_lock))
-		return -EAGAIN;
-	may = static_call(may_access)(task, PTRACE_MODE_ATTACH_FSCREDS);
-	same = READ_ONCE(task->mm) == mm;
-	up_read(&task->signal->exec_update_lock);
-	if (!may)
-		return -EACCES;
-	return same ? 0 : -ESRCH;
-}
 
 /* Return: the thread @tid of the process @pid, with a reference; NULL if there is none. */
 static struct task_struct *find_thread(pid_t pid, pid_t tid)
@@ -114,7 +72,7 @@ static int walk(struct kw_handle *handle, struct kw_thread_stack *s)
 	ret = cover(handle, task, mm);
 	/* That took time, in which the task may have forbidden it. */
 	if (!ret && mm != current->mm)
-		ret = may_see(task, mm);
+		ret = kw_may_see(task, mm);
 	if (!ret && !mmget_not_zero(mm))
 		ret = -ESRCH;
 	if (!ret) {
@@ -143,7 +101,7 @@ static struct mm_struct *get_visible_mm(struct task_struct *task)
 	 * one may be another process's, as after vfork(): so check both together. After this,
 	 * kw_walk_thread() gives a stack only of a moment at which the task had this one.
 	 */
-	ret = may_see(task, mm);
+	ret = kw_may_see(task, mm);
 	if (!ret)
 		return mm;
 	mmdrop(mm);
@@ -192,15 +150,4 @@ long kw_other_stack(struct kw_handle *handle, union kw_argument *arg, void __use
 	kvfree(stack.frames);
 	put_task_struct(stack.task);
 	return ret;
-}
-
-/* Without the function, a process still sees its own threads. */
-void __init kw_permission_init(void)
-{
-	unsigned long addr = kunwind_function("ptrace_may_access");
-
-	if (addr)
-		static_call_update(may_access, (typeof(ptrace_may_access) *)addr);
-	else
-		pr_warn("kunwind: this kernel has no function ptrace_may_access(): no process sees the stacks of another one\n");
 }
