@@ -240,5 +240,6 @@ kill "$sleeper"
 wait "$sleeper" 2>/dev/null
 ok "nothing is left" nothing_left
 modprobe -r kunwind-test
+rmdir "$SCRATCH/cgroup/slow"
 umount "$SCRATCH/cgroup"
 done_testing

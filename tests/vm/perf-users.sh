@@ -140,10 +140,10 @@ one_is_killed() {
 	opens=$(sed -n 's/^#define __NR_perf_event_open //p' "$header")
 	evict_until no_tables || return
 	mkdir "$SCRATCH/cgroup" && mount -t cgroup2 none "$SCRATCH/cgroup" && echo +cpu >"$SCRATCH/cgroup/cgroup.subtree_control" &&
-		mkdir "$SCRATCH/cgroup/slow" || return
+		mkdir "$SCRATCH/cgroup/killed" || return
 	as nobody-else perf record -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/his1" -- sleep 1000 >/dev/null 2>&1 </dev/null &
-	soon consumes 1 && first=$(pgrep -u nobody-else -x perf) && echo "$first" >"$SCRATCH/cgroup/slow/cgroup.procs" &&
-		echo 1000 500000 >"$SCRATCH/cgroup/slow/cpu.max" || return
+	soon consumes 1 && first=$(pgrep -u nobody-else -x perf) && echo "$first" >"$SCRATCH/cgroup/killed/cgroup.procs" &&
+		echo 1000 500000 >"$SCRATCH/cgroup/killed/cpu.max" || return
 	# With an event for each CPU, the next event would do.
 	as nobody-else perf record --per-thread -e cpu-clock:u --user-callchains -g -o "$SCRATCH/files/his2" -- sleep 10 >/dev/null 2>&1 </dev/null &
 	other=$!
@@ -155,7 +155,7 @@ one_is_killed() {
 	state=$(cat "/proc/$first/syscall")
 	echo "the first one's system call: $state; $round looks at the second one's"
 	[[ $state == running ]] || return
-	echo max >"$SCRATCH/cgroup/slow/cpu.max"
+	echo max >"$SCRATCH/cgroup/killed/cpu.max"
 	kill -KILL "$first"
 	while kill -0 "$first" 2>/dev/null; do
 		sleep 0.02
@@ -178,7 +178,7 @@ ok "he maps a large file" begin_mapping his as nobody-else python3 -S "$map" --n
 ok "of many perfs that begin together, one covers his processes" at_once
 ok "soon after nothing is left" soon idle
 ok "one that is killed meanwhile leaves that to another one" one_is_killed
-rmdir "$SCRATCH/cgroup/slow" && umount "$SCRATCH/cgroup"
+rmdir "$SCRATCH/cgroup/killed" && umount "$SCRATCH/cgroup"
 end_mapping
 ok "soon after nothing is left" soon idle
 

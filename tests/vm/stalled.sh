@@ -129,6 +129,7 @@ else
 	[[ ! $lttng_module ]] || modprobe "$lttng_module"
 	ok "nothing is left of it" nothing_left
 fi
+rmdir "$SCRATCH/cgroup/slow"
 umount "$SCRATCH/cgroup"
 
 # A process is killed while another one of its user has its stack walked, and so keeps its memory. It has submitted a read to AIO, which the
