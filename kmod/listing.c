@@ -123,7 +123,10 @@ static void list_vmas(struct kw_listing *l, struct mm_struct *mm)
 	vma_iter_init(&vmi, mm, 0);
 	/* No event can come while mmap_lock is held. */
 	l->version = READ_ONCE(l->space->events);
-	/* If the mm ends after this, drop_snapshot() makes the version wrong. */
+	/*
+	 * Of an mm that has ended, nothing is listed. If it ends after this, drop_snapshot() makes
+	 * the version wrong.
+	 */
 	smp_rmb();
 	if (!atomic_read(&mm->mm_users))
 		return;

@@ -11,7 +11,6 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include "coverage.h"
 #include "snapshot.h"
 #include "stats.h"

@@ -145,6 +145,7 @@ int kuw_place(struct kuw_place *p)
 	ret = kuw_area_room(p->scan->areas, KUW_AREA_INDEX,
 			    nr_index(p->scan->end) * (u64)sizeof(u32)) ?:
 	      put(p, 0, 1, none, true);
+	/* That was no row. */
 	p->nr_rows = 0;
 	for (i = 0; !ret && i < p->scan->nr_fdes; i++) {
 		rows = p->nr_rows;

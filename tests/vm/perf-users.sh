@@ -163,7 +163,7 @@ one_is_killed() {
 	soon consumes 1 && wait "$other"
 }
 
-# While a perf compiles, another one is started: on a busy machine, ten seconds are too little for that.
+# While a perf compiles, another one is started: on a busy machine, ten seconds may be too little for that.
 ok "kunwind is loaded, kunwind-tracing is not" fresh attach_work_ms=120000
 ok "stock, level 2: he records" eval 'level 2; record stock -e cpu-clock:u --user-callchains'
 judged "stock: nearly no stack is whole" "$SCRATCH/files/stock" --comm python3 --stacks 50 --most 30
