@@ -125,7 +125,7 @@ int kuw_intern_init(struct kuw_intern *in, u32 bytes)
 		reg[i] = (struct kuw_loc){ .how = KUW_SAME, .target = i };
 	reg[KUW_RA].how = KUW_AT_CFA;
 	reg[KUW_RA].off = -(s32)in->word;
-	/* Rule 0 is for addresses that no FDE covers. No CFA's rule is 0, so no row has it. */
+	/* Rule 0 is for addresses without a rule. No other rule has its CFA, KUW_SAME. */
 	ret = kuw_area_room(in->areas, KUW_AREA_MOVES, moves) ?:
 	      find_or_add(in, SETS, reg, &number) ?: find_or_add(in, RULES, &none, &number);
 	if (ret)
@@ -151,8 +151,9 @@ int kuw_intern_new_step(struct kuw_intern *in, struct kuw_loc loc, u32 from, u32
 		set[loc.target] = loc;
 		err = find_or_add(in, SETS, set, to);
 	} else if (loc.how == KUW_UNDEF && set[KUW_RA].how != KUW_UNDEF) {
-		/* A frame needs a CFA, unless it is the outermost. */
-		err = -EINVAL;
+		/* A frame needs a CFA, unless it is the outermost: this row has no rule. */
+		*to = 0;
+		err = 0;
 	} else {
 		err = find_or_add(in, RULES, &rule, to);
 	}

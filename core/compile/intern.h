@@ -86,8 +86,8 @@ static inline int kuw_intern_step(struct kuw_intern *in, struct kuw_loc loc, u32
 }
 
 /*
- * Find or add the rule of a CFA and a set, in a signal frame or not. Return: 0, -EINVAL if
- * there is no CFA, -E2BIG, or an error of the caller's functions.
+ * Find or add the rule of a CFA and a set, in a signal frame or not. It is rule 0 if there is no
+ * CFA. Return: 0, -E2BIG, or an error of the caller's functions.
  */
 static inline int kuw_intern_rule(struct kuw_intern *in, struct kuw_loc cfa, u32 regs,
 				  bool signal, u32 *rule)

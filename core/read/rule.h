@@ -35,7 +35,7 @@ struct kuw_loc {
 
 /* What a table knows about an address. */
 enum kuw_rules_kind {
-	KUW_RULES_NONE,		/* no FDE covers the address */
+	KUW_RULES_NONE,		/* no FDE, or one without a CFA there */
 	KUW_RULES_FRAME,	/* an ordinary frame */
 	KUW_RULES_SIGNAL,	/* a signal frame (augmentation "S"), or Go's code that nothing calls */
 };

@@ -47,7 +47,7 @@
 enum kuw_rule_kind {
 	KUW_KIND_RSP,		/* CFA = rsp + words */
 	KUW_KIND_RBP,		/* CFA = rbp + words */
-	KUW_KIND_NONE,		/* no FDE */
+	KUW_KIND_NONE,		/* no FDE, or one without a CFA there */
 	KUW_KIND_FULL,		/* anything else: a struct kuw_rules says it */
 	KUW_KIND_END = 7,	/* the same, with an undefined return address: no caller */
 };
@@ -231,8 +231,8 @@ static inline u32 kuw_rule_number(const struct kuw_table *table, const struct ku
 }
 
 /*
- * Return: the rule that holds at an offset from the base; rule 0, which is KUW_KIND_NONE, if no FDE
- * covers that.
+ * Return: the rule that holds at an offset from the base; rule 0, which is KUW_KIND_NONE, if there
+ * is none.
  */
 struct kuw_rule kuw_table_find(const struct kuw_table *table, u64 off);
 

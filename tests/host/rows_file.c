@@ -145,6 +145,9 @@ static bool same_at(struct work *w, const struct eq_row *want, u64 addr,
 
 	host_rules(w->table.table, addr, &rules);
 	if (rules.kind == KUW_RULES_NONE) {
+		/* So libdwarf says that there is no CFA. */
+		if (want->cfa.kind == EQ_SAME)
+			return true;
 		reason = whole_row_reason(want);
 		if (reason >= 0) {
 			partial[reason] = true;

@@ -189,6 +189,44 @@ static void test_cfa_rules(void **state)
 	REFUSED(DW_CFA_def_cfa, 17, 8);
 }
 
+/* As in hand-written assembly: an FDE whose first instruction comes before its first CFA. */
+static void test_late_cfa(void **state)
+{
+	const struct cie_spec spec = { .instrs = PROG(DW_CFA_nop) };
+	struct buf b = { 0 };
+	u32 cie = build_cie(&b, &spec);
+
+	/* Nothing is known of the first byte, be there a function before it or not. */
+	build_fde(&b, &spec, cie, BUILD_TEXT, 0x20,
+		  PROG(DW_CFA_advance_loc | 1, DW_CFA_def_cfa, RSP, 8, DW_CFA_offset | KUW_RA, 1,
+		       DW_CFA_remember_state, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+		       DW_CFA_advance_loc | 1, DW_CFA_restore_state));
+	build_fde(&b, &spec, cie, BUILD_TEXT + 0x20, 0x20,
+		  PROG(DW_CFA_remember_state, DW_CFA_advance_loc | 4, DW_CFA_def_cfa, RSP, 16,
+		       DW_CFA_advance_loc | 4, DW_CFA_restore_state));
+	/* Nor of any byte, without a CFA; what is before is no padding of it. */
+	build_fde(&b, &spec, cie, BUILD_TEXT + 0x40, 0x20, PROG(DW_CFA_advance_loc | 1));
+	build_fde(&b, &spec, cie, BUILD_TEXT + 0x70, 0x20, PROG(DW_CFA_def_cfa, RSP, 24));
+	host_table_free(&table);
+	assert_int_equal(synth_compile(&table, &b), 0);
+	buf_free(&b);
+	assert_int_equal(table.table->nr_bad, 0);
+	assert_int_equal(table.table->nr_fdes, 4);
+	assert_int_equal(synth_rules(&table, 0).kind, KUW_RULES_NONE);
+	check_cfa(1, RSP, 8);
+	check_cfa(2, RSP, 16);
+	check_cfa(3, RSP, 8);
+	check_cfa(0x1f, RSP, 8);
+	assert_int_equal(synth_rules(&table, 0x20).kind, KUW_RULES_NONE);
+	assert_int_equal(synth_rules(&table, 0x23).kind, KUW_RULES_NONE);
+	check_cfa(0x24, RSP, 16);
+	assert_int_equal(synth_rules(&table, 0x28).kind, KUW_RULES_NONE);
+	assert_int_equal(synth_rules(&table, 0x4f).kind, KUW_RULES_NONE);
+	assert_int_equal(synth_rules(&table, 0x6f).kind, KUW_RULES_NONE);
+	check_cfa(0x70, RSP, 24);
+	check_cfa(0x8f, RSP, 24);
+}
+
 /* Operands at the edges of the forms that are usual, in the midst of a program. */
 static void test_cfa_forms(void **state)
 {
@@ -427,6 +465,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_code_align),
 	TEST(test_set_loc),
 	TEST(test_cfa_rules),
+	TEST(test_late_cfa),
 	TEST(test_cfa_forms),
 	TEST(test_register_rules),
 	TEST(test_restore),
