@@ -36,7 +36,7 @@ static inline u64 kuw_place_of(u32 word, u64 reg)
 
 	if (word == KUW_WORD)
 		return reg;
-	return reg < sizeof(places) ? places[reg] : ~0ULL;
+	return reg < sizeof(places) ? places[kuw_port_index(reg, sizeof(places))] : ~0ULL;
 }
 
 /* As KUW_FIBER_ZERO. */

@@ -160,7 +160,8 @@ static void restore(struct machine *m, u64 reg)
 	if (!m->initial)
 		fail(m, -EINVAL);
 	else if (reg < KUW_NR_REGS)
-		set_reg(m, reg, kuw_intern_get(m->run->intern, m->initial->regs, reg));
+		set_reg(m, reg, kuw_intern_get(m->run->intern, m->initial->regs,
+					       kuw_port_index(reg, KUW_NR_REGS)));
 }
 
 /* Take an expression. Return: a loc of kind @how, or one of a simpler kind. */

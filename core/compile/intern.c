@@ -148,7 +148,7 @@ int kuw_intern_new_step(struct kuw_intern *in, struct kuw_loc loc, u32 from, u32
 
 	memcpy(set, sets[rule.regs].reg, sizeof(set));
 	if (!(from & KUW_MOVE_RULE)) {
-		set[loc.target] = loc;
+		set[kuw_port_index(loc.target, KUW_NR_REGS)] = loc;
 		err = find_or_add(in, SETS, set, to);
 	} else if (loc.how == KUW_UNDEF && set[KUW_RA].how != KUW_UNDEF) {
 		/* A frame needs a CFA, unless it is the outermost: this row has no rule. */

@@ -4,6 +4,9 @@
  * that would leave the range yields 0 and marks the cursor bad for good. So a record is
  * parsed straight through, and checked once at its end. No other file names the members of
  * a cursor (tests/layers.sh).
+ *
+ * Where the bytes say how far a cursor goes, a mispredicted branch does not let it go further than
+ * its range: kuw_port_index().
  */
 #ifndef KUW_CURSOR_H
 #define KUW_CURSOR_H
@@ -51,7 +54,7 @@ static inline bool kuw_cut(struct kuw_cur *c, u64 len)
 		kuw_fail(c);
 		return false;
 	}
-	c->end = c->p + len;
+	c->end = c->p + kuw_port_index(len, kuw_left(c) + 1);
 	return true;
 }
 
@@ -60,11 +63,11 @@ static inline bool kuw_go(struct kuw_cur *c, const u8 *first, s64 by)
 {
 	if (by < first - c->p || by > c->end - c->p)
 		return false;
-	c->p += by;
+	c->p = first + kuw_port_index(c->p - first + by, c->end - first + 1);
 	return true;
 }
 
-/* Go past @n bytes. Return: whether there are as many. */
+/* Go past @n bytes, a constant. Return: whether there are as many. */
 static inline bool kuw_have(struct kuw_cur *c, u64 n)
 {
 	if (n > kuw_left(c)) {
@@ -75,19 +78,26 @@ static inline bool kuw_have(struct kuw_cur *c, u64 n)
 	return true;
 }
 
+/* Go past @n bytes. Return: the first of them, or NULL if there are not as many. */
+static inline const u8 *kuw_bytes(struct kuw_cur *c, u64 n)
+{
+	const u8 *first = c->p;
+
+	if (n > kuw_left(c)) {
+		kuw_fail(c);
+		return NULL;
+	}
+	c->p += kuw_port_index(n, kuw_left(c) + 1);
+	return first;
+}
+
 /* Return: a cursor of the bytes from @pos on, of @len; a bad one if there are not as many. */
 static inline struct kuw_cur kuw_cur_from(const u8 *bytes, u32 len, u64 pos)
 {
 	struct kuw_cur c = kuw_cur(bytes, len);
 
-	kuw_have(&c, pos);
+	kuw_bytes(&c, pos);
 	return c;
-}
-
-/* Return: the first of @n bytes, or NULL if there are not as many. */
-static inline const u8 *kuw_bytes(struct kuw_cur *c, u64 n)
-{
-	return kuw_have(c, n) ? c->p - n : NULL;
 }
 
 static inline u8 kuw_u8(struct kuw_cur *c)

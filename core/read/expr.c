@@ -249,7 +249,7 @@ u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 				regs->unknown = true;
 				return KUNWIND_STOP_REG_UNKNOWN;
 			}
-			top = regs->r[op.reg] + op.operand;
+			top = regs->r[kuw_port_index(op.reg, KUW_NR_REGS)] + op.operand;
 			goto push;
 		case DW_OP_dup:
 			op.operand = 0;
@@ -261,7 +261,7 @@ u32 kuw_expr_eval(const u8 *bytes, u32 len, struct kuw_expr_regs *regs,
 pick:
 			if (op.operand >= n)
 				return KUNWIND_STOP_EXPR_BAD;
-			top = stack[n - 1 - op.operand];
+			top = stack[n - 1 - kuw_port_index(op.operand, n)];
 push:
 			if (n == KUW_EXPR_STACK)
 				return KUNWIND_STOP_EXPR_BAD;

@@ -76,7 +76,7 @@ static void parse_augmentation(const struct kuw_section *section,
 	struct kuw_cur data = *c;
 	u8 enc, letter;
 
-	if (!kuw_have(c, len) || !kuw_cut(&data, len))
+	if (!kuw_bytes(c, len) || !kuw_cut(&data, len))
 		return;
 	cie->augmented = true;
 	while ((letter = kuw_u8(&aug))) {

@@ -13,7 +13,8 @@ const struct kuw_mapping *kuw_map_find(const struct kuw_map *map, u64 addr)
 		else if (addr >= map->mappings[mid].end)
 			lo = mid + 1;
 		else
-			return &map->mappings[mid];
+			/* The last comparison of @lo and @hi may have been mispredicted. */
+			return &map->mappings[kuw_port_index(mid, map->count)];
 	}
 	return NULL;
 }

@@ -63,7 +63,7 @@ static enum kuw_run_state come_back(struct kuw_run *r, u32 base, bool memory, s3
 			r->w->regs.unknown = true;
 			return KUW_RUN_STUCK;
 		}
-		sp = r->regs->r[base] + disp;
+		sp = r->regs->r[kuw_port_index(base, KUW_NR_REGS)] + disp;
 		if (memory && (sp % KUW_WORD || !kuw_try_word(r->w, sp, &sp)))
 			return KUW_RUN_STUCK;
 		r->bottom = sp;
@@ -132,7 +132,9 @@ enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i)
 	if (i->reg == KUW_RSP)
 		r->rising = i->base == KUW_RSP && i->disp > 0;
 	if (i->reg == KUW_RSP || (i->reg == KUW_RBP && i->base == KUW_RSP))
-		kuw_run_set(r, i->reg, known ? r->regs->r[i->base] + i->disp : 0, known);
+		kuw_run_set(r, i->reg,
+			    known ? r->regs->r[kuw_port_index(i->base, KUW_NR_REGS)] + i->disp : 0,
+			    known);
 	return KUW_RUN_AT_WORK;
 }
 

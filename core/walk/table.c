@@ -66,6 +66,7 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		      struct kuw_rules *rules)
 {
 	const struct kuw_saves *saves = kuw_table_at(table, table->saves_off);
+	const u32 nr_saves = (table->full_off - table->saves_off) / sizeof(*saves);
 
 	memset(rules, 0, sizeof(*rules));
 	rules->reg[KUW_RA].how = KUW_AT_CFA;
@@ -77,7 +78,9 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 		rules->cfa.how = KUW_REG;
 		rules->cfa.reg = kuw_rule_by_rbp(rule) ? KUW_RBP : KUW_RSP;
 		rules->cfa.off = kuw_rule_cfa(rule, table->word);
-		expand_saves(saves + kuw_rule_saves(rule), table->word, rules);
+		/* That the rule is of these kinds may have been mispredicted. */
+		saves += kuw_port_index(kuw_rule_saves(rule), nr_saves);
+		expand_saves(saves, table->word, rules);
 		break;
 	case KUW_KIND_FULL:
 	case KUW_KIND_END:
@@ -89,10 +92,12 @@ void kuw_table_expand(const struct kuw_table *table, struct kuw_rule rule,
 const u8 *kuw_table_expr(const struct kuw_table *table,
 			 const struct kuw_loc *loc, u32 *len)
 {
-	const u8 *entry = kuw_table_at(table, table->expr_off + loc->off);
+	/* That the loc has an expression may have been mispredicted: the file chose its offset. */
+	const u32 off = kuw_port_index((u32)loc->off, table->expr_len);
+	const u8 *entry = kuw_table_at(table, table->expr_off + off);
 
 	/* A pool entry is a u16 length and its bytes. */
-	*len = get_unaligned_le16(entry);
+	*len = kuw_port_index(get_unaligned_le16(entry), table->expr_len - off);
 	return entry + 2;
 }
 
