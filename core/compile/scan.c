@@ -26,8 +26,8 @@ int kuw_scan_begin_fde(struct kuw_scan *s, u64 start, u64 *len, u32 *off)
 	const struct kuw_segment *seg = kuw_segment_of(s->elf->segments, s->elf->nr_segments,
 						       start);
 
-	/* Linkers leave FDEs of dropped sections, at address 0. */
-	if (!seg)
+	/* Linkers leave FDEs of dropped sections, at address 0, where no code is. */
+	if (!seg || !start)
 		return 1;
 	*len = min_t(u64, *len, seg->vaddr + seg->filesz - start);
 	/* An offset has 32 bits. */

@@ -433,6 +433,24 @@ static void test_outside(void **state)
 	assert_int_equal(cfa_at(BUILD_TEXT_LEN), -1);
 }
 
+/* The same where the linker has put the ELF header, at address 0, into the text's segment. */
+static void test_dropped(void **state)
+{
+	u32 cie = build_cie(&eh, &usual);
+
+	put_fde(cie, -BUILD_TEXT, BUILD_TEXT, 16);
+	put_fde(cie, 0, 0x10, 24);
+	compile();
+	free(table.table);
+	table.elf.segments[0] = (struct kuw_segment){ .filesz = BUILD_TEXT + BUILD_TEXT_LEN };
+	assert_int_equal(host_compile(&table), 0);
+	assert_int_equal(table.table->nr_fdes, 1);
+	assert_int_equal(table.table->nr_bad, 0);
+	assert_int_equal(cfa_at(-BUILD_TEXT), -1);
+	assert_int_equal(cfa_at(-1ULL), -1);
+	assert_int_equal(cfa_at(0), 24);
+}
+
 /* A damaged record costs itself, and is counted. */
 static void test_damage(void **state)
 {
@@ -709,6 +727,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_pair_registers),
 	TEST(test_overlap),
 	TEST(test_outside),
+	TEST(test_dropped),
 	TEST(test_damage),
 	TEST(test_damaged_fde),
 	TEST(test_damaged_length),
