@@ -1134,6 +1134,17 @@ static void test_ahead(void **state)
 	CHECK_FOUND();
 }
 
+/* extrq and insertq have two bytes behind their operands: these are no pop %rcx; ret. */
+static void test_ahead_vectors(void **state)
+{
+	begin_ahead(19);
+	s->stack[19] = 7;
+	PUT_CODE(AHEAD, "\x66\x0f\x78\xc0\x59\xc3");
+	CHECK_LOST();
+	PUT_CODE(AHEAD, "\xf2\x0f\x78\xc1\x59\xc3");
+	CHECK_LOST();
+}
+
 /* Each branch is a way that may be the right one, and leads there once. */
 static void test_ahead_branches(void **state)
 {
@@ -2198,6 +2209,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_guess),
 	TEST(test_guess_leaf),
 	TEST(test_ahead),
+	TEST(test_ahead_vectors),
 	TEST(test_ahead_branches),
 	TEST(test_ahead_jumps),
 	TEST(test_ahead_forever),
