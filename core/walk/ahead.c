@@ -121,7 +121,7 @@ static enum kuw_run_state group_ff(struct kuw_run *r, const struct kuw_insn *i)
 		return jump(r, i->memory && i->base == KUW_RA);
 	case 6:
 		kuw_run_push(r, KUW_RA);
-		return KUW_RUN_AT_WORK;
+		return i->narrow ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
 	}
 	return i->ext == 3 || i->ext == 5 || (!i->memory && i->base == KUW_RSP) ?
 		KUW_RUN_STUCK : KUW_RUN_AT_WORK;
@@ -130,22 +130,25 @@ static enum kuw_run_state group_ff(struct kuw_run *r, const struct kuw_insn *i)
 /* Do what the instruction does; r->ip is that of the next one. */
 static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 {
+	/* No compiler pushes or pops less than a word. */
+	const enum kuw_run_state by_word = i->narrow ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
+
 	switch (i->op) {
 	case 0x50 ... 0x57:
 		kuw_run_push(r, i->reg);
-		return i->narrow ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
+		return by_word;
 	case 0x58 ... 0x5f:
 		kuw_run_pop(r, i->reg);
-		return i->narrow || i->reg == KUW_RSP ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
+		return i->reg == KUW_RSP ? KUW_RUN_STUCK : by_word;
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
 		kuw_run_push(r, KUW_RA);
-		return KUW_RUN_AT_WORK;
+		return by_word;
 	case 0x8f:
 	case 0x9d:
 		kuw_run_pop(r, KUW_RA);
-		return KUW_RUN_AT_WORK;
+		return by_word;
 	case 0x81:
 	case 0x83:
 		return kuw_run_compute(r, i);

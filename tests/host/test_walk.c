@@ -1145,6 +1145,32 @@ static void test_ahead_vectors(void **state)
 	CHECK_LOST();
 }
 
+/* Code that moves rsp by a part of a word leads nowhere; without its first @bytes it leads on. */
+static void check_half(const char *code, u32 bytes)
+{
+	put_code(AHEAD, code, strlen(code));
+	CHECK_LOST();
+	put_code(AHEAD, code + bytes, strlen(code + bytes));
+	CHECK_FOUND();
+}
+
+/* With the prefix 66, what pushes and pops moves rsp by two bytes. */
+static void test_ahead_half_words(void **state)
+{
+	begin_ahead(19);
+	s->stack[19] = 7;
+	/* push %ax, $7, %ax, $0x707, pushf; then pop %rcx; pop %rcx; ret. */
+	check_half("\x66\x50\x59\x59\xc3", 1);
+	check_half("\x66\x6a\x07\x59\x59\xc3", 1);
+	check_half("\x66\xff\xf0\x59\x59\xc3", 1);
+	check_half("\x66\x9c\x59\x59\xc3", 1);
+	check_half("\x66\x68\x07\x07\x59\x59\xc3", 5);
+	/* pop %cx in both forms, popf; then ret. */
+	check_half("\x66\x59\xc3", 1);
+	check_half("\x66\x8f\xc1\xc3", 1);
+	check_half("\x66\x9d\xc3", 1);
+}
+
 /* Each branch is a way that may be the right one, and leads there once. */
 static void test_ahead_branches(void **state)
 {
@@ -2210,6 +2236,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_guess_leaf),
 	TEST(test_ahead),
 	TEST(test_ahead_vectors),
+	TEST(test_ahead_half_words),
 	TEST(test_ahead_branches),
 	TEST(test_ahead_jumps),
 	TEST(test_ahead_forever),
