@@ -46,10 +46,11 @@ static u64 child_path(struct kuw_state *w, u64 ip)
 			tested = !insn.memory && insn.reg == KUW_RAX && insn.base == KUW_RAX;
 		else if (!tested && (insn.op < 0x58 || insn.op > 0x5f))	/* pop */
 			return 0;
-		else if (insn.op == 0x74)			/* je */
+		else if (insn.op == 0x74 || insn.op == 0x0f84)	/* je */
 			return ip + len + insn.imm;
 		/* jl and jne are not taken. */
-		else if (tested && insn.op != 0x7c && insn.op != 0x0f8c && insn.op != 0x75)
+		else if (tested && insn.op != 0x7c && insn.op != 0x0f8c && insn.op != 0x75 &&
+			 insn.op != 0x0f85)
 			return ip;
 	}
 	return 0;

@@ -1989,6 +1989,8 @@ static void put_clone(const char *code, u32 len, u64 rax)
  * caller: xor %ebp,%ebp.
  */
 #define GLIBC_CLONE	"\x0f\x05\x48\x85\xc0\x7c\x13\x74\x01\xc3\x31\xed"
+/* The same with near branches, as where the ends of clone() are far apart. */
+#define NEAR_CLONE	"\x0f\x05\x48\x85\xc0\x0f\x8c\0\1\0\0\x0f\x84\x01\0\0\0\xc3\x31\xed"
 /* pop %edi; pop %esi; pop %ebx; the same with a near jl, and with 32 bits. */
 #define I386_CLONE	"\x0f\x05\x5f\x5e\x5b\x85\xc0\x0f\x8c\0\0\0\0\x74\x01\xc3\x89\xf5"
 /*
@@ -1997,6 +1999,7 @@ static void put_clone(const char *code, u32 len, u64 rax)
  */
 #define MUSL_CHILD	"\x31\xed\x5f\x41\xff\xd1\x89\xc7\x31\xc0\xb0\x3c\x0f\x05\xf4\xc3"
 #define MUSL_CLONE	"\x0f\x05\x85\xc0\x75\x0f" MUSL_CHILD
+#define NEAR_MUSL_CLONE	"\x0f\x05\x85\xc0\x0f\x85\0\1\0\0" MUSL_CHILD
 
 /* Where the child of glibc's and i386's clone() begins: its FDE. */
 static void begin_clone_of(u32 child)
@@ -2055,6 +2058,8 @@ static void test_clone_child(void **state)
 
 	BEGIN_CHILD(10, GLIBC_CLONE, caller);
 	program_check(s, COMPLETE, ip);
+	BEGIN_CHILD(18, NEAR_CLONE, caller);
+	program_check(s, COMPLETE, ip);
 	/* Not if the FDE there is none of a thread's begin, */
 	BEGIN_CHILD(11, GLIBC_CLONE, caller);
 	program_check(s, UNPROVEN, ip, caller);
@@ -2069,6 +2074,8 @@ static void test_clone_child(void **state)
 	BEGIN_CHILD(16, I386_CLONE, caller);
 	program_check(s, COMPLETE, ip);
 	/* musl's has no FDE. */
+	BEGIN_CHILD(0, NEAR_MUSL_CLONE, caller);
+	program_check(s, COMPLETE, ip);
 	BEGIN_CHILD(0, MUSL_CLONE, caller);
 	program_check(s, COMPLETE, ip);
 	s->stack[TEXT_AT + TEXT_LEN / 8 + 1]++;
