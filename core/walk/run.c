@@ -66,6 +66,7 @@ static enum kuw_run_state come_back(struct kuw_run *r, u32 base, bool memory, s3
 		sp = r->regs->r[kuw_port_index(base, KUW_NR_REGS)] + disp;
 		if (memory && (sp % KUW_WORD || !kuw_try_word(r->w, sp, &sp)))
 			return KUW_RUN_STUCK;
+		/* Ways that were kept have the same: a branch before this has ended @returned. */
 		r->bottom = sp;
 	}
 	r->left = 0;
