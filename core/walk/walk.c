@@ -18,48 +18,6 @@ static void fill_budgets(struct kuw_state *w)
 	w->insns = KUW_MAX_INSNS;
 }
 
-/* List frame @index as interrupted. Return: KUW_STEPPED, or the stop reason. */
-static u32 note_interrupted(struct kuw_result *result, u32 index)
-{
-	if (result->nr_interrupted == KUW_MAX_INTERRUPTED)
-		return KUNWIND_STOP_SIGNAL_BUDGET;
-	result->interrupted[result->nr_interrupted++] = index;
-	return KUW_STEPPED;
-}
-
-/*
- * Walk and follow all registers: for the few stacks that need them, for walks in pieces, and
- * for i386. The current frame of @w is the next one to write. That holds after
- * KUNWIND_STOP_CAPACITY, too, so that the next piece starts there.
- */
-static noinline u32 walk_full(struct kuw_state *w, u64 *frames, u32 limit,
-			      struct kuw_result *result)
-{
-	u32 n = 0, ret = KUW_STEPPED;
-
-	result->proven = 0;
-	result->nr_interrupted = 0;
-	while (ret == KUW_STEPPED) {
-		if (n == limit) {
-			ret = KUNWIND_STOP_CAPACITY;
-			break;
-		}
-		kuw_restore_ra(w);
-		if (w->inner && w->moved) {
-			ret = note_interrupted(result, n);
-			if (ret != KUW_STEPPED)
-				break;
-		}
-		frames[n++] = w->regs.r[KUW_RA];
-		if (!w->guessed)
-			result->proven = n;
-		ret = kuw_step(w);
-		w->moved = true;
-	}
-	result->count = n;
-	return ret;
-}
-
 /* Set the stop reason, when the frames are written. */
 static void finish(u32 stop, struct kuw_result *result)
 {
@@ -68,9 +26,14 @@ static void finish(u32 stop, struct kuw_result *result)
 		result->stop = KUNWIND_STOP_MAX_FRAMES;
 }
 
-/* Make the loop's frame that of @w. The loop has followed no other registers. */
-static void take_over(struct kuw_state *w, const struct kuw_loop *loop)
+/* Make the loop's frame that of @w, if the loop has written one since @before. */
+static void take_over(struct kuw_state *w, struct kuw_loop *loop, const u64 *before)
 {
+	w->faults += loop->faults;
+	loop->faults = 0;
+	/* Otherwise, other registers are known still. The loop follows none. */
+	if (loop->out == before)
+		return;
 	w->regs.r[KUW_RA] = loop->out[-1];
 	w->regs.r[KUW_RSP] = loop->sp;
 	w->regs.r[KUW_RBP] = loop->bp;
@@ -78,69 +41,79 @@ static void take_over(struct kuw_state *w, const struct kuw_loop *loop)
 	w->inner = loop->pc == loop->out[-1];
 }
 
+/*
+ * Walk on from the current frame of @w, the next one to write. It is that after
+ * KUNWIND_STOP_CAPACITY, too, so that the next piece starts there. @loop has written it already,
+ * and follows what frames it can. Without @loop, the walk follows all registers: for the few stacks
+ * that need them, for walks in pieces, and for i386.
+ * Return: the stop reason; KUW_STEPPED if a rule needs a register that @loop has not followed.
+ */
+static u32 walk_on(struct kuw_state *w, struct kuw_loop *loop, u64 *frames, u32 limit,
+		   struct kuw_result *result)
+{
+	u32 n = loop ? loop->out - frames - 1 : 0, steps, ret = KUW_STEPPED;
+
+	result->proven = 0;
+	result->nr_interrupted = 0;
+	for (steps = 0; ret == KUW_STEPPED; steps++) {
+		if (n == limit) {
+			ret = KUNWIND_STOP_CAPACITY;
+			break;
+		}
+		if (w->inner && w->moved) {
+			if (result->nr_interrupted == KUW_MAX_INTERRUPTED) {
+				ret = KUNWIND_STOP_SIGNAL_BUDGET;
+				break;
+			}
+			result->interrupted[result->nr_interrupted++] = n;
+		}
+		frames[n++] = w->regs.r[KUW_RA];
+		/* The loop needs rbp, which may be lost until a rule finds it again. */
+		if (loop && w->moved && !(~w->regs.known & KUW_KNOWN_FAST)) {
+			loop->sp = w->regs.r[KUW_RSP];
+			loop->bp = w->regs.r[KUW_RBP];
+			loop->pc = w->regs.r[KUW_RA] - !w->inner;
+			loop->out = frames + n;
+			ret = kuw_loop_run(loop);
+			take_over(w, loop, frames + n);
+			n = loop->out - frames;
+		}
+		if (!w->guessed)
+			result->proven = n;
+		if (ret != KUW_STEPPED)
+			break;
+		kuw_restore_ra(w);
+		frames[n - 1] = w->regs.r[KUW_RA];
+		ret = kuw_step(w);
+		w->moved = true;
+		if (loop && w->regs.unknown && steps <= KUW_MAX_REDONE)
+			return KUW_STEPPED;
+	}
+	result->count = n;
+	return ret;
+}
+
 /* Continue where a frame needs kuw_step(). Return: the stop reason. */
-static noinline u32 walk_mixed(struct kuw_loop *loop, const struct kuw_port_regs *regs,
-			       u64 *frames, struct kuw_result *result)
+static noinline u32 walk_rest(struct kuw_loop *loop, const struct kuw_port_regs *regs,
+			      u64 *frames, struct kuw_result *result)
 {
 	struct kuw_state w;
-	u32 ret, steps = 0;
-	u64 *before;
+	u32 ret;
 
-	/* 0: no guess yet. */
-	result->proven = 0;
 	kuw_state_start(&w, regs, KUW_WORD);
 	fill_budgets(&w);
 	w.map = loop->map;
-	if (loop->out > frames + 1)
-		take_over(&w, loop);
-	for (;;) {
-		kuw_restore_ra(&w);
-		loop->out[-1] = w.regs.r[KUW_RA];
-		w.faults += loop->faults;
-		loop->faults = 0;
-		ret = kuw_step(&w);
-		if (w.regs.unknown && steps <= KUW_MAX_REDONE) {
-			/* The rule needs a register that the loop did not follow: start
-			 * again, with all registers. The budgets are not filled again. As each
-			 * frame costs time twice, only half of the operators that are left may
-			 * be used.
-			 */
-			kuw_state_start(&w, regs, KUW_WORD);
-			w.regs.steps /= 2;
-			ret = walk_full(&w, frames, loop->last - frames, result);
-			loop->out = frames + result->count;
-			return ret;
-		}
-		if (ret == KUW_STEPPED && loop->out == loop->last)
-			ret = KUNWIND_STOP_CAPACITY;
-		if (ret != KUW_STEPPED)
-			break;
-		steps++;
-		if (w.guessed && !result->proven)
-			result->proven = loop->out - frames;
-		if (w.inner) {
-			ret = note_interrupted(result, loop->out - frames);
-			if (ret != KUW_STEPPED)
-				break;
-		}
-		*loop->out++ = w.regs.r[KUW_RA];
-		/* The loop needs rbp, which may be lost until a rule finds it again. */
-		if (~w.regs.known & KUW_KNOWN_FAST)
-			continue;
-		loop->sp = w.regs.r[KUW_RSP];
-		loop->bp = w.regs.r[KUW_RBP];
-		loop->pc = w.regs.r[KUW_RA] - !w.inner;
-		before = loop->out;
-		ret = kuw_loop_run(loop);
-		if (ret != KUW_STEPPED)
-			break;
-		/* Where the loop has applied no rule, other registers are known still. */
-		if (loop->out > before)
-			take_over(&w, loop);
-	}
-	if (!result->proven)
-		result->proven = loop->out - frames;
-	return ret;
+	take_over(&w, loop, frames + 1);
+	ret = walk_on(&w, loop, frames, loop->last - frames, result);
+	if (ret != KUW_STEPPED)
+		return ret;
+	/*
+	 * Start again, with all registers. The budgets are not filled again. As each frame costs
+	 * time twice, only half of the operators that are left may be used.
+	 */
+	kuw_state_start(&w, regs, KUW_WORD);
+	w.regs.steps /= 2;
+	return walk_on(&w, NULL, frames, loop->last - frames, result);
 }
 
 /* Return: the epoch of a walk with the map of this number. */
@@ -187,11 +160,10 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.in = (struct kuw_cover){ .len = 0 };
 	*w.out++ = w.pc;
 	ret = kuw_loop_run(&w);
-	/* Without a guess, all frames are proven. */
-	result->proven = w.out - frames;
-	if (ret == KUW_STEPPED)
-		ret = walk_mixed(&w, regs, frames, result);
 	result->count = w.out - frames;
+	result->proven = result->count;
+	if (ret == KUW_STEPPED)
+		ret = walk_rest(&w, regs, frames, result);
 	finish(ret, result);
 }
 
@@ -200,7 +172,7 @@ void kuw_walk_more(struct kuw_state *w, const struct kuw_map *map, u64 *frames,
 {
 	w->map = map;
 	fill_budgets(w);
-	finish(walk_full(w, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
+	finish(walk_on(w, NULL, frames, min_t(u32, capacity, KUNWIND_MAX_FRAMES), result),
 	       result);
 }
 
