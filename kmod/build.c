@@ -38,7 +38,7 @@ struct build {
 	u8 *eh_frame;
 	u8 *gopclntab;
 	struct kuw_elf_file file;
-	struct kuw_area piece;
+	struct kuw_area pieces[KUW_ELF_PIECES];
 	struct kuw_elf elf;
 	struct kuw_compile compile;
 };
@@ -157,12 +157,12 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 }
 
 /* For the ELF reader. */
-static int read_piece(struct kuw_elf_file *file, u64 off, u32 len, const u8 **bytes)
+static int read_piece(struct kuw_elf_file *file, u32 nr, u64 off, u32 len, const u8 **bytes)
 {
 	struct build *b = container_of(file, struct build, file);
-	struct kuw_area *piece = &b->piece;
+	struct kuw_area *piece = &b->pieces[nr];
 
-	if (WARN_ON_ONCE(len > KUW_ELF_MAX_READ))
+	if (WARN_ON_ONCE(nr >= KUW_ELF_PIECES || len > KUW_ELF_MAX_READ))
 		return -EINVAL;
 	if (len > piece->bytes) {
 		area_free(b, piece->mem, piece->bytes);
@@ -177,12 +177,13 @@ static int read_piece(struct kuw_elf_file *file, u64 off, u32 len, const u8 **by
 
 static int read_elf(struct build *b)
 {
-	int ret;
+	int ret, i;
 
 	b->file.size = b->src->size;
 	b->file.read = read_piece;
 	ret = kuw_elf_read(&b->elf, &b->file);
-	area_free(b, b->piece.mem, b->piece.bytes);
+	for (i = 0; i < KUW_ELF_PIECES; i++)
+		area_free(b, b->pieces[i].mem, b->pieces[i].bytes);
 	return ret;
 }
 

@@ -52,11 +52,11 @@ static bool in_file(const struct reader *r, u64 off, u64 len)
 	return off <= r->file->size && len <= r->file->size - off;
 }
 
-/* Read a piece of the file. @c reads it until the next piece. Return: 0, or the file's error. */
-static int piece(struct reader *r, u64 off, u32 len, struct kuw_cur *c)
+/* Fill piece @nr. @c reads it until @nr is filled again. Return: 0, or the file's error. */
+static int piece(struct reader *r, u32 nr, u64 off, u32 len, struct kuw_cur *c)
 {
 	const u8 *bytes;
-	int ret = r->file->read(r->file, off, len, &bytes);
+	int ret = r->file->read(r->file, nr, off, len, &bytes);
 
 	if (!ret)
 		*c = kuw_cur(bytes, len);
@@ -73,7 +73,7 @@ static int read_head(struct reader *r)
 	const u8 *id;
 	int ret;
 
-	ret = piece(r, 0, min_t(u64, EHDR_LEN, r->file->size), &c);
+	ret = piece(r, 0, 0, min_t(u64, EHDR_LEN, r->file->size), &c);
 	if (ret)
 		return ret;
 	id = kuw_bytes(&c, 16);
@@ -148,7 +148,7 @@ static int read_phdrs(struct reader *r)
 	struct kuw_cur c;
 	int ret;
 
-	ret = piece(r, r->phoff, r->phnum * r->phdr_len, &c);
+	ret = piece(r, 0, r->phoff, r->phnum * r->phdr_len, &c);
 	for (i = 0; !ret && i < r->phnum; i++) {
 		/* Both classes have the same words; only the flags are elsewhere. */
 		type = kuw_u32(&c);
@@ -213,7 +213,7 @@ static int read_notes(struct reader *r)
 	u32 i;
 
 	for (i = 0; !ret && i < r->nr_notes && !r->elf->build_id_len; i++) {
-		ret = piece(r, r->notes[i].off, r->notes[i].len, &c);
+		ret = piece(r, 0, r->notes[i].off, r->notes[i].len, &c);
 		if (!ret)
 			find_build_id(r->elf, &c);
 	}
@@ -233,7 +233,7 @@ static int read_eh_frame_hdr(struct reader *r)
 
 	if (!section.len)
 		return 0;
-	ret = piece(r, r->eh_frame_hdr.off, section.len, &c);
+	ret = piece(r, 0, r->eh_frame_hdr.off, section.len, &c);
 	if (ret)
 		return ret;
 	all = c;
@@ -247,99 +247,47 @@ static int read_eh_frame_hdr(struct reader *r)
 	return 0;
 }
 
-/* Sections that unwinding needs. */
-enum section {
-	EH_FRAME,
-	GOPCLNTAB,
-	GO_DATA,
-	NR_SECTIONS,
-};
-
-static const struct {
-	const char *name;
-	u8 bytes;	/* with the zero */
-	u8 section;
-} names[] = {
-#define NAME(name, section)	{ name, sizeof(name), section }
-	NAME(".eh_frame", EH_FRAME),
-	NAME(".gopclntab", GOPCLNTAB),
-	/* The same in position-independent programs. */
-	NAME(".data.rel.ro.gopclntab", GOPCLNTAB),
-	NAME(".go.module", GO_DATA),
-};
-
-/* Where a section's name is among all names: in several places if other names end with it. */
-struct places {
-	u32 at[KUW_ELF_NAMES];
-	u32 nr;
-};
-
-static bool is_named(const struct places *places, u32 name)
+/* Read the names of the sections, whose headers are in @c. @names stays empty if there are none. */
+static int read_names(struct reader *r, struct kuw_cur c, struct kuw_cur *names)
 {
-	u32 i;
-
-	for (i = 0; i < places->nr; i++)
-		if (places->at[i] == name)
-			return true;
-	return false;
-}
-
-/* Note the places of all names that are at the start of @c, which is at @at. */
-static void note_names(struct places *places, u32 at, struct kuw_cur c)
-{
-	struct places *p;
-	struct kuw_cur name;
-	const u8 *bytes;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		p = &places[names[i].section];
-		name = c;
-		bytes = kuw_bytes(&name, names[i].bytes);
-		if (bytes && !memcmp(bytes, names[i].name, names[i].bytes) &&
-		    p->nr < KUW_ELF_NAMES)
-			p->at[p->nr++] = at;
-	}
-}
-
-/* Find the names of the sections that unwinding needs. */
-static int read_names(struct reader *r, struct places *places)
-{
-	struct kuw_cur c;
 	u64 off, len;
-	int ret;
-	u32 i;
 
-	/* The section header of the section names. */
-	ret = piece(r, r->shoff + (u64)r->shstrndx * r->shdr_len, r->shdr_len, &c);
-	if (ret)
-		return ret;
-	kuw_bytes(&c, 8 + 2 * r->elf->word);
+	*names = c;
+	kuw_cut(names, 0);
+	kuw_bytes(&c, (u64)r->shstrndx * r->shdr_len + 8 + 2 * r->elf->word);
 	off = read_word(r->elf, &c);
 	len = read_word(r->elf, &c);
 	if (!len || !in_file(r, off, len))
 		return 0;
-	ret = piece(r, off, min_t(u64, len, KUW_MAX_NAMES), &c);
-	for (i = 0; !ret && kuw_left(&c); i++, kuw_u8(&c))
-		note_names(places, i, c);
-	return ret;
+	/* The caller's headers stay in the other piece. */
+	return piece(r, 1, off, min_t(u64, len, KUW_MAX_NAMES), names);
+}
+
+/* Return: whether the name that starts at byte @at of @names is @name. */
+static bool is_named(struct kuw_cur names, u32 at, const char *name)
+{
+	kuw_bytes(&names, at);
+	for (; *name; name++)
+		if (kuw_u8(&names) != *name)
+			return false;
+	return !kuw_u8(&names) && kuw_good(&names);
 }
 
 static int read_sections(struct reader *r)
 {
-	struct places places[NR_SECTIONS] = { 0 };
 	struct kuw_elf *elf = r->elf;
 	bool known = elf->eh_frame.len, is_eh_frame;
 	struct kuw_range range;
-	struct kuw_cur c;
+	struct kuw_cur c, names;
 	u64 vaddr, size;
 	u32 i, name;
 	int ret;
 
-	ret = r->shnum ? read_names(r, places) : 0;
-	if (ret || !r->shnum || !(known || places[EH_FRAME].nr || places[GOPCLNTAB].nr))
-		return ret;
-	ret = piece(r, r->shoff, r->shnum * r->shdr_len, &c);
+	if (!r->shnum)
+		return 0;
+	ret = piece(r, 0, r->shoff, r->shnum * r->shdr_len, &c);
+	if (!ret)
+		ret = read_names(r, c, &names);
 	for (i = 0; !ret && i < r->shnum; i++) {
 		name = kuw_u32(&c);
 		kuw_bytes(&c, 4 + elf->word);
@@ -356,13 +304,16 @@ static int read_sections(struct reader *r)
 		 * long it is. Otherwise the section that is named ".eh_frame" says both.
 		 */
 		is_eh_frame = known ? vaddr == elf->eh_frame.vaddr :
-				      is_named(&places[EH_FRAME], name);
+				      is_named(names, name, ".eh_frame");
 		if (is_eh_frame && !elf->eh_frame_exact) {
 			elf->eh_frame = range;
 			elf->eh_frame_exact = true;
-		} else if (is_named(&places[GOPCLNTAB], name) && size <= KUW_MAX_GOPCLNTAB) {
+		} else if ((is_named(names, name, ".gopclntab") ||
+			    /* The same in position-independent programs. */
+			    is_named(names, name, ".data.rel.ro.gopclntab")) &&
+			   size <= KUW_MAX_GOPCLNTAB) {
 			elf->gopclntab = range;
-		} else if (is_named(&places[GO_DATA], name)) {
+		} else if (is_named(names, name, ".go.module")) {
 			r->go_data = range;
 		}
 	}
@@ -382,7 +333,7 @@ static int read_go_data(struct reader *r)
 
 	if (!elf->gopclntab.len || r->go_data.len < GO_DATA_LEN)
 		return 0;
-	ret = piece(r, r->go_data.off, GO_DATA_LEN, &c);
+	ret = piece(r, 0, r->go_data.off, GO_DATA_LEN, &c);
 	if (ret || kuw_u64(&c) != elf->gopclntab.vaddr)
 		return ret;
 	kuw_bytes(&c, GO_DATA_LEN - 2 * KUW_WORD);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The reader finds what unwinding needs of an ELF file: where .eh_frame and .gopclntab are, where
- * the executable segments are, and the build ID. It has its caller read pieces of the file, one
- * at a time (gABI, LSB Core 10.6).
+ * the executable segments are, and the build ID. It has its caller read pieces of the file
+ * (gABI, LSB Core 10.6).
  */
 #ifndef KUW_ELF_H
 #define KUW_ELF_H
@@ -12,8 +12,8 @@
 
 /* The longest piece that the reader asks for. */
 #define KUW_ELF_MAX_READ	(KUW_MAX_SHDRS * 64u)
-/* How often a name that is looked for may be among the section names: others may end with it. */
-#define KUW_ELF_NAMES		4
+/* The pieces that it has at the same time: section headers, and the names of sections. */
+#define KUW_ELF_PIECES		2
 /* SHA-1 has 20 bytes, and no linker writes more than 32. */
 #define KUW_BUILD_ID_MAX	32
 
@@ -64,12 +64,12 @@ struct kuw_elf {
 
 /*
  * How the caller reads the file, of @size bytes. @read reads @len bytes at @off, which are in the
- * file, and at most KUW_ELF_MAX_READ. They stay until the next call. Return: 0, or the caller's
- * own error.
+ * file, and at most KUW_ELF_MAX_READ. They stay until the next call with the same @piece, below
+ * KUW_ELF_PIECES. Return: 0, or the caller's own error.
  */
 struct kuw_elf_file {
 	u64 size;
-	int (*read)(struct kuw_elf_file *file, u64 off, u32 len, const u8 **bytes);
+	int (*read)(struct kuw_elf_file *file, u32 piece, u64 off, u32 len, const u8 **bytes);
 };
 
 /*

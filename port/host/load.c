@@ -29,31 +29,33 @@ static u8 *piece(const struct host_source *source, u64 off, u64 len)
 struct reading {
 	struct kuw_elf_file file;
 	const struct host_source *source;
-	u8 *piece;
+	u8 *pieces[KUW_ELF_PIECES];
 };
 
-static int read_piece(struct kuw_elf_file *file, u64 off, u32 len, const u8 **bytes)
+static int read_piece(struct kuw_elf_file *file, u32 nr, u64 off, u32 len, const u8 **bytes)
 {
 	struct reading *r = (struct reading *)file;
 
-	if (len > KUW_ELF_MAX_READ || off > file->size || len > file->size - off)
+	if (nr >= KUW_ELF_PIECES || len > KUW_ELF_MAX_READ || off > file->size ||
+	    len > file->size - off)
 		__builtin_trap();
-	free(r->piece);
-	r->piece = piece(r->source, off, len);
-	*bytes = r->piece;
-	return r->piece ? 0 : -EIO;
+	free(r->pieces[nr]);
+	r->pieces[nr] = piece(r->source, off, len);
+	*bytes = r->pieces[nr];
+	return *bytes ? 0 : -EIO;
 }
 
 int host_read_elf(struct host_table *t, const struct host_source *source)
 {
 	struct reading r = { .file = { source->size, read_piece }, .source = source };
 	struct kuw_elf *elf = &t->elf;
-	int ret;
+	int ret, i;
 
 	memset(t, 0, sizeof(*t));
 	t->stage = "ELF";
 	ret = kuw_elf_read(elf, &r.file);
-	free(r.piece);
+	for (i = 0; i < KUW_ELF_PIECES; i++)
+		free(r.pieces[i]);
 	if (ret)
 		return ret;
 
