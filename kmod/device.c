@@ -141,10 +141,8 @@ static char *devnode(KW_DEVNODE_CONST struct device *dev, umode_t *mode)
 	return NULL;
 }
 
-static struct class class = {
-	.name = "kunwind",
-	.devnode = devnode,
-};
+/* Made by class_create(): the kernel may still read it when this module has gone. */
+static struct class *class;
 
 /* Return: 0, -errno. */
 int __init kw_device_init(void)
@@ -152,26 +150,27 @@ int __init kw_device_init(void)
 	struct device *dev;
 	int ret;
 
-	ret = class_register(&class);
-	if (ret)
-		return ret;
+	class = kw_class_create("kunwind");
+	if (IS_ERR(class))
+		return PTR_ERR(class);
+	class->devnode = devnode;
 	major = register_chrdev(0, "kunwind", &device_fops);
 	ret = min(major, 0);
 	if (ret)
 		goto no_chrdev;
-	dev = device_create(&class, NULL, MKDEV(major, 0), NULL, "kunwind");
+	dev = device_create(class, NULL, MKDEV(major, 0), NULL, "kunwind");
 	if (!IS_ERR(dev))
 		return 0;
 	ret = PTR_ERR(dev);
 	unregister_chrdev(major, "kunwind");
 no_chrdev:
-	class_unregister(&class);
+	class_destroy(class);
 	return ret;
 }
 
 void kw_device_exit(void)
 {
-	device_destroy(&class, MKDEV(major, 0));
+	device_destroy(class, MKDEV(major, 0));
 	unregister_chrdev(major, "kunwind");
-	class_unregister(&class);
+	class_destroy(class);
 }

@@ -13,4 +13,11 @@
 #define KW_DEVNODE_CONST
 #endif
 
+/* Before 6.4, class_create() takes the module. */
+#ifdef KW_HAVE_class_create_name
+#define kw_class_create(name)	class_create(name)
+#else
+#define kw_class_create(name)	class_create(THIS_MODULE, name)
+#endif
+
 #endif /* KW_COMPAT_DEVICE_H */
