@@ -73,12 +73,7 @@ static int walk(struct kw_handle *handle, struct kw_thread_stack *s)
 	/* That took time, in which the task may have forbidden it. */
 	if (!ret && mm != current->mm)
 		ret = kw_may_see(task, mm);
-	if (!ret && !mmget_not_zero(mm))
-		ret = -ESRCH;
-	if (!ret) {
-		ret = kw_walk_thread(s);
-		kw_users_put(mm);
-	}
+	ret = ret ?: kw_walk_thread(s);
 	mutex_unlock(&handle->lock);
 	return ret;
 }

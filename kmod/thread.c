@@ -25,6 +25,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <kunwind/kunwind.h>
+#include "consumer.h"
 #include "stats.h"
 #include "thread.h"
 #include "times.h"
@@ -57,7 +58,37 @@ static bool has_slept(const struct kw_thread_stack *s)
 	       !(READ_ONCE(s->task->flags) & PF_EXITING);
 }
 
-/* Context: process context, of a thread with @s->mm; or of a worker. */
+static void end_mm(struct work_struct *work)
+{
+	mmput(container_of(work, struct mm_struct, async_put_work));
+	/* kw_threads_exit() waits for the last instructions. */
+	module_put(THIS_MODULE);
+}
+
+/*
+ * Give up the users of @mm, which may be the last ones. With AIO, the end of an mm can wait for its
+ * user's I/O for ever (exit_aio()): not in the workqueue of the whole system, which has only some
+ * hundred places on each CPU. Without, it cannot, and must not wait for those that can.
+ */
+static void put_users(struct mm_struct *mm)
+{
+	if (atomic_add_unless(&mm->mm_users, -1, 1))
+		return;
+#ifdef CONFIG_AIO
+	if (rcu_access_pointer(mm->ioctx_table)) {
+		__module_get(THIS_MODULE);
+		INIT_WORK(&mm->async_put_work, end_mm);
+		queue_work(ends, &mm->async_put_work);
+		return;
+	}
+#endif
+	mmput_async(mm);
+}
+
+/*
+ * Context: process context, of a thread with @s->mm; or of a worker, which holds the mm's users for
+ * the walk alone.
+ */
 static void walk_asleep(struct kw_thread_stack *s)
 {
 	bool own = current->mm == s->mm;
@@ -67,11 +98,16 @@ static void walk_asleep(struct kw_thread_stack *s)
 	if (copy_from_kernel_nofault(&regs, task_pt_regs(s->task), sizeof(regs)) ||
 	    !has_slept(s))
 		return;
-	if (!own)
+	if (!own) {
+		if (!mmget_not_zero(s->mm))
+			return;
 		kthread_use_mm(s->mm);
+	}
 	s->space = kw_walk_other(s->task, &regs, s->frames, s->capacity, &s->result);
-	if (!own)
+	if (!own) {
 		kthread_unuse_mm(s->mm);
+		put_users(s->mm);
+	}
 	s->done = has_slept(s);
 }
 
@@ -145,33 +181,12 @@ int kw_walk_thread(struct kw_thread_stack *s)
 	return -EAGAIN;
 }
 
-static void end_mm(struct work_struct *work)
-{
-	mmput(container_of(work, struct mm_struct, async_put_work));
-	/* kw_threads_exit() waits for the last instructions. */
-	module_put(THIS_MODULE);
-}
-
-/*
- * Give up the users of @mm. The end of an mm can wait for its user's I/O for ever (exit_aio()):
- * not in this task, and not in the workqueue of the whole system, where mmput_async() puts it, and
- * of which each CPU runs only some hundred works at a time.
- */
-void kw_users_put(struct mm_struct *mm)
-{
-	if (atomic_add_unless(&mm->mm_users, -1, 1))
-		return;
-	__module_get(THIS_MODULE);
-	INIT_WORK(&mm->async_put_work, end_mm);
-	queue_work(ends, &mm->async_put_work);
-}
-
 int kunwind_walk_thread(struct task_struct *task, u64 *frames, u32 capacity,
 			struct kunwind_result *result, bool *running)
 {
 	struct kw_thread_stack s = {
 		.task = task,
-		.mm = get_task_mm(task),
+		.mm = kw_grab_mm(task),
 		.frames = frames,
 		.capacity = capacity,
 	};
@@ -180,7 +195,7 @@ int kunwind_walk_thread(struct task_struct *task, u64 *frames, u32 capacity,
 	if (!s.mm)
 		return -ESRCH;
 	ret = kw_walk_thread(&s);
-	kw_users_put(s.mm);
+	mmdrop(s.mm);
 	if (ret)
 		return ret;
 	kw_result_tell(&s.result, s.space, result);

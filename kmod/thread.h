@@ -13,7 +13,7 @@ struct task_struct;
 
 /* A request for the stack of a thread: on the stack of the task that waits for it. */
 struct kw_thread_stack {
-	/* The thread, with a reference, and its mm, with its users. */
+	/* The thread, with a reference, and its mm, by mmgrab(). */
 	struct task_struct *task;
 	struct mm_struct *mm;
 	/* Where to write addresses, and for how many there is room: KUNWIND_MAX_FRAMES at most. */
@@ -32,7 +32,6 @@ struct kw_thread_stack {
 };
 
 int kw_walk_thread(struct kw_thread_stack *s);
-void kw_users_put(struct mm_struct *mm);
 int kw_threads_init(void);
 void kw_threads_exit(void);
 

@@ -132,10 +132,80 @@ fi
 rmdir "$SCRATCH/cgroup/slow"
 umount "$SCRATCH/cgroup"
 
+# A request waits for its turn, and its process, which has much memory, is killed meanwhile.
+install -m 644 "$TOP/tests/subjects/ask.py" "$SCRATCH"
+workers=/sys/devices/virtual/workqueue/kunwind-threads/cpumask
+mkfifo "$SCRATCH/requests"
+begin_waiting() {
+	"${nobody[@]}" taskset --cpu-list 1 sleep 1000 &
+	walked=$!
+	"${another[@]}" taskset --cpu-list 1 python3 -S -c 'import time; much = bytes([1]) * (64 << 20); time.sleep(1000)' &
+	waiting=$!
+	"${another[@]}" taskset --cpu-list 1 python3 -S "$SCRATCH/ask.py" others <"$SCRATCH/requests" >"$SCRATCH/waited" &
+	asking_too=$!
+	exec {requests}>"$SCRATCH/requests"
+	# It reads.
+	in_sleep "$walked" && in_sleep "$waiting" && in_sleep "$asking_too" 0 || return
+	echo 1 >"$workers" && hold_at kw_walk_other "$walked" || return
+	"${nobody[@]}" python3 -S "$SCRATCH/ask.py" others <<<"$walked" >"$SCRATCH/answer" &
+	asking=$!
+	held || return
+	echo "$waiting" >&"$requests"
+	exec {requests}>&-
+	is_waiting
+}
+
+is_waiting() {
+	local round
+	for ((round = 0; round < 20; round++)); do
+		! grep -s kw_walk_thread "/proc/$asking_too/stack" || return 0
+		pause 0.1
+	done
+	return 1
+}
+
+# anonymous: sets $anonymous to how many KiB of memory all processes have of their own. It starts no process.
+anonymous() {
+	local name
+	while read -r name anonymous _; do
+		[[ $name != AnonPages: ]] || return 0
+	done </proc/meminfo
+}
+
+# is_freed: while the other walk is still at it.
+is_freed() {
+	local round before still
+	anonymous
+	before=$anonymous
+	kill -KILL "$waiting"
+	for ((round = 0; round < 20; round++)); do
+		anonymous
+		read -r still <"$hold"
+		((still)) || { echo "the walk has gone on"; return 1; }
+		((anonymous > before - 60000)) || return 0
+		pause 0.1
+	done
+	echo "$before KiB before, $anonymous now"
+	return 1
+}
+
+end_waiting() {
+	go_on
+	echo 3 >"$workers"
+	wait "$asking_too"
+	wait "$asking"
+	kill "$walked"
+	says ESRCH cat "$SCRATCH/waited" && says "stop 1, frames" cat "$SCRATCH/answer"
+}
+
+ok "kunwind-test is loaded" modprobe kunwind-test
+ok "a request for a stack waits behind another user's" begin_waiting
+ok "its process is killed, and its memory is freed" is_freed
+ok "the walk goes on, and the other request is told so" end_waiting
+
 # A process is killed while another one of its user has its stack walked, and so keeps its memory. It has submitted a read to AIO, which the
 # file's server never answers. The end of that memory waits for this, and keeps a worker.
 [[ -e /dev/fuse ]] || { skip "the end of a process's memory is left to kunwind's workqueue" "this kernel has no FUSE"; done_testing; }
-install -m 644 "$TOP/tests/subjects/ask.py" "$SCRATCH"
 cat >"$SCRATCH/submit.py" <<'END'
 import ctypes, os, struct, sys, time
 IO_SETUP, IO_SUBMIT, PREAD = 206, 209, 0
@@ -150,7 +220,6 @@ assert libc.syscall(IO_SUBMIT, context, 1, ctypes.byref(ctypes.c_char_p(control)
 print("submitted", flush=True)
 time.sleep(1000)
 END
-workers=/sys/devices/virtual/workqueue/kunwind-threads/cpumask
 
 begin_reading() {
 	"${nobody[@]}" taskset --cpu-list 1 python3 -S "$SCRATCH/submit.py" "$SCRATCH/fuse/held" >"$SCRATCH/submitted" 2>&1 &
@@ -215,7 +284,6 @@ goes_soon() {
 	return 1
 }
 
-ok "kunwind-test is loaded" modprobe kunwind-test
 ok "a FUSE file system is mounted" mount_files
 server=$!
 ok "a process reads a file, for ever" begin_reading
