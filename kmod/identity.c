@@ -21,13 +21,14 @@
 /*
  * An unprivileged user who provides a file system can give a file any identity. After
  * the file system is unmounted, the kernel reuses its device number and the address of
- * its superblock, so that the identity could be that of another file.
+ * its superblock, so that the identity could be that of another file. On FAT, a user who sets a
+ * file's time of modification sets that of its change, too (fat_truncate_time()).
  */
 static bool is_trusted(const struct super_block *sb)
 {
 	return sb->s_user_ns == &init_user_ns &&
 	       !(sb->s_iflags & SB_I_UNTRUSTED_MOUNTER) &&
-	       sb->s_magic != FUSE_SUPER_MAGIC;
+	       sb->s_magic != FUSE_SUPER_MAGIC && sb->s_magic != MSDOS_SUPER_MAGIC;
 }
 
 /*

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# Files that look the same, on images mounted one after the other and in two subvolumes of btrfs: each has its own table.
+# Files that look the same, on images mounted one after the other, in two subvolumes of btrfs, and on FAT: each has its own table.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
@@ -114,6 +114,45 @@ if grep -qw btrfs /proc/filesystems; then
 	ok "it is unmounted" umount "$SCRATCH/mounted"
 else
 	skip "two subvolumes of btrfs" "this kernel has no btrfs"
+fi
+
+# On FAT, a file that is replaced where it is looks the same if it gets the same time: that sets both of its times.
+make_fat() {
+	python3 -S - "$SCRATCH/fat.img" <<'END'
+import struct
+import sys
+
+# A floppy disk: two FATs of 9 sectors each, and the root directory.
+boot = struct.pack("<3s8sHBHBHHBHHHII", b"\xeb\x3c\x90", b"kunwind ", 512, 1, 1, 2, 224, 2880, 0xf0, 9, 18, 2, 0, 0)
+with open(sys.argv[1], "wb") as image:
+    image.write(boot.ljust(510, b"\0") + b"\x55\xaa")
+    for fat in range(2):
+        image.write(b"\xf0\xff\xff".ljust(9 * 512, b"\0"))
+    image.truncate(2880 * 512)
+END
+	mount -t vfat -o loop "$SCRATCH/fat.img" "$SCRATCH/mounted"
+}
+
+# map_on_fat NAME
+map_on_fat() {
+	cp -- "$SCRATCH/$1.so" "$SCRATCH/mounted/lib.so" &&
+		touch -d @1000000000 "$SCRATCH/mounted/lib.so" &&
+		stat -c '%i %s %y %z %d' "$SCRATCH/mounted/lib.so" >>"$SCRATCH/fat-looks" &&
+		map_one "$SCRATCH/mounted/lib.so"
+}
+
+modprobe --quiet vfat
+if grep -qw vfat /proc/filesystems; then
+	builds=0
+	ok "a FAT file system is made" make_fat
+	ok "a file on it is mapped" map_on_fat one
+	ok "it is written again, and mapped" map_on_fat two
+	ok "it looks the same" [ "$(sort -u "$SCRATCH/fat-looks" | tee /dev/stderr | wc -l)" = 1 ]
+	echo "# $builds tables"
+	ok "each content has a table of its own" [ "$builds" = 2 ]
+	ok "it is unmounted" umount "$SCRATCH/mounted"
+else
+	skip "a file on FAT" "this kernel has no FAT"
 fi
 exec {keeper}<&-
 ok "nothing is left" nothing_left
