@@ -124,8 +124,8 @@ static void on_exit(unsigned long ip, unsigned long parent_ip,
 /*
  * void wake_up_new_task(struct task_struct *p), by the task that has called fork() or the like. The
  * child does not run yet, so its mm stays. The caller makes new spares: it is about to return to
- * user mode, and the child may have to wait for a CPU. After vfork(), it waits until the child has
- * another mm.
+ * user mode, and the child may have to wait for a CPU. But if the caller waits for the child, as in
+ * vfork(), and for as long as the child likes, the child makes them.
  */
 static void on_fork(unsigned long ip, unsigned long parent_ip,
 		    struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -133,7 +133,7 @@ static void on_fork(unsigned long ip, unsigned long parent_ip,
 	struct task_struct *child = (void *)ftrace_regs_get_argument(fregs, 0);
 	struct mm_struct *mm = child->mm, *own = current->mm;
 	struct kw_space *space, *from;
-	bool whole;
+	bool whole, empty;
 
 	if (!mm || !own || (child->flags & PF_KTHREAD) || !kw_is_any_wanted() ||
 	    (mm == own && !kw_spares_are_low()))
@@ -149,8 +149,12 @@ static void on_fork(unsigned long ip, unsigned long parent_ip,
 		kw_space_put(space);
 	}
 	if (from) {
-		if (kw_spares_are_low() || kw_space_state(from) == KW_EMPTY)
-			kw_work_queue(current, from, 0, 0);
+		empty = kw_space_state(from) == KW_EMPTY;
+		/* If current does not do it now, it does at a walk. */
+		if (empty)
+			kw_space_leave(from);
+		if (empty || kw_spares_are_low())
+			kw_work_queue(child->vfork_done ? child : current, from, 0, 0);
 		kw_space_put(from);
 	}
 	rcu_read_unlock();
