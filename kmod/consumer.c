@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The first consumer registers the hooks. When the last one goes, all tables go at once, but the
- * hooks stay for minutes: registering them patches the kernel's text, and any user can open and
+ * The first consumer registers the hooks. When the last one goes, all tables go, but the hooks
+ * stay for minutes: registering them patches the kernel's text, and any user can open and
  * close the device.
  */
 #include <linux/export.h>
@@ -94,10 +94,22 @@ static void take_down(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(hooks_go, take_down);
 
+/* If there is a new consumer, the tables may be its own. */
+static void evict_idle(struct work_struct *work)
+{
+	while (!kw_gauge(consumers) && kw_idle_evict())
+		cond_resched();
+}
+
+static DECLARE_WORK(tables_go, evict_idle);
+
 static int enlist(struct kunwind_consumer *c)
 {
 	int ret;
 
+	/* Where there is a consumer, another one of one mm need not wait for the lock. */
+	if (c->mm && atomic_long_inc_not_zero(&kw_gauges.consumers))
+		return 0;
 	if (mutex_lock_killable(&consumers_lock))
 		return -EINTR;
 	ret = bring_up();
@@ -132,24 +144,20 @@ static void delist(struct kunwind_consumer *c)
 	}
 	/* Without the lock, which no exit of a process should wait for: take_down() looks again. */
 	last = atomic_long_dec_and_test(&kw_gauges.consumers);
-	/* The hooks go later, if there is no consumer then either. */
-	if (last)
+	/*
+	 * The hooks go later, if there is no consumer then either. The tables go now, but other users
+	 * may have many: not in this task, which may be exiting.
+	 */
+	if (last) {
 		mod_delayed_work(system_long_wq, &hooks_go, (unsigned long)hooks_stay_s * HZ);
-	/* If there is a new one, the tables may be its own. */
-	while (last && !kw_gauge(consumers) && kw_idle_evict())
-		;
+		queue_work(system_long_wq, &tables_go);
+	}
 	/*
 	 * Only a tracer of all processes waits. Any user can have work that stays pending, and
 	 * other users must not wait for it when they close the device.
 	 */
 	if (last && !c->mm && !uid_valid(c->uid))
 		kw_work_drain();
-}
-
-static int hold_space(struct kunwind_consumer *c, pid_t pid, kuid_t uid)
-{
-	c->space = kw_space_hold(c->mm, pid, uid);
-	return c->space ? 0 : -ENOMEM;
 }
 
 /*
@@ -174,9 +182,13 @@ struct kunwind_consumer *kw_consumer_open(struct mm_struct *mm, pid_t pid, kuid_
 		kfree(c);
 		return ERR_PTR(ret);
 	}
-	if (mm)
+	if (mm) {
 		mmgrab(mm);
-	ret = mm ? hold_space(c, pid, uid) : kw_attach(uid);
+		c->space = kw_space_hold(mm, pid, uid);
+		ret = c->space ? 0 : -ENOMEM;
+	} else {
+		ret = kw_attach(uid);
+	}
 	if (!ret)
 		return c;
 	kunwind_detach(c);
@@ -211,6 +223,7 @@ EXPORT_SYMBOL_GPL(kunwind_attach_user);
 /* The module is being unloaded: there is no consumer, and none can come. */
 void kw_consumers_exit(void)
 {
+	cancel_work_sync(&tables_go);
 	cancel_delayed_work_sync(&hooks_go);
 	take_down(NULL);
 }

@@ -95,7 +95,7 @@ struct kunwind_consumer *kunwind_attach_user(kuid_t uid);
  * kunwind_detach() - end what kunwind_attach() or kunwind_attach_user() started
  * @consumer: the consumer that the function returned
  *
- * When the last consumer detaches, the module frees all tables at once, and removes
+ * When the last consumer has detached, the module soon frees all tables, and removes
  * its hooks minutes later.
  *
  * Context: process context, may sleep.
