@@ -162,10 +162,29 @@ static bool needs_snapshot(struct kw_space *space, struct kw_bases *bases)
 	return needed;
 }
 
-static void put_bases(struct kw_bases *bases)
+/*
+ * Take snapshots of @mm until one that knows of all events is published, at most @rounds times.
+ * Return: as attempt().
+ */
+static int take_rounds(struct kw_space *space, struct mm_struct *mm,
+		       const struct kw_taker *taker, int rounds)
 {
-	kw_snapshot_put(bases->published.snap);
-	kw_snapshot_put(bases->own.snap);
+	struct kw_bases bases = {};
+	int ret;
+
+	might_sleep();
+	atomic_inc(&space->takers);
+	do {
+		/* Another thread may have published what this one could not. */
+		ret = needs_snapshot(space, &bases) ? attempt(space, mm, taker, &bases) : 0;
+		cond_resched();
+	} while (ret == -EAGAIN && --rounds);
+	kw_snapshot_put(bases.published.snap);
+	kw_snapshot_put(bases.own.snap);
+	atomic_dec_return_release(&space->takers);
+	if (ret)
+		leave_missing(space, taker);
+	return ret;
 }
 
 /*
@@ -184,22 +203,8 @@ int kw_space_catch_up(struct kw_space *space, struct mm_struct *mm,
 		.mapped = *mapped,
 		.deadline = jiffies + MAX_JIFFY_OFFSET,
 	};
-	struct kw_bases bases = {};
-	int rounds = KW_TAKE_ROUNDS, ret;
 
-	might_sleep();
-	atomic_inc(&space->takers);
-	do {
-		/* Another thread may have published what this one could not. */
-		ret = needs_snapshot(space, &bases) ?
-			      attempt(space, mm, &taker, &bases) : 0;
-		cond_resched();
-	} while (ret == -EAGAIN && --rounds);
-	put_bases(&bases);
-	atomic_dec_return_release(&space->takers);
-	if (ret)
-		kw_space_failed(space);
-	return ret;
+	return take_rounds(space, mm, &taker, KW_TAKE_ROUNDS);
 }
 
 /*
@@ -232,9 +237,7 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		.returns = returns || mm == current->mm,
 		.deadline = deadline,
 	};
-	struct kw_bases bases = {};
 	struct kw_space *space;
-	bool late;
 	int ret = 0;
 
 	space = kw_space_obtain(mm, pid, uid, false);
@@ -242,23 +245,18 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		return 0;
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
-	late = !taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE);
-	atomic_inc(&space->takers);
-	if (!late && needs_snapshot(space, &bases) &&
-	    (bases.published.snap || READ_ONCE(mm->end_code))) {
-		ret = attempt(space, mm, &taker, &bases);
-	} else if (kw_space_state(space) != KW_CURRENT) {
-		/*
-		 * In execve(), before its code is mapped, its own task is about to take one of all.
-		 * Where the hooks came later, it maps nothing more, and its first walk makes it, as
-		 * where this tracer is late.
-		 */
-		kw_space_leave(space);
+	/*
+	 * In execve(), before its code is mapped, its own task is about to take one of all. Where the
+	 * hooks came later, it maps nothing more, and its first walk makes it, as where this tracer is
+	 * late.
+	 */
+	if ((!taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE)) ||
+	    (kw_space_state(space) == KW_EMPTY && !READ_ONCE(mm->end_code))) {
+		if (kw_space_state(space) != KW_CURRENT)
+			kw_space_leave(space);
+	} else {
+		ret = take_rounds(space, mm, &taker, 1);
 	}
-	put_bases(&bases);
-	atomic_dec_return_release(&space->takers);
-	if (ret)
-		leave_missing(space, &taker);
 	kw_space_put(space);
 	return ret == -EINTR || ret == -EBUSY ? ret : 0;
 }
