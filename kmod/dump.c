@@ -42,7 +42,7 @@ static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
 
 	raw_spin_lock(&space->lock);
 	snap = kw_space_published(space);
-	i = snap ? kw_snapshot_behind(snap, *at) : 0;
+	i = snap ? kuw_map_behind(&snap->map, *at) : 0;
 	found = snap && i < snap->map.count;
 	if (found) {
 		kw_space_describe(space, snap, i, &m);

@@ -32,7 +32,7 @@ static const struct kw_origin *find_old(const struct kw_snapshot *old,
 					const struct vm_area_struct *vma)
 {
 	const struct inode *inode = file_user_inode(vma->vm_file);
-	u32 i = kw_snapshot_behind(old, vma->vm_start);
+	u32 i = kuw_map_behind(&old->map, vma->vm_start);
 	const struct kw_origin *origin = &old->origins[i];
 	const struct kuw_mapping *m = &old->map.mappings[i];
 

@@ -65,22 +65,6 @@ struct kw_snapshot *kw_snapshot_alloc(u32 count)
 	return snap;
 }
 
-/* Return: the index of the first mapping that ends after @addr. */
-u32 kw_snapshot_behind(const struct kw_snapshot *snap, u64 addr)
-{
-	u32 low = 0, high = snap->map.count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (snap->map.mappings[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
 void kw_snapshot_put(struct kw_snapshot *snap)
 {
 	if (!snap || !refcount_dec_and_test(&snap->refs))
@@ -92,7 +76,7 @@ void kw_snapshot_put(struct kw_snapshot *snap)
 /* Whether the snapshot has a mapping in [@start, @end). */
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 {
-	u32 i = kw_snapshot_behind(snap, start);
+	u32 i = kuw_map_behind(&snap->map, start);
 
 	return i < snap->map.count && snap->map.mappings[i].start < end;
 }
@@ -121,7 +105,7 @@ static bool agrees(const struct kw_snapshot *snap, u32 i,
 bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 			const struct vm_area_struct *vma)
 {
-	u32 i = kw_snapshot_behind(snap, vma->vm_start), compared = 0;
+	u32 i = kuw_map_behind(&snap->map, vma->vm_start), compared = 0;
 
 	for (; i < snap->map.count && snap->map.mappings[i].start < vma->vm_end; i++)
 		if (compared++ == MAX_COMPARED || !agrees(snap, i, vma))

@@ -82,7 +82,6 @@ struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 				     const struct kw_taker *taker, s64 *version);
 struct kw_snapshot *kw_snapshot_alloc(u32 count);
 void kw_snapshot_put(struct kw_snapshot *snap);
-u32 kw_snapshot_behind(const struct kw_snapshot *snap, u64 addr);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);
 bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 			const struct vm_area_struct *vma);

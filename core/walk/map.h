@@ -38,6 +38,9 @@ struct kuw_map {
 	struct kuw_mapping mappings[];	/* sorted by address, disjoint */
 };
 
+/* Return: the index of the first mapping that ends after @addr; their number if none does. */
+u32 kuw_map_behind(const struct kuw_map *map, u64 addr);
+
 /* Return: the mapping that holds @addr, or NULL. */
 const struct kuw_mapping *kuw_map_find(const struct kuw_map *map, u64 addr);
 
