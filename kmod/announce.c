@@ -29,31 +29,30 @@ static bool is_known(const struct kw_snapshot *old, u32 i,
 }
 
 /*
- * Announce mapping @j of @now, unless it was replaced since: with the space's lock held, a hook's
+ * Announce mapping @j of @snap, unless it was replaced since: with the space's lock held, a hook's
  * kunwind_unmap cannot come before. If the reader @knew it in @old, only if a hook has announced a
  * kunwind_unmap of a part of it since.
  */
-static void announce(struct kw_space *space, const struct kw_basis *old, bool knew,
-		     const struct kw_basis *now, u32 j)
+static void announce(struct kw_space *space, const struct kw_snapshot *old, bool knew,
+		     const struct kw_snapshot *snap, u32 j)
 {
 	struct kunwind_mapping m;
 
-	kw_space_describe(space, now->snap, j, &m);
+	kw_space_describe(space, snap, j, &m);
 	raw_spin_lock(&space->lock);
 	if ((!knew || kw_space_changed(space, old->version, m.start, m.end)) &&
-	    !kw_space_changed(space, now->version, m.start, m.end))
+	    !kw_space_changed(space, snap->version, m.start, m.end))
 		trace_kunwind_map(&m);
 	raw_spin_unlock(&space->lock);
 }
 
 /*
- * Announce what is in @now and not in @known, which may have no snapshot.
+ * Announce what is in @snap and not in @old, which may be NULL.
  * Context: process context, sleeps.
  */
-void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
-		      const struct kw_basis *now)
+void kw_announce_maps(struct kw_space *space, const struct kw_snapshot *old,
+		      const struct kw_snapshot *snap)
 {
-	const struct kw_snapshot *old = known->snap, *snap = now->snap;
 	u32 count = old ? old->map.count : 0, i = 0, j;
 
 	if (!trace_kunwind_map_enabled())
@@ -62,7 +61,7 @@ void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
 		while (i < count && old->map.mappings[i].end <=
 				    snap->map.mappings[j].start)
 			i++;
-		announce(space, known, i < count && is_known(old, i, snap, j), now, j);
+		announce(space, old, i < count && is_known(old, i, snap, j), snap, j);
 		cond_resched();
 	}
 }

@@ -41,6 +41,17 @@ void kw_space_leave(struct kw_space *space)
 		WRITE_ONCE(space->retry_at, jiffies ?: 1);
 }
 
+/* Return: how far walks can use its snapshot. Context: any but NMI. */
+enum kw_state kw_space_state(const struct kw_space *space)
+{
+	enum kw_state state;
+
+	rcu_read_lock();
+	state = kw_state_of(space, rcu_dereference(space->snap));
+	rcu_read_unlock();
+	return state;
+}
+
 /*
  * Whether anonymous memory that becomes executable matters: only if it replaces
  * a mapping of the snapshot, or of one that is being taken.
@@ -51,11 +62,10 @@ bool kw_space_cares(const struct kw_space *space, u64 start, u64 end)
 {
 	const struct kw_snapshot *snap;
 
-	if (atomic_read_acquire(&space->takers) ||
-	    kw_space_state(space) != KW_CURRENT)
+	if (atomic_read_acquire(&space->takers))
 		return true;
 	snap = rcu_dereference_sched(space->snap);
-	return kw_snapshot_overlaps(snap, start, end);
+	return kw_state_of(space, snap) != KW_CURRENT || kw_snapshot_overlaps(snap, start, end);
 }
 
 /*
@@ -78,34 +88,23 @@ bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 
 }
 
 /*
- * Copy where something was mapped that the snapshot does not know of. A walk by that
- * snapshot is wrong from there on. Call it before reading the snapshot.
- *
- * A hypervisor can stop this CPU while threads on other CPUs map and catch up many times.
- * So if there seem to be more ranges than the space remembers, look again.
- *
+ * Copy where something was mapped that @snap, the space's, does not know of. A walk by that
+ * snapshot is wrong from there on.
  * Context: any, with preemption off, or under rcu_read_lock().
- * Return: how many ranges; -1 if there are more than the space remembers.
+ * Return: how many ranges; -1 if there are, or seem to be, more than the space remembers.
  */
-int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG])
+int kw_space_replaced(const struct kw_space *space, const struct kw_snapshot *snap,
+		      struct kw_range ranges[KW_LOG])
 {
-	s64 known, events, event;
-	int tries, count;
+	/* Pairs with number(). */
+	s64 events = smp_load_acquire(&space->events), event;
+	int count = 0;
 
-	for (tries = 0; tries < KW_LOG_TRIES; tries++) {
-		/* As in kw_space_state(). */
-		known = smp_load_acquire(&space->known);
-		/* Pairs with number(). */
-		events = smp_load_acquire(&space->events);
-		count = 0;
-		for (event = known + 1; event <= events && count < KW_LOG; event++)
-			ranges[count++] = space->log[event % KW_LOG];
-		/* If a hook has started to overwrite the places that were read, trust none. */
-		smp_rmb();
-		if (READ_ONCE(space->events) - known < KW_LOG)
-			return count;
-	}
-	return -1;
+	for (event = snap->version + 1; event <= events && count < KW_LOG; event++)
+		ranges[count++] = space->log[event % KW_LOG];
+	/* If a hook has started to overwrite the places that were read, trust none. */
+	smp_rmb();
+	return READ_ONCE(space->events) - snap->version < KW_LOG ? count : -1;
 }
 
 /* Number an event. The caller has @space->lock. */
@@ -163,8 +162,8 @@ void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
  */
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone)
 {
-	enum kw_state state = kw_space_state(parent);
 	struct kw_snapshot *snap = rcu_dereference(parent->snap), *spare;
+	enum kw_state state = kw_state_of(parent, snap);
 	const struct task_struct *mapper = READ_ONCE(parent->mapper);
 	bool whole = alone && state == KW_CURRENT && (!mapper || mapper == current);
 
@@ -182,6 +181,7 @@ bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alon
 		atomic64_set(&child->told, atomic64_read_acquire(&parent->told));
 		trace_kunwind_fork(parent->number, child->number, parent->pid,
 				   child->pid);
+		WRITE_ONCE(child->events, snap->version);
 		rcu_assign_pointer(child->snap, snap);
 		if (!whole)
 			number(child, 0, 0, false);

@@ -5,26 +5,20 @@
 
 #include <linux/jiffies.h>
 #include <linux/rcupdate.h>
+#include "snapshot.h"
 #include "space.h"
 
-struct kw_snapshot;
 struct mm_struct;
 struct vm_area_struct;
 
-/* A snapshot, or NULL, and the last event that it knows of: what may be unchanged. */
-struct kw_basis {
-	struct kw_snapshot *snap;
-	s64 version;
-};
-
 /*
  * Where a task that takes a snapshot looks for tables that it can keep: in the snapshot
- * that was published when it started, and in its own snapshot of an earlier attempt that
- * failed, if any. Each may have a file that the other one leaves out.
+ * that was published when it started, and in its own of an earlier attempt that failed.
+ * Either may be NULL. Each may have a file that the other one leaves out.
  */
 struct kw_bases {
-	struct kw_basis published;
-	struct kw_basis own;
+	struct kw_snapshot *published;
+	struct kw_snapshot *own;
 };
 
 /* The published snapshot, or NULL; the caller has @space->lock. */
@@ -34,22 +28,19 @@ static inline struct kw_snapshot *kw_space_published(struct kw_space *space)
 					 lockdep_is_held(&space->lock));
 }
 
-/*
- * Call it before reading the snapshot. Context: any, with preemption off, or under
- * rcu_read_lock().
- */
-static inline enum kw_state kw_space_state(const struct kw_space *space)
+/* Return: how far walks can use @snap, which is the space's, or NULL. Context: any. */
+static inline enum kw_state kw_state_of(const struct kw_space *space,
+					const struct kw_snapshot *snap)
 {
-	s64 events = READ_ONCE(space->events);
+	/* Pairs with number(): if an event shows, so does that it was wrong. */
+	s64 events = smp_load_acquire(&space->events);
 	s64 wrong = READ_ONCE(space->wrong);
-	/* Pairs with replace(): a snapshot that is read from now on knows of @known. */
-	s64 known = smp_load_acquire(&space->known);
 
-	if (!rcu_access_pointer(space->snap))
+	if (!snap)
 		return KW_EMPTY;
-	if (wrong > known)
+	if (wrong > snap->version)
 		return KW_WRONG;
-	return events > known ? KW_BEHIND : KW_CURRENT;
+	return events > snap->version ? KW_BEHIND : KW_CURRENT;
 }
 
 /* Whether a walk should make its task catch up. Context: any, NMI included. */
@@ -60,9 +51,11 @@ static inline bool kw_space_is_due(const struct kw_space *space)
 	return unlikely(at) && time_after_eq(jiffies, at);
 }
 
+enum kw_state kw_space_state(const struct kw_space *space);
 bool kw_space_cares(const struct kw_space *space, u64 start, u64 end);
 bool kw_space_changed(const struct kw_space *space, s64 version, u64 start, u64 end);
-int kw_space_replaced(const struct kw_space *space, struct kw_range ranges[KW_LOG]);
+int kw_space_replaced(const struct kw_space *space, const struct kw_snapshot *snap,
+		      struct kw_range ranges[KW_LOG]);
 void kw_space_event(struct kw_space *space, const struct vm_area_struct *vma,
 		    u64 start, u64 end, bool moved);
 bool kw_space_inherit(struct kw_space *child, struct kw_space *parent, bool alone);
@@ -75,8 +68,8 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 		   bool returns);
 
 /* announce.c */
-void kw_announce_maps(struct kw_space *space, const struct kw_basis *known,
-		      const struct kw_basis *now);
+void kw_announce_maps(struct kw_space *space, const struct kw_snapshot *old,
+		      const struct kw_snapshot *snap);
 void kw_announce_unmaps(const struct kw_space *space, const struct kw_snapshot *old,
 			const struct kw_snapshot *snap);
 

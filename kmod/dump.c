@@ -48,7 +48,7 @@ static bool tell_next(struct kw_space *space, const struct teller *t, u64 *at)
 		kw_space_describe(space, snap, i, &m);
 		*at = m.end;
 		/* If it was replaced, the reader has had its kunwind_unmap already. */
-		if (!kw_space_changed(space, space->known, m.start, m.end))
+		if (!kw_space_changed(space, snap->version, m.start, m.end))
 			t->tell(&m, t->data);
 	}
 	raw_spin_unlock(&space->lock);

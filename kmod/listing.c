@@ -47,18 +47,16 @@ static const struct kw_origin *find_old(const struct kw_snapshot *old,
  * system. The identity shows whether the file's bytes have changed.
  * Return: with a reference to the table; NULL.
  */
-static const struct kw_origin *find_in(const struct kw_basis *basis,
+static const struct kw_origin *find_in(const struct kw_snapshot *old,
 				       const struct kw_space *space,
 				       const struct vm_area_struct *vma)
 {
 	const struct kw_origin *origin;
 	struct kw_identity now;
 
-	if (!basis->snap)
-		return NULL;
-	origin = find_old(basis->snap, vma);
+	origin = old ? find_old(old, vma) : NULL;
 	if (!origin || !origin->table ||
-	    kw_space_changed(space, basis->version, vma->vm_start, vma->vm_end))
+	    kw_space_changed(space, old->version, vma->vm_start, vma->vm_end))
 		return NULL;
 	kw_identity_of(vma->vm_file, &now);
 	if (memcmp(&now, &origin->table->id, sizeof(now)))
@@ -94,8 +92,8 @@ static bool describe(struct kw_listing *l, struct vm_area_struct *vma,
 	*f = (struct kw_found) { .start = vma->vm_start, .end = vma->vm_end };
 	if (vma->vm_file) {
 		f->off = (u64)vma->vm_pgoff << PAGE_SHIFT;
-		f->known = find_in(&l->bases->published, l->space, vma) ?:
-			   find_in(&l->bases->own, l->space, vma);
+		f->known = find_in(l->bases->published, l->space, vma) ?:
+			   find_in(l->bases->own, l->space, vma);
 		f->skipped = !f->known && is_left(l->taker, vma);
 		if (!f->known && !f->skipped)
 			f->file = get_file(vma->vm_file);
@@ -174,7 +172,7 @@ static int lock_mm(struct mm_struct *mm, bool own)
  */
 int kw_listing_make(struct kw_listing *l, struct mm_struct *mm)
 {
-	const struct kw_snapshot *old = l->bases->published.snap;
+	const struct kw_snapshot *old = l->bases->published;
 	u32 capacity = FIRST_CAPACITY + (old ? old->map.count : 0);
 	struct mem_cgroup *process;
 	int ret;

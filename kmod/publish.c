@@ -24,18 +24,15 @@ static void forget_failures(struct kw_space *space)
 }
 
 /* Publish @snap instead of @old if it knows of the last event. Return: 0, -EAGAIN. */
-static int replace(struct kw_space *space, struct kw_snapshot *old,
-		   struct kw_snapshot *snap, s64 version)
+static int replace(struct kw_space *space, struct kw_snapshot *old, struct kw_snapshot *snap)
 {
 	int ret = -EAGAIN;
 
 	raw_spin_lock(&space->lock);
 	/* During the announcement, a fork may have published the parent's snapshot. */
-	if (space->events == version && kw_space_published(space) == old) {
+	if (space->events == snap->version && kw_space_published(space) == old) {
 		refcount_inc(&snap->refs);
 		rcu_assign_pointer(space->snap, snap);
-		/* Pairs with kw_space_state(): the snapshot shows first. */
-		smp_store_release(&space->known, version);
 		if (!snap->lacking)
 			forget_failures(space);
 		ret = 0;
@@ -46,30 +43,28 @@ static int replace(struct kw_space *space, struct kw_snapshot *old,
 	return ret;
 }
 
-/* Return: the published snapshot, with a reference, or NULL; and what it knows of. */
-static struct kw_basis get_published(struct kw_space *space)
+/* Return: the published snapshot, with a reference, or NULL. */
+static struct kw_snapshot *get_published(struct kw_space *space)
 {
-	struct kw_basis now;
+	struct kw_snapshot *snap;
 
 	raw_spin_lock(&space->lock);
-	now.snap = kw_space_published(space);
-	now.version = space->known;
-	if (now.snap)
-		refcount_inc(&now.snap->refs);
+	snap = kw_space_published(space);
+	if (snap)
+		refcount_inc(&snap->refs);
 	raw_spin_unlock(&space->lock);
-	return now;
+	return snap;
 }
 
 /* @snap was announced, but not published: announce what is published instead. */
-static void take_back(struct kw_space *space, struct kw_snapshot *snap, s64 version)
+static void take_back(struct kw_space *space, struct kw_snapshot *snap)
 {
-	const struct kw_basis said = { snap, version };
-	struct kw_basis now = get_published(space);
+	struct kw_snapshot *now = get_published(space);
 
-	if (now.snap)
-		kw_announce_maps(space, &said, &now);
-	kw_announce_unmaps(space, snap, now.snap);
-	kw_snapshot_put(now.snap);
+	if (now)
+		kw_announce_maps(space, snap, now);
+	kw_announce_unmaps(space, snap, now);
+	kw_snapshot_put(now);
 }
 
 /* Something is missing after an attempt. Each one of a task that returns makes the next later. */
@@ -89,17 +84,16 @@ static void leave_missing(struct kw_space *space, const struct kw_taker *taker)
 static int announce_and_publish(struct kw_space *space, const struct kw_bases *bases,
 				const struct kw_taker *taker)
 {
-	struct kw_snapshot *snap = bases->own.snap, *old = bases->published.snap;
-	s64 version = bases->own.version;
+	struct kw_snapshot *snap = bases->own, *old = bases->published;
 	int ret;
 
 	lockdep_assert_held(&space->publishing);
-	if (READ_ONCE(space->events) != version || rcu_access_pointer(space->snap) != old)
+	if (READ_ONCE(space->events) != snap->version || rcu_access_pointer(space->snap) != old)
 		return -EAGAIN;
-	kw_announce_maps(space, &bases->published, &bases->own);
-	ret = replace(space, old, snap, version);
+	kw_announce_maps(space, old, snap);
+	ret = replace(space, old, snap);
 	if (ret)
-		take_back(space, snap, version);
+		take_back(space, snap);
 	else
 		kw_announce_unmaps(space, old, snap);
 	if (!ret && snap->lacking)
@@ -130,15 +124,14 @@ static int publish(struct kw_space *space, const struct kw_bases *bases,
 static int attempt(struct kw_space *space, struct mm_struct *mm,
 		   const struct kw_taker *taker, struct kw_bases *bases)
 {
-	struct kw_basis fresh;
+	struct kw_snapshot *fresh = kw_snapshot_take(space, mm, bases, taker);
 
-	fresh.snap = kw_snapshot_take(space, mm, bases, taker, &fresh.version);
-	if (IS_ERR(fresh.snap)) {
+	if (IS_ERR(fresh)) {
 		kw_count(map_failures);
-		return PTR_ERR(fresh.snap);
+		return PTR_ERR(fresh);
 	}
 	kw_count(map_builds);
-	kw_snapshot_put(bases->own.snap);
+	kw_snapshot_put(bases->own);
 	bases->own = fresh;
 	return publish(space, bases, taker);
 }
@@ -149,13 +142,13 @@ static int attempt(struct kw_space *space, struct mm_struct *mm,
  */
 static bool needs_snapshot(struct kw_space *space, struct kw_bases *bases)
 {
-	struct kw_basis now = get_published(space);
+	struct kw_snapshot *now = get_published(space);
 	bool needed;
 
-	kw_snapshot_put(bases->published.snap);
+	kw_snapshot_put(bases->published);
 	bases->published = now;
 	raw_spin_lock(&space->lock);
-	needed = !now.snap || now.snap->lacking || space->events > now.version;
+	needed = !now || now->lacking || space->events > now->version;
 	if (!needed)
 		forget_failures(space);
 	raw_spin_unlock(&space->lock);
@@ -179,8 +172,8 @@ static int take_rounds(struct kw_space *space, struct mm_struct *mm,
 		ret = needs_snapshot(space, &bases) ? attempt(space, mm, taker, &bases) : 0;
 		cond_resched();
 	} while (ret == -EAGAIN && --rounds);
-	kw_snapshot_put(bases.published.snap);
-	kw_snapshot_put(bases.own.snap);
+	kw_snapshot_put(bases.published);
+	kw_snapshot_put(bases.own);
 	atomic_dec_return_release(&space->takers);
 	if (ret)
 		leave_missing(space, taker);

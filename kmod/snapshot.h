@@ -54,6 +54,8 @@ struct kw_snapshot {
 	struct kw_origin *origins;
 	/* Bytes of all names, counted while the snapshot is made. */
 	u32 name_bytes;
+	/* The last mapping event that it knows of. A child that shares it counts on from there. */
+	s64 version;
 	/* Memory, time or a file server's answer was missing: another attempt may find more. */
 	bool lacking;
 	struct kuw_map map;
@@ -79,7 +81,7 @@ struct kw_taker {
 struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 				     struct mm_struct *mm,
 				     const struct kw_bases *bases,
-				     const struct kw_taker *taker, s64 *version);
+				     const struct kw_taker *taker);
 struct kw_snapshot *kw_snapshot_alloc(u32 count);
 void kw_snapshot_put(struct kw_snapshot *snap);
 bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end);

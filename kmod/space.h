@@ -72,13 +72,12 @@ struct kw_space {
 	/* The last dump that has reported it, or that need not report it; see dump.c. */
 	atomic64_t told;
 	/*
-	 * The state. @events: how many mapping events there were; @known: the last one
-	 * that @snap knows of; @wrong: the last one that replaced something that @snap
-	 * has. Written under @lock, and @events and @wrong under mmap_lock, too, except in a
-	 * child of fork() that has not run yet, and at exit. Walks read them without a lock.
+	 * The state. @events: the number of the last mapping event; @wrong: that of the last one
+	 * that replaced something that @snap has. Written under @lock, and under mmap_lock, too,
+	 * except in a child of fork() that has not run yet, and at exit. Walks read them without a
+	 * lock.
 	 */
 	s64 events;
-	s64 known;
 	s64 wrong;
 	/* Replaced under @lock; NULL until the first one is published, and after exit_mmap(). */
 	struct kw_snapshot __rcu *snap;

@@ -148,15 +148,15 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
 		}
 		cond_resched();
 	}
+	snap->version = l->version;
 	snap->map.incomplete = l->count == l->capacity || snap->lacking;
 	return snap;
 }
 
 /*
- * Take a snapshot of the executable mappings of @mm. Set *@version to the last event that
- * the snapshot knows of. @bases are earlier snapshots of the same space. Allocations are
- * charged to the cgroup and the user of the process that has @mm, even if an attaching
- * tracer takes the snapshot.
+ * Take a snapshot of the executable mappings of @mm. @bases are earlier snapshots of the
+ * same space. Allocations are charged to the cgroup and the user of the process that has @mm,
+ * even if an attaching tracer takes the snapshot.
  * Context: process context, sleeps, builds tables; no lock of memory management may be
  * held, and the caller holds @mm.
  * Return: the snapshot, or ERR_PTR(): -EINTR after a fatal signal, -ENOMEM, -EBUSY.
@@ -164,7 +164,7 @@ static struct kw_snapshot *take(struct kw_listing *l, const struct kw_payer *pay
 struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 				     struct mm_struct *mm,
 				     const struct kw_bases *bases,
-				     const struct kw_taker *taker, s64 *version)
+				     const struct kw_taker *taker)
 {
 	struct kw_listing l = { .space = space, .taker = taker, .bases = bases };
 	struct kw_snapshot *snap;
@@ -176,7 +176,6 @@ struct kw_snapshot *kw_snapshot_take(const struct kw_space *space,
 	if (!ret)
 		ret = kw_listing_make(&l, mm);
 	snap = ret ? ERR_PTR(ret) : take(&l, &payer);
-	*version = l.version;
 	kw_listing_clear(&l);
 	kw_payer_end(&payer);
 	return snap;

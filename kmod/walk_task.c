@@ -17,6 +17,7 @@
 #include "registers.h"
 #include "snapshot.h"
 #include "stats.h"
+#include "times.h"
 #include "walk.h"
 #include "walk_place.h"
 #include "work.h"
@@ -108,14 +109,23 @@ static void walk_by(const struct kw_snapshot *snap, struct kuw_rule_cache *cache
 		kuw_walk_i386(&snap->map, w->regs, w->frames, w->capacity, w->result);
 }
 
-/* Apart, as the kernel clears the ranges, and most walks need none. */
+/*
+ * Apart, as the kernel clears the ranges, and most walks need none.
+ *
+ * A hypervisor can stop this CPU while threads on other CPUs map and catch up many times.
+ * So if there seem to be more ranges than the space remembers, look again.
+ */
 static noinline void walk_wrong(const struct kw_space *space, struct kuw_rule_cache *cache,
 				const struct walk *w)
 {
+	const struct kw_snapshot *snap;
 	struct kw_range ranges[KW_LOG];
-	int replaced = kw_space_replaced(space, ranges);
-	const struct kw_snapshot *snap = rcu_dereference_sched(space->snap);
+	int replaced, tries = KW_LOG_TRIES;
 
+	do {
+		snap = rcu_dereference_sched(space->snap);
+		replaced = snap ? kw_space_replaced(space, snap, ranges) : 0;
+	} while (replaced < 0 && --tries);
 	if (!snap) {
 		stop_early(w, KUNWIND_STOP_NOT_COVERED);
 	} else if (replaced < 0) {
@@ -130,8 +140,8 @@ static noinline void walk_wrong(const struct kw_space *space, struct kuw_rule_ca
 static void walk_space(const struct kw_space *space, struct kuw_rule_cache *cache,
 		       const struct walk *w)
 {
-	enum kw_state state = kw_space_state(space);
 	const struct kw_snapshot *snap = rcu_dereference_sched(space->snap);
+	enum kw_state state = kw_state_of(space, snap);
 
 	if (state == KW_WRONG)
 		walk_wrong(space, cache, w);
