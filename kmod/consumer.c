@@ -145,8 +145,8 @@ static void delist(struct kunwind_consumer *c)
 	/* Without the lock, which no exit of a process should wait for: take_down() looks again. */
 	last = atomic_long_dec_and_test(&kw_gauges.consumers);
 	/*
-	 * The hooks go later, if there is no consumer then either. The tables go now, but other users
-	 * may have many: not in this task, which may be exiting.
+	 * The hooks go later, if there is no consumer then either. The tables go now, but other
+	 * users may have many: not in this task, which may be exiting.
 	 */
 	if (last) {
 		mod_delayed_work(system_long_wq, &hooks_go, (unsigned long)hooks_stay_s * HZ);

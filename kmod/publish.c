@@ -239,9 +239,9 @@ int kw_space_cover(struct mm_struct *mm, pid_t pid, kuid_t uid, unsigned long de
 	if (taker.own)
 		taker.mapped.end = U64_MAX;
 	/*
-	 * In execve(), before its code is mapped, its own task is about to take one of all. Where the
-	 * hooks came later, it maps nothing more, and its first walk makes it, as where this tracer is
-	 * late.
+	 * In execve(), before its code is mapped, its own task is about to take one of all. Where
+	 * the hooks came later, it maps nothing more, and its first walk makes it, as where this
+	 * tracer is late.
 	 */
 	if ((!taker.own && time_after(jiffies, deadline + KW_ATTACH_GRACE)) ||
 	    (kw_space_state(space) == KW_EMPTY && !READ_ONCE(mm->end_code))) {

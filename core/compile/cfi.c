@@ -380,8 +380,8 @@ int kuw_cfi_fde(const struct kuw_cfi_run *run, const struct kuw_cie *cie,
 
 	/*
 	 * A row has two words at most. Each but the first takes two bytes: one advances to it, one
-	 * changes the rule. KUW_FOUND_ROOM is for the first one, and for kuw_found_end(), which does
-	 * not come after an error. (One row, of rule 0, can come with an error.)
+	 * changes the rule. KUW_FOUND_ROOM is for the first one, and for kuw_found_end(), which
+	 * does not come after an error. (One row, of rule 0, can come with an error.)
 	 */
 	return kuw_found_room(run->found, kuw_left(&instrs) + KUW_FOUND_ROOM) ?: run_program(&m);
 }

@@ -37,7 +37,7 @@ struct kuw_loc {
 enum kuw_rules_kind {
 	KUW_RULES_NONE,		/* no FDE, or one without a CFA there */
 	KUW_RULES_FRAME,	/* an ordinary frame */
-	KUW_RULES_SIGNAL,	/* a signal frame (augmentation "S"), or Go's code that nothing calls */
+	KUW_RULES_SIGNAL,	/* a signal frame (augmentation "S"); Go's code that nothing calls */
 };
 
 /* Everything that a row says. */
