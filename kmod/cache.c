@@ -87,7 +87,7 @@ void kw_table_put(struct kw_table *t)
 	}
 	/*
 	 * What the last process of a cgroup, of a container, had does not stay as idle. Nor
-	 * does a table after the last consumer has gone: delist() evicts those of before.
+	 * does a table after the last consumer has gone: evict_idle() frees those of before.
 	 */
 	gone = hlist_unhashed(&t->node) || !kw_gauge(consumers) ||
 	       !kw_memcg_is_populated(t->memcg);

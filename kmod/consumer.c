@@ -98,7 +98,7 @@ static DECLARE_DELAYED_WORK(hooks_go, take_down);
 static void evict_idle(struct work_struct *work)
 {
 	while (!kw_gauge(consumers) && kw_idle_evict())
-		cond_resched();
+		;
 }
 
 static DECLARE_WORK(tables_go, evict_idle);
@@ -150,7 +150,7 @@ static void delist(struct kunwind_consumer *c)
 	 */
 	if (last) {
 		mod_delayed_work(system_long_wq, &hooks_go, (unsigned long)hooks_stay_s * HZ);
-		queue_work(system_long_wq, &tables_go);
+		queue_work(system_unbound_wq, &tables_go);
 	}
 	/*
 	 * Only a tracer of all processes waits. Any user can have work that stays pending, and

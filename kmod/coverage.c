@@ -117,7 +117,10 @@ static void number(struct kw_space *space, u64 start, u64 end, bool wrong)
 	space->log[event % KW_LOG] = (struct kw_range) { start, end };
 	if (wrong)
 		WRITE_ONCE(space->wrong, event);
-	/* Pairs with kw_space_replaced(): the log entry shows before its event. */
+	/*
+	 * Pairs with kw_space_replaced() and kw_state_of(): the log entry, and that it is wrong,
+	 * show before the event.
+	 */
 	smp_store_release(&space->events, event);
 	/* If the task that should catch up cannot, a walk makes another task do it. */
 	if (!space->retry_at)

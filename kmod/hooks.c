@@ -150,10 +150,10 @@ static void on_fork(unsigned long ip, unsigned long parent_ip,
 	}
 	if (from) {
 		empty = kw_space_state(from) == KW_EMPTY;
-		/* If current does not do it now, it does at a walk. */
-		if (empty)
+		/* What current lacks while it waits for the child, it makes at its next walk. */
+		if (empty && child->vfork_done)
 			kw_space_leave(from);
-		if (empty || kw_spares_are_low())
+		else if (empty || kw_spares_are_low())
 			kw_work_queue(child->vfork_done ? child : current, from, 0, 0);
 		kw_space_put(from);
 	}

@@ -43,8 +43,8 @@ static const struct kw_origin *find_old(const struct kw_snapshot *old,
 }
 
 /*
- * The same, if the mapping has not changed since: then it keeps its table, on any file
- * system. The identity shows whether the file's bytes have changed.
+ * The same, if the mapping has not changed since: then it keeps its table and its name, on any
+ * file system. The identity shows whether the file's bytes have changed.
  * Return: with a reference to the table; NULL.
  */
 static const struct kw_origin *find_in(const struct kw_snapshot *old,

@@ -38,7 +38,7 @@
 #include "times.h"
 #include "work.h"
 
-/* Whether current can catch up: after execve() or exit, the space is not current's. */
+/* Whether current can catch up: after execve() or exit, or behind vfork(), it is not current's. */
 static bool is_own(const struct kw_space *space)
 {
 	return current->mm && current->mm == space->mm &&
@@ -143,7 +143,8 @@ static void queue(struct kw_slot *slot, struct task_struct *task)
 
 /*
  * Make @task catch up before it returns to user mode. @task is current, or a child that
- * does not run yet; @space is that of its mm. @task has mapped something from @start to
+ * does not run yet; @space is that of its mm, or of its parent's, if it shall only make
+ * spares. @task has mapped something from @start to
  * @end itself, or nothing if they are equal.
  * If no work can be queued, the space stays behind until another task catches up, for its own
  * event or because a walk makes it.
