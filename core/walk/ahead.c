@@ -175,7 +175,8 @@ static enum kuw_run_state run_insn(struct kuw_run *r, const struct kuw_insn *i)
 	case 0x94:
 		return i->reg == KUW_RSP ? KUW_RUN_STUCK : KUW_RUN_AT_WORK;
 	case 0xc9:
-		return kuw_run_leave(r);
+		kuw_run_leave(r);
+		return by_word;
 	case 0xc2:
 		return finish(r, (u16)i->imm);
 	case 0xc3:

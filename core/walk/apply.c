@@ -112,7 +112,8 @@ static u32 loc_value(struct kuw_state *w, const struct kuw_table *table,
 			w->regs.unknown = true;
 			return KUNWIND_STOP_REG_UNKNOWN;
 		}
-		at = w->regs.r[loc->reg] + loc->off;
+		/* That this is a rule may have been mispredicted. */
+		at = w->regs.r[kuw_port_index(loc->reg, KUW_NR_REGS)] + loc->off;
 		break;
 	case KUW_EXPR:
 	case KUW_EXPR_MEM:

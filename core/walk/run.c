@@ -82,7 +82,8 @@ static enum kuw_run_state copy(struct kuw_run *r, u32 to, u32 from)
 	if (to == KUW_RSP)
 		r->left = 0;
 	if (to == KUW_RSP || (to == KUW_RBP && from == KUW_RSP))
-		kuw_run_set(r, to, r->regs->r[from], kuw_run_knows(r, from));
+		kuw_run_set(r, to, r->regs->r[kuw_port_index(from, KUW_NR_REGS)],
+			    kuw_run_knows(r, from));
 	return KUW_RUN_AT_WORK;
 }
 
@@ -112,14 +113,18 @@ enum kuw_run_state kuw_run_compute(struct kuw_run *r, const struct kuw_insn *i)
 
 enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i, bool loads)
 {
+	u64 at;
+
 	if (!i->wide)
 		return KUW_RUN_AT_WORK;
 	if (!i->memory)
 		return loads ? copy(r, i->reg, i->base) : copy(r, i->base, i->reg);
 	if (loads && i->reg == KUW_RSP)
 		return come_back(r, i->base, true, i->disp);
-	if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base))
-		(loads ? load : store)(r, r->regs->r[i->base] + i->disp, i->reg);
+	if ((i->base == KUW_RSP || i->base == KUW_RBP) && kuw_run_knows(r, i->base)) {
+		at = r->regs->r[kuw_port_index(i->base, KUW_NR_REGS)] + i->disp;
+		(loads ? load : store)(r, at, i->reg);
+	}
 	return KUW_RUN_AT_WORK;
 }
 
@@ -139,11 +144,10 @@ enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i)
 	return KUW_RUN_AT_WORK;
 }
 
-enum kuw_run_state kuw_run_leave(struct kuw_run *r)
+void kuw_run_leave(struct kuw_run *r)
 {
 	kuw_run_set(r, KUW_RSP, r->regs->r[KUW_RBP], kuw_run_knows(r, KUW_RBP));
 	kuw_run_pop(r, KUW_RBP);
-	return KUW_RUN_AT_WORK;
 }
 
 bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)

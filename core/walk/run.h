@@ -81,7 +81,7 @@ void kuw_run_pop(struct kuw_run *r, u32 reg);
 enum kuw_run_state kuw_run_compute(struct kuw_run *r, const struct kuw_insn *i);
 enum kuw_run_state kuw_run_move(struct kuw_run *r, const struct kuw_insn *i, bool loads);
 enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i);
-enum kuw_run_state kuw_run_leave(struct kuw_run *r);
+void kuw_run_leave(struct kuw_run *r);
 
 /*
  * Return: whether it is known which register the instruction changes, if any; of that one
