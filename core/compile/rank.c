@@ -57,7 +57,7 @@ static u32 code_of(u32 rank)
 	return KUW_CODE_LONGEST << 16 | rank;
 }
 
-/* Number the rules by use. Rule 0, "no FDE", keeps its number. */
+/* Number the rules by use. Rule 0, which is none, keeps its number. */
 static int rank_rules(struct kuw_rank *r, struct kuw_item *items)
 {
 	struct kuw_ruleset *rules = kuw_area(r->scan->areas, KUW_AREA_RULES);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Steps from code that no FDE covers. Nothing proves its caller. So each such step is a
+ * Steps from code for which no FDE has a rule. Nothing proves its caller. So each such step is a
  * guess and is marked as one, except from a signal frame, and where the kernel knows the
  * return address.
  */

@@ -10,7 +10,7 @@
  *	struct kuw_cell cells[]		of each entry the low byte of its offset, and its code
  *
  * So a look-up reads where the cells of the bucket are, and counts those that start at or
- * before the offset. The first entry is at offset 0, with the rule "no FDE", so there is one.
+ * before the offset. The first entry is at offset 0, with rule 0, which is none, so there is one.
  *
  * A code is a number by frequency. Below KUW_CODE_PAIR it is that of a rule, below
  * KUW_CODE_LONG that of a pair. All other rules have codes of two or three bytes, of which the

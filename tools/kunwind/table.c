@@ -196,7 +196,7 @@ static int show_address(const struct host_table *t, const struct options *option
 		json_object_set_new(at, "rules", list);
 		json_object_set_new(json, "at", at);
 	} else if (rules.kind == KUW_RULES_NONE) {
-		printf("%#" PRIx64 ": no FDE covers it\n", options->address);
+		printf("%#" PRIx64 ": no FDE has a rule for it\n", options->address);
 	} else {
 		printf("%#" PRIx64 "%s\n  %-4s %-30s %s\n", options->address,
 		       rules.kind == KUW_RULES_SIGNAL ? ": a signal frame" : "",

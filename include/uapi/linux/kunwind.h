@@ -70,7 +70,7 @@
 	X(5, NOT_COVERED, "no consumer covers this address space, or not yet") \
 	X(6, NO_MAPPING, "an address lies in no known executable mapping") \
 	X(7, NO_TABLE, "the mapped file has no usable unwind information") \
-	X(8, NO_RULE, "no FDE covers the address") \
+	X(8, NO_RULE, "no FDE has a rule for the address") \
 	X(9, STACK_FAULT, "the user stack could not be read") \
 	X(10, CFA_BACK, "the CFA does not move towards the stack's base") \
 	X(11, CFA_BAD, "the CFA is misaligned") \
