@@ -257,7 +257,7 @@ is_left_to() {
 			echo "it is left to $worker"
 			[[ $worker == *"+$1" ]]
 			return
-		done < <(grep -ls __mmput /proc/[0-9]*/stack)
+		done < <(grep -ls exit_aio /proc/[0-9]*/stack)
 		sleep 0.1
 	done
 	return 1
