@@ -144,8 +144,7 @@ static void queue(struct kw_slot *slot, struct task_struct *task)
 /*
  * Make @task catch up before it returns to user mode. @task is current, or a child that
  * does not run yet; @space is that of its mm, or of its parent's, if it shall only make
- * spares. @task has mapped something from @start to
- * @end itself, or nothing if they are equal.
+ * spares. @task has mapped something from @start to @end itself, or nothing if they are equal.
  * If no work can be queued, the space stays behind until another task catches up, for its own
  * event or because a walk makes it.
  * Context: any but interrupts; preemption may be off.
