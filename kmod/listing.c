@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cache.h"
+#include "compat/fs.h"
 #include "coverage.h"
 #include "budgets.h"
 #include "listing.h"
@@ -26,10 +27,11 @@ static bool is_special(struct vm_area_struct *vma, const char *expected)
 	return name && !strcmp(name, expected);
 }
 
-/* The mapping of @old that has the addresses and the offset of @vma; NULL if none has. */
+/* The mapping of @old that has the addresses, offset and inode of @vma; NULL if none has. */
 static const struct kw_origin *find_old(const struct kw_snapshot *old,
 					const struct vm_area_struct *vma)
 {
+	const struct inode *inode = file_user_inode(vma->vm_file);
 	u32 i = kuw_map_behind(&old->map, vma->vm_start);
 	const struct kw_origin *origin = &old->origins[i];
 	const struct kuw_mapping *m = &old->map.mappings[i];
@@ -37,7 +39,8 @@ static const struct kw_origin *find_old(const struct kw_snapshot *old,
 	if (i == old->map.count || m->start > vma->vm_start ||
 	    m->end < vma->vm_end ||
 	    origin->off + (vma->vm_start - m->start) !=
-		    (u64)vma->vm_pgoff << PAGE_SHIFT)
+		    (u64)vma->vm_pgoff << PAGE_SHIFT ||
+	    origin->inode != inode->i_ino || origin->dev != inode->i_sb->s_dev)
 		return NULL;
 	return origin;
 }
