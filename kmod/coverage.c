@@ -41,7 +41,7 @@ void kw_space_leave(struct kw_space *space)
 		WRITE_ONCE(space->retry_at, jiffies ?: 1);
 }
 
-/* Return: how far walks can use its snapshot. Context: any but NMI. */
+/* Return: how far walks can use its snapshot. Context: any. */
 enum kw_state kw_space_state(const struct kw_space *space)
 {
 	enum kw_state state;

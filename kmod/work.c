@@ -38,7 +38,10 @@
 #include "times.h"
 #include "work.h"
 
-/* Whether current can catch up: after execve() or exit, or behind vfork(), it is not current's. */
+/*
+ * Whether current can catch up. @space is not its own after execve() or exit, nor if current is a
+ * child for which its parent waits, and shall only make spares.
+ */
 static bool is_own(const struct kw_space *space)
 {
 	return current->mm && current->mm == space->mm &&

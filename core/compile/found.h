@@ -44,6 +44,7 @@ static inline u32 kuw_found_next(const u32 **row)
 static inline void kuw_found_begin(struct kuw_found *f, u32 off)
 {
 	f->first = f->nr;
+	/* No row has that. */
 	f->last_rule = U32_MAX;
 	f->last_off = off;
 }
@@ -72,9 +73,8 @@ static inline void kuw_found_write(struct kuw_found *f, u32 end)
 }
 
 /*
- * A row with @rule starts at @off: write the row before, which is now complete. For the
- * first row of an FDE, that is a row of no rule, whose word the FDE's length replaces later.
- * There is room.
+ * A row with @rule starts at @off: write the row before, which is now complete. Before an FDE's
+ * first row there is none: what is written then, the FDE's length replaces later. There is room.
  */
 static inline void kuw_found_add(struct kuw_found *f, u32 off, u32 rule)
 {

@@ -140,6 +140,7 @@ ok "kunwind is told nothing again" reload
 # begin_vforks: 60 processes wait in vfork(), for children that have a memory of their own, and pause. Each has taken a space that the module had
 # made before, and the last ones found few left.
 begin_vforks() {
+	local round
 	modprobe kunwind-test && echo 1 >"$attach" || return
 	setsid python3 -S - <<-'END' &
 		import ctypes
