@@ -22,12 +22,15 @@
  * An unprivileged user who provides a file system can give a file any identity. After
  * the file system is unmounted, the kernel reuses its device number and the address of
  * its superblock, so that the identity could be that of another file. On FAT, a user who sets a
- * file's time of modification sets that of its change, too (fat_truncate_time()).
+ * file's time of modification sets that of its change, too (fat_truncate_time()). No write moves
+ * a time on hugetlbfs. A memfd is on a mount of the kernel's own, and never counts as open for
+ * writing (alloc_file_pseudo()).
  */
 static bool is_trusted(const struct super_block *sb)
 {
 	return sb->s_user_ns == &init_user_ns &&
-	       !(sb->s_iflags & SB_I_UNTRUSTED_MOUNTER) &&
+	       !(sb->s_iflags & SB_I_UNTRUSTED_MOUNTER) && !(sb->s_flags & SB_KERNMOUNT) &&
+	       sb->s_magic != HUGETLBFS_MAGIC &&
 	       sb->s_magic != FUSE_SUPER_MAGIC && sb->s_magic != MSDOS_SUPER_MAGIC;
 }
 
@@ -100,8 +103,7 @@ bool kw_identity_may_hang(struct file *file)
 /*
  * Whether a read of @file may wait for a writer's lock. The writer may hold it for ever:
  * its data can come from memory that a file server never fills. XFS takes the lock for a
- * buffered read, ext4 does not; every direct read takes it. A memfd is usually open for
- * writing, but tmpfs takes no lock.
+ * buffered read, ext4 and tmpfs do not; every direct read takes it.
  */
 bool kw_identity_may_block(struct file *file)
 {

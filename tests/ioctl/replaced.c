@@ -5,6 +5,9 @@
  * have the same size and time of modification, and the same functions with other
  * frames, so that another file's table gives wrong stacks.
  *
+ * The bytes of a memfd are replaced, too, through a mapping that is writable all the time.
+ * That moves no time of the file.
+ *
  * usage: replaced FOLDER VARIANT..., of tests/soak/variant.c
  *
  * Each stack must be what glibc's backtrace() says.
@@ -13,6 +16,7 @@
 #include <err.h>
 #include <execinfo.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "live.h"
@@ -89,26 +93,44 @@ static void take(struct live_stacks *stacks)
 	__asm__ volatile("" ::: "memory");
 }
 
+/* Read @variant into @bytes, of which there are FILE_SIZE. */
+static void read_variant(const char *variant, char *bytes)
+{
+	int from = open(variant, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (from < 0)
+		err(2, "%s", variant);
+	memset(bytes, 0, FILE_SIZE);
+	n = read(from, bytes, FILE_SIZE);
+	if (n <= 0 || n == FILE_SIZE)
+		err(2, "%s", variant);
+	close(from);
+}
+
 /* Return: the inode number of a copy of @variant at @path. */
 static ino_t copy(const char *variant)
 {
 	const struct timespec times[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
 	static char bytes[FILE_SIZE];
-	int from = open(variant, O_RDONLY | O_CLOEXEC);
 	int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
 	struct stat status;
-	ssize_t n;
 
-	if (from < 0 || to < 0)
-		err(2, "%s", path);
-	memset(bytes, 0, sizeof(bytes));
-	n = read(from, bytes, sizeof(bytes));
-	if (n <= 0 || n == sizeof(bytes) || write(to, bytes, sizeof(bytes)) != sizeof(bytes) ||
+	read_variant(variant, bytes);
+	if (to < 0 || write(to, bytes, sizeof(bytes)) != sizeof(bytes) ||
 	    futimens(to, times) || fstat(to, &status))
 		err(2, "%s", path);
-	close(from);
 	close(to);
 	return status.st_ino;
+}
+
+static void load_name(struct loaded *library, const char *name)
+{
+	library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!library->handle)
+		errx(2, "%s", dlerror());
+	library->call = (variant_fn)(uintptr_t)dlsym(library->handle, "variant_call");
+	library->next = NULL;
 }
 
 /* The loader takes a file for one that it has if their names are the same. */
@@ -119,12 +141,8 @@ static void load(struct loaded *library, ino_t number)
 
 	snprintf(name, sizeof(name), "%.*s%s", (int)(strrchr(path, '/') - path), path,
 		 count++ % 2 ? "/library.so" : "/./library.so");
-	library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	if (!library->handle)
-		errx(2, "%s", dlerror());
-	library->call = (variant_fn)(uintptr_t)dlsym(library->handle, "variant_call");
+	load_name(library, name);
 	library->number = number;
-	library->next = NULL;
 }
 
 static void load_copy(struct loaded *library, const char *variant)
@@ -173,6 +191,29 @@ static void one_round(const char *first, const char *second, const char *third)
 	unlink(path);
 }
 
+static void replace_in_memory(char **variants, int count)
+{
+	int fd = memfd_create("library", MFD_CLOEXEC), i;
+	struct loaded library;
+	char name[64];
+	char *bytes;
+
+	if (fd < 0 || ftruncate(fd, FILE_SIZE))
+		err(2, "memfd_create");
+	bytes = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		err(2, "mmap");
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	for (i = 0; i < count; i++) {
+		read_variant(variants[i], bytes);
+		load_name(&library, name);
+		call(&library);
+		dlclose(library.handle);
+	}
+	munmap(bytes, FILE_SIZE);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	int i, count = argc - 2;
@@ -187,6 +228,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < ROUNDS; i++)
 		one_round(argv[2 + i % count], argv[2 + (i + 1) % count],
 			  argv[2 + (i + 2) % count]);
+	replace_in_memory(argv + 2, count);
 	printf("# %d files with another one's number, %d stacks, %d wrong\n", ROUNDS, nr_stacks,
 	       nr_wrong);
 	return nr_wrong != 0;
