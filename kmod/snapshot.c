@@ -81,17 +81,21 @@ bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 	return i < snap->map.count && snap->map.mappings[i].start < end;
 }
 
-/* Whether mapping @i is right for those of its addresses that @vma has. */
+/*
+ * Whether mapping @i is right for those of its addresses that @vma has. A table that is not in the
+ * cache may have been made when the file was open for writing.
+ */
 static bool agrees(const struct kw_snapshot *snap, u32 i,
 		   const struct vm_area_struct *vma)
 {
 	const struct kuw_mapping *m = &snap->map.mappings[i];
+	const struct kw_table *t = snap->origins[i].table;
 	struct kw_identity now;
 	u64 bias;
 
 	return m->kind == KUW_MAPPING_TABLE && vma->vm_file &&
-	       kw_identity_of(vma->vm_file, &now) &&
-	       !memcmp(&now, &snap->origins[i].table->id, sizeof(now)) &&
+	       !hlist_unhashed_lockless(&t->node) &&
+	       kw_identity_of(vma->vm_file, &now) && !memcmp(&now, &t->id, sizeof(now)) &&
 	       kuw_table_bias(m->table, vma->vm_start, vma->vm_end - vma->vm_start,
 			      (u64)vma->vm_pgoff << PAGE_SHIFT, &bias) &&
 	       bias == m->bias;

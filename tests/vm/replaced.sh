@@ -22,9 +22,48 @@ replaced() {
 	"$BUILT/source/tests/ioctl/replaced" "$SCRATCH/ext4" "$BUILT"/source/tests/soak/.libs/variant[0-5].so | tee "$SCRATCH/said"
 }
 
+# A process maps a file that another descriptor may write, and maps it again when that is closed. The writer's second store moved no time.
+cat >"$SCRATCH/written.py" <<'END'
+import ctypes, mmap, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+
+def map_code(address, flags):
+    at = libc.mmap(address, size, mmap.PROT_READ | mmap.PROT_EXEC, mmap.MAP_PRIVATE | flags, reader, 0)
+    assert at != 2 ** 64 - 1, os.strerror(ctypes.get_errno())
+    return at
+
+device = os.open("/dev/kunwind", os.O_RDONLY)
+writer = os.open(sys.argv[1], os.O_RDWR)
+reader = os.open(sys.argv[1], os.O_RDONLY)
+size = os.fstat(writer).st_size
+bytes = mmap.mmap(writer, size)
+bytes[size - 1] = 1
+at = map_code(None, 0)
+times = os.stat(sys.argv[1])
+bytes[size - 1] = 2
+bytes.close()
+os.close(writer)
+assert os.stat(sys.argv[1]) == times
+map_code(at, 0x10)  # MAP_FIXED
+print(f"start=0x{at:x}")
+END
+
+is_told() {
+	local tracing=/sys/kernel/tracing said
+	cp -- "$BUILT/source/tests/soak/.libs/variant0.so" "$SCRATCH/ext4/written.so" &&
+		echo 1 >"$tracing/events/kunwind/kunwind_unmap/enable" &&
+		said=$(python3 -S "$SCRATCH/written.py" "$SCRATCH/ext4/written.so")
+	local status=$?
+	echo 0 >"$tracing/events/kunwind/kunwind_unmap/enable"
+	((status == 0)) && grep "kunwind_unmap:.*$said" "$tracing/trace"
+}
+
 ok "a file system is made and mounted" mount_ext4
 ok "each stack is right, whichever file had the number before" replaced
 tail -n 1 "$SCRATCH/said"
+ok "what was mapped while it could be written is not believed to be the same" is_told
 ok "nothing is left" nothing_left
 ok "the file system is not in use any more" umount "$SCRATCH/ext4"
 done_testing
