@@ -6,10 +6,12 @@
  * kw_build_budget, as one user can map any number of files at the same time.
  */
 #include <linux/elf.h>
+#include <linux/freezer.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/jobctl.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
@@ -97,11 +99,16 @@ static void area_free(struct build *b, void *mem, size_t bytes)
 	uncharge(b->src->owner, bytes);
 }
 
-/* Whether to stop. Return: 0; -EINTR after a fatal signal; -ETIME. */
+/*
+ * Whether to stop. A suspend and a frozen cgroup wait until this task stops, and it can have
+ * thousands of files to compile. Return: 0; -EINTR after a fatal signal; -ETIME.
+ */
 static int interrupted(const struct kw_source *src)
 {
 	if (fatal_signal_pending(current))
 		return -EINTR;
+	if (freezing(current) || READ_ONCE(current->jobctl) & JOBCTL_TRAP_FREEZE)
+		return -ETIME;
 	return time_after_eq(jiffies, src->deadline) ? -ETIME : 0;
 }
 

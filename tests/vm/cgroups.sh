@@ -112,6 +112,58 @@ ok "its cgroup is charged with the list" [ $((after - before)) -gt 3000000 ]
 ok "that tracer ends, too" attach 0
 end_mapping
 
+# A file that is open for writing shares no table: each mapping has its own. A task that compiles many does not keep its cgroup from being frozen,
+# nor, as the kernel asks for the same thing, a machine from being suspended.
+cp -- "$large" "$SCRATCH/written.so"
+maps_own="import mmap, os, sys
+with open('$SCRATCH/written.so', 'r+b') as file:
+    m = [mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC) for i in range(100)]
+    print('mapped', flush=True)
+    device = os.open('/dev/kunwind', os.O_RDONLY)
+    print('opened', flush=True)
+    sys.stdin.read()"
+cold=$SCRATCH/cgroup/cold
+
+compiles() {
+	local round
+	for ((round = 0; round < 600; round++)); do
+		! exceeds table_builds $((builds + 3)) || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+freezes() {
+	local round
+	echo 1 >"$cold/cgroup.freeze"
+	for ((round = 0; round < 20; round++)); do
+		! grep -qx "frozen 1" "$cold/cgroup.events" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+thaws() {
+	local round
+	echo 0 >"$cold/cgroup.freeze"
+	for ((round = 0; round < 600; round++)); do
+		! grep -qx opened "$SCRATCH/cold.said" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+mkdir "$cold"
+builds=$(figure table_builds)
+ok "a process maps a file 100 times that it may write" begin_mapping cold in_cgroup cold python3 -S -c "$maps_own"
+ok "it compiles a table for each" compiles
+ok "its cgroup is frozen at once" freezes
+echo "# after $(($(figure table_builds) - builds)) tables"
+ok "it was not ready" [ $(($(figure table_builds) - builds)) -lt 90 ]
+ok "it goes on when it may" thaws
+end_mapping
+ok "nothing is left of it" nothing_left
+
 # A table that several cgroups use is charged to none of them.
 freed() {
 	local round
