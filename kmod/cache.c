@@ -13,6 +13,11 @@
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <asm/vdso.h>
 #include "budget.h"
@@ -24,12 +29,18 @@
 #include "times.h"
 
 /* Files mapped executable on a large system: some thousands. */
-#define CACHE_BITS	12
+#define CACHE_LEAST_BITS	12
+/* But a user can map files without unwind information until the budget is full. */
+#define TABLES_PER_PLACE	8
 /* How many tables that the budget refused are remembered: a busy user's libraries. */
 #define REFUSED_BITS	8
 
+static unsigned int cache_bits __ro_after_init;
+/* Users choose what a file's identity is, and shall not choose places. */
+static u32 seed __ro_after_init;
+
 /* Under kw_cache_lock: */
-static struct hlist_head cache[1 << CACHE_BITS];
+static struct hlist_head *cache;
 /*
  * What the budget refused last, in each place of the hash, by its file's identity. Each event of
  * a process asks again for all tables that it lacks: 2,000 mappings of one refused file took five
@@ -42,12 +53,12 @@ static struct {
 
 static u32 hash(const struct kw_identity *id, unsigned int bits)
 {
-	return hash_32(jhash2((const u32 *)id, sizeof(*id) / 4, 0), bits);
+	return hash_32(jhash2((const u32 *)id, sizeof(*id) / 4, seed), bits);
 }
 
 static struct hlist_head *bucket(const struct kw_identity *id)
 {
-	return &cache[hash(id, CACHE_BITS)];
+	return &cache[hash(id, cache_bits)];
 }
 
 /* Return: the table of @id, without a reference; NULL if there is none. */
@@ -319,4 +330,20 @@ struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
 		return t;
 	t = make(&src, &id, NULL);
 	return IS_ERR(t) ? t : add(t, NULL);
+}
+
+/* Return: 0, -ENOMEM. */
+int __init kw_cache_init(void)
+{
+	unsigned long most = kw_table_budget / KW_HEAD_COST / TABLES_PER_PLACE;
+
+	cache_bits = max(CACHE_LEAST_BITS, ilog2(most));
+	cache = kvcalloc(1ul << cache_bits, sizeof(*cache), GFP_KERNEL);
+	seed = get_random_u32();
+	return cache ? 0 : -ENOMEM;
+}
+
+void kw_cache_exit(void)
+{
+	kvfree(cache);
 }

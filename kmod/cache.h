@@ -76,6 +76,8 @@ struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 			      unsigned long deadline);
 struct kw_table *kw_table_get_vdso(const struct vdso_image *image);
 void kw_table_put(struct kw_table *table);
+int kw_cache_init(void);
+void kw_cache_exit(void);
 
 /* identity.c */
 bool kw_identity_of(struct file *file, struct kw_identity *id);

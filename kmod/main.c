@@ -6,6 +6,7 @@
 #include <kunwind/version.h>
 #include "budget.h"
 #include "build.h"
+#include "cache.h"
 #include "consumer.h"
 #include "device.h"
 #include "permission.h"
@@ -44,9 +45,12 @@ static int __init kunwind_init(void)
 	ret = kw_walks_init();
 	if (ret)
 		return ret;
-	ret = kw_budget_init();
+	ret = kw_cache_init();
 	if (ret)
 		return ret;
+	ret = kw_budget_init();
+	if (ret)
+		goto exit_cache;
 	ret = kw_snapshots_init();
 	if (ret)
 		goto exit_budget;
@@ -71,6 +75,8 @@ exit_snapshots:
 	kw_snapshots_exit();
 exit_budget:
 	kw_budget_exit();
+exit_cache:
+	kw_cache_exit();
 	return ret;
 }
 
@@ -87,6 +93,7 @@ static void __exit kunwind_exit(void)
 	WARN_ON(kw_gauge(spaces));
 	kw_snapshots_exit();
 	kw_budget_exit();
+	kw_cache_exit();
 }
 
 module_init(kunwind_init);
