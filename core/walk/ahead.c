@@ -95,13 +95,17 @@ static enum kuw_run_state jump(struct kuw_run *r, bool by_table)
 }
 
 /*
- * A direct jump is part of the way. But a function that calls itself for ever, as a server does
- * in Erlang, has no ret: there the tail call that leaves its stack is the end.
+ * A direct jump is part of the way. But code that has restored registers and left its stack makes a
+ * tail call: the function that it leads to saves those registers again. And a function that calls
+ * itself for ever, as a server does in Erlang, has no ret: there the tail call that leaves its
+ * stack is the end.
  */
 static enum kuw_run_state jump_to(struct kuw_run *r, s64 by)
 {
 	u64 ra;
 
+	if (r->rising && r->changed && finish(r, 0) == KUW_RUN_RETURNED)
+		return KUW_RUN_RETURNED;
 	if (r->rising && !r->has_end && is_at_end(r, &ra)) {
 		r->end = way_to(r, 0);
 		r->has_end = true;

@@ -1248,6 +1248,18 @@ static void test_ahead_jumps(void **state)
 	assert_int_equal(s->frames[1], TEXT_IP(CALLER));
 }
 
+/* A tail call leads to a function that saves what the frame's own has restored. */
+static void test_ahead_tail_call(void **state)
+{
+	/* add $8,%rsp; pop %rbp; jmp 1; 1: push %rax; push %rbp; pop %rbp; pop %rcx; ret */
+	begin_ahead(18);
+	PUT_CODE(AHEAD, "\x48\x83\xc4\x08\x5d\xeb\0\x50\x55\x5d\x59\xc3");
+	/* The caller has a frame pointer, and no rule either. */
+	PUT_CODE(AHEAD + 0x20, "\xe8\0\0\0\0\xc9\xc3");
+	program_push(s, 18, 7, SYNTH_SP(24), TEXT_IP(AHEAD + 0x25), 0, 0, 0, 0, TEXT_IP(CALLER), 0);
+	program_check(s, RA_BAD, TEXT_IP(AHEAD), TEXT_IP(AHEAD + 0x25), TEXT_IP(CALLER));
+}
+
 /* Code that never returns leaves its stack before it calls itself again. */
 static void test_ahead_forever(void **state)
 {
@@ -2246,6 +2258,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_half_words),
 	TEST(test_ahead_branches),
 	TEST(test_ahead_jumps),
+	TEST(test_ahead_tail_call),
 	TEST(test_ahead_forever),
 	TEST(test_ahead_outer_frame),
 	TEST(test_ahead_faults),
