@@ -18,6 +18,16 @@ static void fill_budgets(struct kuw_state *w)
 	w->insns = KUW_MAX_INSNS;
 }
 
+/*
+ * Return: whether a walk may start again, from the frame that it has come to. It needs as much as
+ * before, and with less it would end sooner.
+ */
+static bool may_start_again(const struct kuw_state *w)
+{
+	return w->regs.steps >= KUW_MAX_EXPR_STEPS / 2 && w->faults <= KUW_MAX_FAULTS / 2 &&
+	       w->insns >= KUW_MAX_INSNS / 2;
+}
+
 /* Set the stop reason, when the frames are written. */
 static void finish(u32 stop, struct kuw_result *result)
 {
@@ -86,7 +96,7 @@ static u32 walk_on(struct kuw_state *w, struct kuw_loop *loop, u64 *frames, u32 
 		frames[n - 1] = w->regs.r[KUW_RA];
 		ret = kuw_step(w);
 		w->moved = true;
-		if (loop && w->regs.unknown && steps <= KUW_MAX_REDONE)
+		if (loop && w->regs.unknown && steps <= KUW_MAX_REDONE && may_start_again(w))
 			return KUW_STEPPED;
 	}
 	result->count = n;
@@ -107,12 +117,8 @@ static noinline u32 walk_rest(struct kuw_loop *loop, const struct kuw_port_regs 
 	ret = walk_on(&w, loop, frames, loop->last - frames, result);
 	if (ret != KUW_STEPPED)
 		return ret;
-	/*
-	 * Start again, with all registers. The budgets are not filled again. As each frame costs
-	 * time twice, only half of the operators that are left may be used.
-	 */
+	/* Start again, with all registers. The budgets are not filled again. */
 	kuw_state_start(&w, regs, KUW_WORD);
-	w.regs.steps /= 2;
 	return walk_on(&w, NULL, frames, loop->last - frames, result);
 }
 

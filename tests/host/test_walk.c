@@ -1377,6 +1377,36 @@ static void test_ahead_faults(void **state)
 	assert_in_range(failed_reads, KUW_MAX_FAULTS, KUW_MAX_FAULTS + 1);
 }
 
+/*
+ * Code that cannot be read, as it is absent after a fork(): of each 16th return address, a byte
+ * before the address says whether a call left it. A walk that starts again needs that once more.
+ */
+static void test_redone_faults(void **state)
+{
+	static const struct { u32 frames, count, stop; } stacks[] = {
+		{ 500, 503, KUNWIND_STOP_COMPLETE },
+		/* It cannot: it would have fewer frames. */
+		{ 900, 902, KUNWIND_STOP_REG_UNKNOWN },
+	};
+	u32 frames, i, j;
+
+	for (j = 0; j < ARRAY_SIZE(stacks); j++) {
+		frames = stacks[j].frames;
+		begin(P_RSP);
+		s->regs.ip = P_RA(P_RSP) + 1;
+		for (i = 0; i < frames; i++)
+			program_push(s, i, P_RA(P_RSP) + (i % 16 != 0));
+		program_push(s, frames, P_RA(P_RBX) + 1);
+		s->regs.r[3] = SYNTH_SP(frames + 8);
+		program_push(s, frames + 9, P_RA(P_START) + 1);
+		kuw_port_elsewhere = fail_to_read;
+		synth_walk(s, KUNWIND_MAX_FRAMES);
+		kuw_port_elsewhere = NULL;
+		assert_int_equal(s->result.stop, stacks[j].stop);
+		assert_int_equal(s->result.count, stacks[j].count);
+	}
+}
+
 /* The caller has the registers that the code will restore, and those that it leaves alone. */
 static void test_ahead_registers(void **state)
 {
@@ -2259,6 +2289,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_branches),
 	TEST(test_ahead_jumps),
 	TEST(test_ahead_tail_call),
+	TEST(test_redone_faults),
 	TEST(test_ahead_forever),
 	TEST(test_ahead_outer_frame),
 	TEST(test_ahead_faults),
