@@ -155,6 +155,8 @@ long kw_own_stack_at(struct kw_handle *handle, union kw_argument *arg, void __us
 	/* The mode is that of the caller. Nothing reads the flags. */
 	struct pt_regs regs = *task_pt_regs(current);
 
+	/* They are not those of this system call. */
+	regs.orig_ax = -1;
 	regs.ip = r->ip;
 	regs.sp = r->sp;
 	regs.bp = r->bp;

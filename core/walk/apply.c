@@ -20,6 +20,7 @@ void kuw_state_start(struct kuw_state *w, const struct kuw_port_regs *regs, u32 
 	w->regs.word = word;
 	w->switches = KUW_MAX_STACK_SWITCHES;
 	w->inner = true;
+	w->syscall = kuw_port_in_syscall(regs);
 	w->moved = false;
 	w->guessed = false;
 	w->eh_return = false;

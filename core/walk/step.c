@@ -41,7 +41,8 @@ static bool may_begin_function(const struct kuw_state *w, const struct kuw_mappi
 
 u32 kuw_step(struct kuw_state *w)
 {
-	u64 pc = w->regs.r[KUW_RA] - !w->inner;
+	/* Behind a call, or a system call, is perhaps another function. */
+	u64 pc = w->regs.r[KUW_RA] - (!w->inner || w->syscall);
 	const struct kuw_mapping *m = kuw_map_find(w->map, pc);
 	struct kuw_rule rule;
 	bool doubted;

@@ -48,7 +48,7 @@ static void take_over(struct kuw_state *w, struct kuw_loop *loop, const u64 *bef
 	w->regs.r[KUW_RSP] = loop->sp;
 	w->regs.r[KUW_RBP] = loop->bp;
 	w->regs.known = KUW_KNOWN_FAST;
-	w->inner = loop->pc == loop->out[-1];
+	w->inner = false;
 }
 
 /*
@@ -96,6 +96,7 @@ static u32 walk_on(struct kuw_state *w, struct kuw_loop *loop, u64 *frames, u32 
 		frames[n - 1] = w->regs.r[KUW_RA];
 		ret = kuw_step(w);
 		w->moved = true;
+		w->syscall = false;
 		if (loop && w->regs.unknown && steps <= KUW_MAX_REDONE && may_start_again(w))
 			return KUW_STEPPED;
 	}
@@ -158,13 +159,13 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.epoch = epoch_of(cache, map->number);
 	w.sp = kuw_port_sp(regs);
 	w.bp = kuw_port_bp(regs);
-	w.pc = kuw_port_ip(regs);
+	w.pc = kuw_port_ip(regs) - kuw_port_in_syscall(regs);
 	w.out = frames;
 	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	w.faults = 0;
 	/* A mispredicted look_up() may use it, and it would be what was on the stack. */
 	w.in = (struct kuw_cover){ .len = 0 };
-	*w.out++ = w.pc;
+	*w.out++ = kuw_port_ip(regs);
 	ret = kuw_loop_run(&w);
 	result->count = w.out - frames;
 	result->proven = result->count;

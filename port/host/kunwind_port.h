@@ -89,6 +89,7 @@ static inline void put_unaligned_le32(u32 v, void *p)
 struct kuw_port_regs {
 	u64 r[16];
 	u64 ip;
+	bool in_syscall;
 };
 
 static inline u64 kuw_port_ip(const struct kuw_port_regs *regs)
@@ -104,6 +105,11 @@ static inline u64 kuw_port_sp(const struct kuw_port_regs *regs)
 static inline u64 kuw_port_bp(const struct kuw_port_regs *regs)
 {
 	return regs->r[6];
+}
+
+static inline bool kuw_port_in_syscall(const struct kuw_port_regs *regs)
+{
+	return regs->in_syscall;
 }
 
 /* All general registers, in DWARF's order (psABI x86-64, figure 3.36). */

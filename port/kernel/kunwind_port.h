@@ -50,6 +50,15 @@ static inline u64 kuw_port_bp(const struct pt_regs *regs)
 	return regs->bp;
 }
 
+/*
+ * Return: whether the thread is in a system call: the instruction before ip, which has put that into
+ * rcx. In an interrupt or an exception, orig_ax is negative.
+ */
+static inline bool kuw_port_in_syscall(const struct pt_regs *regs)
+{
+	return (long)regs->orig_ax >= 0 && regs->cx == regs->ip;
+}
+
 /* All general registers, in DWARF's order (psABI x86-64, figure 3.36). */
 static inline void kuw_port_fill_regs(const struct pt_regs *regs, u64 r[16])
 {

@@ -1407,6 +1407,30 @@ static void test_redone_faults(void **state)
 	}
 }
 
+/* The last instruction of a function is a system call: behind it is the next function. */
+static void test_system_call(void **state)
+{
+	u64 ip = P_BEGIN(P_RSP + 1);
+
+	begin(P_RSP);
+	s->regs.ip = ip;
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 0, P_RA(P_START));
+	program_push(s, 10, SYNTH_SP(20), P_RA(P_RSP), P_RA(P_START));
+	program_check(s, COMPLETE, ip, P_RA(P_RSP), P_RA(P_START));
+	s->regs.in_syscall = true;
+	program_check(s, COMPLETE, ip, P_RA(P_START));
+	assert_int_equal(s->result.proven, 2);
+	/* The same in pieces, and where the caller needs all registers. */
+	program_push(s, 0, P_RA(P_RBX));
+	s->regs.r[3] = SYNTH_SP(30);
+	program_push(s, 31, P_RA(P_START));
+	program_check(s, COMPLETE, ip, P_RA(P_RBX), P_RA(P_START));
+	/* In the middle of a function. */
+	s->regs.ip = P_RA(P_RSP);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_RBX), P_RA(P_START));
+}
+
 /* The caller has the registers that the code will restore, and those that it leaves alone. */
 static void test_ahead_registers(void **state)
 {
@@ -2290,6 +2314,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_ahead_jumps),
 	TEST(test_ahead_tail_call),
 	TEST(test_redone_faults),
+	TEST(test_system_call),
 	TEST(test_ahead_forever),
 	TEST(test_ahead_outer_frame),
 	TEST(test_ahead_faults),
