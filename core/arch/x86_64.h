@@ -60,6 +60,10 @@
 #define KUW_SIGRETURN_LO	0x0f0000000fc0c748ULL
 #define KUW_SIGRETURN_HI	0x05
 #define KUW_SHORT_SIGRETURN	0x050f0000000fb8ULL
+/* Bytes of the two movs, and what they put into rax. */
+#define KUW_SIGRETURN_MOV	7
+#define KUW_SHORT_MOV		5
+#define KUW_NR_SIGRETURN	15
 
 /*
  * The code in which a thread of musl starts, which has no FDE: xor %ebp,%ebp; pop %rdi;

@@ -2,49 +2,76 @@
 /* Steps from a signal's restorer without CFI to the interrupted frame. */
 #include "step.h"
 
-/* Whether the frame is a signal's restorer, and where the kernel put the registers. */
-enum restorer {
-	RESTORER_NONE,
-	RESTORER_X86_64,	/* rsp points at struct ucontext */
-	RESTORER_I386,		/* esp points at the signal's number */
-	RESTORER_I386_RT,	/* the same, with two pointers after the number */
-};
+/* Seven of eight bytes. */
+#define SEVEN	(U64_MAX >> 8)
 
-static enum restorer restorer_at(struct kuw_state *w)
+/* Return: whether rt_sigreturn() starts at @ip: a mov, and the system call. */
+static bool is_sigreturn(struct kuw_state *w, u64 ip)
 {
-	u64 ip = w->regs.r[KUW_RA], lo, hi, seven;
+	u64 lo, hi;
 
-	if (!kuw_try_user(w, ip, 8, &lo) ||
-	    w->regs.r[KUW_RSP] & (w->regs.word - 1))
-		return RESTORER_NONE;
-	seven = lo & ~(0xffULL << 56);
-	if (w->regs.word == KUW_WORD)
-		return seven == KUW_SHORT_SIGRETURN ||
-		       (lo == KUW_SIGRETURN_LO && kuw_try_user(w, ip + 8, 1, &hi) &&
-			hi == KUW_SIGRETURN_HI) ? RESTORER_X86_64 : RESTORER_NONE;
-	if (lo == KUW_I386_SIGRETURN)
-		return RESTORER_I386;
-	return seven == KUW_I386_RT_SIGRETURN ? RESTORER_I386_RT : RESTORER_NONE;
+	return kuw_try_user(w, ip, 8, &lo) &&
+	       ((lo & SEVEN) == KUW_SHORT_SIGRETURN ||
+		(lo == KUW_SIGRETURN_LO && kuw_try_user(w, ip + 8, 1, &hi) &&
+		 hi == KUW_SIGRETURN_HI));
+}
+
+/*
+ * Return: whether the frame is a restorer's. An interrupted one may be past its mov, or in its
+ * system call.
+ */
+static bool is_restorer(struct kuw_state *w)
+{
+	u64 ip = w->regs.r[KUW_RA];
+
+	if (is_sigreturn(w, ip))
+		return true;
+	if (w->syscall)
+		ip -= KUW_SYSCALL_LEN;
+	else if (!w->inner || !(w->regs.known & 1u << KUW_RAX) ||
+		 w->regs.r[KUW_RAX] != KUW_NR_SIGRETURN)
+		return false;
+	return is_sigreturn(w, ip - KUW_SIGRETURN_MOV) || is_sigreturn(w, ip - KUW_SHORT_MOV);
+}
+
+/*
+ * The same for i386, only where the restorer starts. *@at is where the kernel has put the
+ * registers then. Return: KUW_STEPPED; 0 if it is no restorer; a stop reason.
+ */
+static u32 find_i386(struct kuw_state *w, u64 *at)
+{
+	u64 code;
+
+	if (!kuw_try_user(w, w->regs.r[KUW_RA], 8, &code))
+		return 0;
+	if (code == KUW_I386_SIGRETURN) {
+		*at += KUW_I386_SIGFRAME_SC;
+		return KUW_STEPPED;
+	}
+	if ((code & SEVEN) != KUW_I386_RT_SIGRETURN)
+		return 0;
+	if (!kuw_try_word(w, *at + KUW_I386_RT_UCONTEXT, at))
+		return KUNWIND_STOP_STACK_FAULT;
+	*at += KUW_I386_RT_SC;
+	return KUW_STEPPED;
 }
 
 u32 kuw_step_sigframe(struct kuw_state *w)
 {
-	const enum restorer restorer = restorer_at(w);
 	static const u8 off_64[KUW_NR_REGS] = KUW_SIGFRAME_OFF;
 	static const u8 off_32[KUW_NR_REGS] = KUW_I386_SIGCONTEXT_OFF;
-	const u8 *off = restorer == RESTORER_X86_64 ? off_64 : off_32;
+	const u8 *off = w->regs.word == KUW_WORD ? off_64 : off_32;
 	u64 at = w->regs.r[KUW_RSP], r[KUW_NR_REGS];
-	u32 i;
+	u32 i, ret;
 
-	if (!restorer)
+	if (at & (w->regs.word - 1))
 		return 0;
-	if (restorer == RESTORER_I386) {
-		at += KUW_I386_SIGFRAME_SC;
-	} else if (restorer == RESTORER_I386_RT) {
-		if (!kuw_try_word(w, at + KUW_I386_RT_UCONTEXT, &at))
-			return KUNWIND_STOP_STACK_FAULT;
-		at += KUW_I386_RT_SC;
-	}
+	if (w->regs.word == KUW_WORD)
+		ret = is_restorer(w) ? KUW_STEPPED : 0;
+	else
+		ret = find_i386(w, &at);
+	if (ret != KUW_STEPPED)
+		return ret;
 	for (i = 0; i < KUW_NR_REGS; i++) {
 		r[i] = 0;
 		/* i386 has fewer registers: the others have no offset. */

@@ -259,6 +259,37 @@ static void test_restorer(void **state)
 	}
 }
 
+/* It is past its mov, or in its system call, behind which is another function. */
+static void test_restorer_midway(void **state)
+{
+	static const struct { const char *code; u32 mov; } restorers[] = {
+		{ "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 7 }, { "\xb8\x0f\0\0\0\x0f\x05\xcc", 5 },
+	};
+	u32 i;
+	u64 ip;
+
+	for (i = 0; i < ARRAY_SIZE(restorers); i++) {
+		begin_restorer(restorers[i].code);
+		ip = SYNTH_SP(RESTORER) + restorers[i].mov;
+		s->regs.ip = ip;
+		s->regs.r[7] = SYNTH_SP(1);
+		s->regs.r[6] = 0;
+		s->regs.r[0] = 15;
+		program_check(s, COMPLETE, ip, P_RA(P_RSP), P_RA(P_START));
+		assert_int_equal(s->result.proven, 3);
+		/* Another system call may begin there, too. */
+		s->regs.r[0] = 14;
+		program_check(s, NO_TABLE, ip);
+		ip += 2;
+		s->regs.ip = ip;
+		s->regs.in_syscall = true;
+		program_check(s, COMPLETE, ip, P_RA(P_RSP), P_RA(P_START));
+		assert_int_equal(s->result.proven, 3);
+		s->regs.in_syscall = false;
+		program_check(s, NO_TABLE, ip);
+	}
+}
+
 static void test_restorer_context(void **state)
 {
 	begin_restorer("\x48\xc7\xc0\x0f\0\0\0\x0f\x05");
@@ -301,6 +332,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_loop_red_zone),
 	TEST(test_bad_context),
 	TEST(test_restorer),
+	TEST(test_restorer_midway),
 	TEST(test_restorer_context),
 	TEST(test_restorer_loop),
 };
