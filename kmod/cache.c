@@ -28,8 +28,9 @@
 #include "table.h"
 #include "times.h"
 
-/* Files mapped executable on a large system: some thousands. */
+/* Files mapped executable on a large system: some thousands. A hash of 8 MiB is large enough. */
 #define CACHE_LEAST_BITS	12
+#define CACHE_MOST_BITS		20
 /* But a user can map files without unwind information until the budget is full. */
 #define TABLES_PER_PLACE	8
 /* How many tables that the budget refused are remembered: a busy user's libraries. */
@@ -337,7 +338,7 @@ int __init kw_cache_init(void)
 {
 	unsigned long most = kw_table_budget / KW_HEAD_COST / TABLES_PER_PLACE;
 
-	cache_bits = max(CACHE_LEAST_BITS, ilog2(most));
+	cache_bits = clamp(ilog2(most), CACHE_LEAST_BITS, CACHE_MOST_BITS);
 	cache = kvcalloc(1ul << cache_bits, sizeof(*cache), GFP_KERNEL);
 	seed = get_random_u32();
 	return cache ? 0 : -ENOMEM;
