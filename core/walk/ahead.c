@@ -104,9 +104,10 @@ static enum kuw_run_state jump_to(struct kuw_run *r, s64 by)
 {
 	u64 ra;
 
-	if (r->rising && r->changed && finish(r, 0) == KUW_RUN_RETURNED)
-		return KUW_RUN_RETURNED;
-	if (r->rising && !r->has_end && is_at_end(r, &ra)) {
+	if (r->rising == KUW_RUN_RESTORED) {
+		if (finish(r, 0) == KUW_RUN_RETURNED)
+			return KUW_RUN_RETURNED;
+	} else if (r->rising && !r->has_end && is_at_end(r, &ra)) {
 		r->end = way_to(r, 0);
 		r->has_end = true;
 	}

@@ -45,7 +45,7 @@ void kuw_run_pop(struct kuw_run *r, u32 reg)
 	if (kuw_run_knows(r, KUW_RSP))
 		load(r, r->regs->r[KUW_RSP], reg);
 	r->regs->r[KUW_RSP] += KUW_WORD;
-	r->rising = true;
+	r->rising = KUW_CALLEE_SAVED & 1u << reg ? KUW_RUN_RESTORED : true;
 }
 
 /*

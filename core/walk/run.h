@@ -18,6 +18,9 @@ enum kuw_run_state {
 	KUW_RUN_UNREADABLE,
 };
 
+/* See struct kuw_run. */
+#define KUW_RUN_RESTORED	2
+
 /* A way that was not taken: where it leads to, and what is known there. */
 struct kuw_run_way {
 	u64 ip;
@@ -50,7 +53,11 @@ struct kuw_run {
 	u32 changed;		/* the callee-saved registers that the code has restored */
 	u32 saved;		/* those that the code has stored */
 	u32 saved_at[KUW_NR_REGS];	/* where: low bits of the address */
-	bool rising;		/* the last instructions have left stack, as before a tail call */
+	/*
+	 * Whether the last instructions have left stack, as before a tail call: KUW_RUN_RESTORED if
+	 * the very last one has popped a callee-saved register.
+	 */
+	u8 rising;
 	u32 nr_ways;
 	struct kuw_run_way *ways;
 	/* A jump that is taken for a tail call if no way leads to a ret. */

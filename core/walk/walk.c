@@ -18,16 +18,6 @@ static void fill_budgets(struct kuw_state *w)
 	w->insns = KUW_MAX_INSNS;
 }
 
-/*
- * Return: whether a walk may start again, from the frame that it has come to. It needs as much as
- * before, and with less it would end sooner.
- */
-static bool may_start_again(const struct kuw_state *w)
-{
-	return w->regs.steps >= KUW_MAX_EXPR_STEPS / 2 && w->faults <= KUW_MAX_FAULTS / 2 &&
-	       w->insns >= KUW_MAX_INSNS / 2;
-}
-
 /* Set the stop reason, when the frames are written. */
 static void finish(u32 stop, struct kuw_result *result)
 {
@@ -49,6 +39,7 @@ static void take_over(struct kuw_state *w, struct kuw_loop *loop, const u64 *bef
 	w->regs.r[KUW_RBP] = loop->bp;
 	w->regs.known = KUW_KNOWN_FAST;
 	w->inner = false;
+	w->syscall = false;
 }
 
 /*
@@ -97,8 +88,10 @@ static u32 walk_on(struct kuw_state *w, struct kuw_loop *loop, u64 *frames, u32 
 		ret = kuw_step(w);
 		w->moved = true;
 		w->syscall = false;
-		if (loop && w->regs.unknown && steps <= KUW_MAX_REDONE && may_start_again(w))
-			return KUW_STEPPED;
+		if (loop && w->regs.unknown && steps <= KUW_MAX_REDONE) {
+			ret = KUW_STEPPED;
+			break;
+		}
 	}
 	result->count = n;
 	return ret;
@@ -108,6 +101,7 @@ static u32 walk_on(struct kuw_state *w, struct kuw_loop *loop, u64 *frames, u32 
 static noinline u32 walk_rest(struct kuw_loop *loop, const struct kuw_port_regs *regs,
 			      u64 *frames, struct kuw_result *result)
 {
+	struct kuw_result first;
 	struct kuw_state w;
 	u32 ret;
 
@@ -118,9 +112,19 @@ static noinline u32 walk_rest(struct kuw_loop *loop, const struct kuw_port_regs 
 	ret = walk_on(&w, loop, frames, loop->last - frames, result);
 	if (ret != KUW_STEPPED)
 		return ret;
-	/* Start again, with all registers. The budgets are not filled again. */
+	first = *result;
+	/*
+	 * Start again, with all registers. The budgets are not filled again. As each frame costs
+	 * time twice, only half of the operators that are left may be used.
+	 */
 	kuw_state_start(&w, regs, KUW_WORD);
-	return walk_on(&w, NULL, frames, loop->last - frames, result);
+	w.regs.steps /= 2;
+	ret = walk_on(&w, NULL, frames, loop->last - frames, result);
+	if (result->count >= first.count)
+		return ret;
+	/* A budget has ended it sooner. What the first attempt has found behind that is there. */
+	*result = first;
+	return KUNWIND_STOP_REG_UNKNOWN;
 }
 
 /* Return: the epoch of a walk with the map of this number. */

@@ -285,6 +285,13 @@ static void test_restorer_midway(void **state)
 		s->regs.in_syscall = true;
 		program_check(s, COMPLETE, ip, P_RA(P_RSP), P_RA(P_START));
 		assert_int_equal(s->result.proven, 3);
+		/* The innermost frame is in one, and its caller is not. */
+		s->regs.ip = P_RA(P_RSP);
+		s->regs.r[7] = SYNTH_SP(0);
+		program_push(s, 0, ip);
+		program_check(s, UNPROVEN, P_RA(P_RSP), ip);
+		s->regs.ip = ip;
+		s->regs.r[7] = SYNTH_SP(1);
 		s->regs.in_syscall = false;
 		program_check(s, NO_TABLE, ip);
 	}

@@ -1258,6 +1258,12 @@ static void test_ahead_tail_call(void **state)
 	PUT_CODE(AHEAD + 0x20, "\xe8\0\0\0\0\xc9\xc3");
 	program_push(s, 18, 7, SYNTH_SP(24), TEXT_IP(AHEAD + 0x25), 0, 0, 0, 0, TEXT_IP(CALLER), 0);
 	program_check(s, RA_BAD, TEXT_IP(AHEAD), TEXT_IP(AHEAD + 0x25), TEXT_IP(CALLER));
+	/* A variable and an argument are none: mov 8(%rsp),%rbp; pop %rax; jmp 1; 1: pop %rcx; pop %rbp; ret */
+	begin_ahead(17);
+	PUT_CODE(AHEAD, "\x48\x8b\x6c\x24\x08\x58\xeb\0\x59\x5d\xc3");
+	PUT_CODE(CALLER - 0x15, "\xe8\0\0\0\0");
+	program_push(s, 17, 7, TEXT_IP(CALLER - 0x10), 0, TEXT_IP(CALLER), 0);
+	CHECK_FOUND();
 }
 
 /* Code that never returns leaves its stack before it calls itself again. */
@@ -1378,28 +1384,37 @@ static void test_ahead_faults(void **state)
 }
 
 /*
- * Code that cannot be read, as it is absent after a fork(): of each 16th return address, a byte
- * before the address says whether a call left it. A walk that starts again needs that once more.
+ * Code that cannot be read, as it is absent after a fork(): of some return addresses, a byte before
+ * the address says whether a call left it. A walk that starts again needs that once more. If it
+ * ends sooner, the stack is that of the first attempt.
  */
 static void test_redone_faults(void **state)
 {
-	static const struct { u32 frames, count, stop; } stacks[] = {
-		{ 500, 503, KUNWIND_STOP_COMPLETE },
-		/* It cannot: it would have fewer frames. */
-		{ 900, 902, KUNWIND_STOP_REG_UNKNOWN },
+	static const struct { u32 frames, each, count, stop; bool warm; } stacks[] = {
+		{ 500, 16, 503, KUNWIND_STOP_COMPLETE, false },
+		{ 672, 16, 675, KUNWIND_STOP_COMPLETE, false },
+		{ 900, 16, 902, KUNWIND_STOP_REG_UNKNOWN, false },
+		/* The first attempt knows the rules of the parent's walk. */
+		{ 900, 1, 903, KUNWIND_STOP_COMPLETE, true },
+		{ 900, 1, 902, KUNWIND_STOP_REG_UNKNOWN, false },
 	};
 	u32 frames, i, j;
 
 	for (j = 0; j < ARRAY_SIZE(stacks); j++) {
 		frames = stacks[j].frames;
-		begin(P_RSP);
+		if (stacks[j].each > 1 || stacks[j].warm)
+			begin(P_RSP);
 		s->regs.ip = P_RA(P_RSP) + 1;
 		for (i = 0; i < frames; i++)
-			program_push(s, i, P_RA(P_RSP) + (i % 16 != 0));
+			program_push(s, i, P_RA(P_RSP) + (i % stacks[j].each != 0));
 		program_push(s, frames, P_RA(P_RBX) + 1);
 		s->regs.r[3] = SYNTH_SP(frames + 8);
 		program_push(s, frames + 9, P_RA(P_START) + 1);
-		kuw_port_elsewhere = fail_to_read;
+		if (!stacks[j].warm)
+			kuw_port_elsewhere = fail_to_read;
+		if (stacks[j].each == 1 && !stacks[j].warm)
+			/* It is the same map as before. */
+			s->map->number--;
 		synth_walk(s, KUNWIND_MAX_FRAMES);
 		kuw_port_elsewhere = NULL;
 		assert_int_equal(s->result.stop, stacks[j].stop);
