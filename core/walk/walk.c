@@ -149,6 +149,7 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	      struct kuw_result *result)
 {
 	kuw_port_uninitialized struct kuw_loop w;
+	const u64 ip = kuw_port_ip(regs);
 	u32 ret;
 
 	result->nr_interrupted = 0;
@@ -163,13 +164,13 @@ void kuw_walk(const struct kuw_map *map, struct kuw_rule_cache *cache,
 	w.epoch = epoch_of(cache, map->number);
 	w.sp = kuw_port_sp(regs);
 	w.bp = kuw_port_bp(regs);
-	w.pc = kuw_port_ip(regs) - kuw_port_in_syscall(regs);
+	w.pc = ip - kuw_port_in_syscall(regs);
 	w.out = frames;
 	w.last = frames + min_t(u32, capacity, KUNWIND_MAX_FRAMES);
 	w.faults = 0;
 	/* A mispredicted look_up() may use it, and it would be what was on the stack. */
 	w.in = (struct kuw_cover){ .len = 0 };
-	*w.out++ = kuw_port_ip(regs);
+	*w.out++ = ip;
 	ret = kuw_loop_run(&w);
 	result->count = w.out - frames;
 	result->proven = result->count;
