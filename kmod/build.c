@@ -100,10 +100,10 @@ static void area_free(struct build *b, void *mem, size_t bytes)
 }
 
 /*
- * Whether to stop. A suspend and a frozen cgroup wait until this task stops, and it can have
- * thousands of files to compile. Return: 0; -EINTR after a fatal signal; -ETIME.
+ * Whether to stop. A suspend, and the freezing of a cgroup, wait until this task stops, and it can
+ * have thousands of files to compile. Return: 0; -EINTR after a fatal signal; -ETIME.
  */
-static int interrupted(const struct kw_source *src)
+int kw_build_stops(const struct kw_source *src)
 {
 	if (fatal_signal_pending(current))
 		return -EINTR;
@@ -139,7 +139,7 @@ static int read_bytes(const struct kw_source *src, void *to, u64 off, u32 len)
 	while (len) {
 		ssize_t n;
 
-		ret = interrupted(src);
+		ret = kw_build_stops(src);
 		if (ret)
 			return ret;
 		n = read_some(src->file, to, min_t(u32, len, CHUNK), off);
@@ -240,7 +240,7 @@ static int grow(struct kuw_areas *areas, u32 id, u64 bytes)
 static int pause(struct kuw_areas *areas)
 {
 	cond_resched();
-	return interrupted(build_of(areas)->src);
+	return kw_build_stops(build_of(areas)->src);
 }
 
 static int compile(struct build *b)

@@ -22,6 +22,7 @@ struct kw_source {
 
 extern unsigned long kw_build_budget;
 
+int kw_build_stops(const struct kw_source *src);
 void kw_build_copy(void *to, const void *from, u64 bytes);
 bool kw_build_is_final(int error);
 int kw_build(const struct kw_source *src, struct kw_table *t);

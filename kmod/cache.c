@@ -15,7 +15,6 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -31,7 +30,7 @@
 /* Files mapped executable on a large system: some thousands. A hash of 8 MiB is large enough. */
 #define CACHE_LEAST_BITS	12
 #define CACHE_MOST_BITS		20
-/* But a user can map files without unwind information until the budget is full. */
+/* A user can map files without unwind information until the budget is full. On average, then: */
 #define TABLES_PER_PLACE	8
 /* How many tables that the budget refused are remembered: a busy user's libraries. */
 #define REFUSED_BITS	8
@@ -260,11 +259,13 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
 	struct kw_identity id, now;
 	struct kw_table *t = NULL;
 	bool shareable = kw_identity_of(src->file, &id);
+	int stop;
 
 	if (shareable)
 		t = find(&id);
-	if (!t && time_after_eq(jiffies, src->deadline))
-		return ERR_PTR(-ETIME);
+	stop = t ? 0 : kw_build_stops(src);
+	if (stop)
+		return ERR_PTR(stop);
 	if (!t) {
 		src->size = id.size;
 		t = make(src, &id, payer->memcg);
@@ -277,6 +278,7 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
 			kw_table_free(t);
 			return ERR_PTR(-ESTALE);
 		}
+		t->doubtful = !shareable;
 		if (shareable)
 			t = add(t, NULL);
 	}
@@ -288,9 +290,8 @@ static struct kw_table *get(struct kw_source *src, const struct kw_payer *payer)
  * process that pays. Compiling must end before @deadline, in jiffies.
  * Context: process context, sleeps, reads the file; between kw_payer_begin() and
  * kw_payer_end().
- * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES, -EIO if the file
- * is not a regular file or cannot be read; -ENOMEM; -ESTALE if the file keeps changing;
- * -ETIME.
+ * Return: a reference; ERR_PTR(): -EINTR after a fatal signal; -EACCES, -EIO if the file is not a
+ * regular file or cannot be read; -ENOMEM; -ESTALE if the file keeps changing; -ETIME.
  */
 struct kw_table *kw_table_get(struct file *file, const struct kw_payer *payer,
 			      unsigned long deadline)
@@ -333,12 +334,11 @@ struct kw_table *kw_table_get_vdso(const struct vdso_image *image)
 	return IS_ERR(t) ? t : add(t, NULL);
 }
 
-/* Return: 0, -ENOMEM. */
 int __init kw_cache_init(void)
 {
 	unsigned long most = kw_table_budget / KW_HEAD_COST / TABLES_PER_PLACE;
 
-	cache_bits = clamp(ilog2(most), CACHE_LEAST_BITS, CACHE_MOST_BITS);
+	cache_bits = clamp(order_base_2(most), CACHE_LEAST_BITS, CACHE_MOST_BITS);
 	cache = kvcalloc(1ul << cache_bits, sizeof(*cache), GFP_KERNEL);
 	seed = get_random_u32();
 	return cache ? 0 : -ENOMEM;

@@ -67,6 +67,8 @@ struct kw_table {
 	 * processes use it. NULL if several cgroups use it; then none is charged.
 	 */
 	struct mem_cgroup *memcg;
+	/* The file could have changed unnoticed: only the mapping has it that it was made for. */
+	bool doubtful;
 	/* For readers of traces; it says nothing about whether the table is right. */
 	u32 build_id_len;
 	u8 build_id[KUW_BUILD_ID_MAX];

@@ -81,10 +81,7 @@ bool kw_snapshot_overlaps(const struct kw_snapshot *snap, u64 start, u64 end)
 	return i < snap->map.count && snap->map.mappings[i].start < end;
 }
 
-/*
- * Whether mapping @i is right for those of its addresses that @vma has. A table that is not in the
- * cache may have been made when the file was open for writing.
- */
+/* Whether mapping @i is right for those of its addresses that @vma has. */
 static bool agrees(const struct kw_snapshot *snap, u32 i,
 		   const struct vm_area_struct *vma)
 {
@@ -94,8 +91,8 @@ static bool agrees(const struct kw_snapshot *snap, u32 i,
 	u64 bias;
 
 	return m->kind == KUW_MAPPING_TABLE && vma->vm_file &&
-	       !hlist_unhashed_lockless(&t->node) &&
-	       kw_identity_of(vma->vm_file, &now) && !memcmp(&now, &t->id, sizeof(now)) &&
+	       !t->doubtful && kw_identity_of(vma->vm_file, &now) &&
+	       !memcmp(&now, &t->id, sizeof(now)) &&
 	       kuw_table_bias(m->table, vma->vm_start, vma->vm_end - vma->vm_start,
 			      (u64)vma->vm_pgoff << PAGE_SHIFT, &bias) &&
 	       bias == m->bias;
@@ -104,7 +101,7 @@ static bool agrees(const struct kw_snapshot *snap, u32 i,
 /*
  * Whether all that the snapshot says about the addresses of @vma is right for it: it maps
  * the same bytes of the same file, and they cannot have changed. A file that is open for
- * writing, or a file server's, may have changed unnoticed.
+ * writing, or was when its table was made, or a file server's, may have changed unnoticed.
  */
 bool kw_snapshot_agrees(const struct kw_snapshot *snap,
 			const struct vm_area_struct *vma)

@@ -105,7 +105,8 @@ void kunwind_detach(struct kunwind_consumer *consumer);
 /**
  * kunwind_walk() - the user call stack of the current task
  * @regs: the current task's user registers, if the caller has them; NULL for those that
- *	its last entry into the kernel saved (task_pt_regs())
+ *	its last entry into the kernel saved (task_pt_regs()). Registers that are not those of
+ *	the system call that the task is in have a negative orig_ax
  * @frames: where to write addresses, innermost first
  * @capacity: how many addresses @frames has room for; the walk writes at most
  *	KUNWIND_MAX_FRAMES
