@@ -74,8 +74,10 @@ static void read_modrm(struct kuw_cur *c, struct kuw_insn *insn)
 		rm = sib & 7;
 		insn->base = dwarf_reg(rm | (insn->rex & REX_B ? 8 : 0));
 		/* With an index, or without a base, no register alone is the address. */
-		if ((sib >> 3 & 7) != 4 || insn->rex & REX_X || (!mod && rm == 5))
+		if ((sib >> 3 & 7) != 4 || insn->rex & REX_X)
 			insn->base = KUW_INSN_NO_REG;
+		else if (!mod && rm == 5)
+			insn->base = insn->segment == 0x64 ? KUW_INSN_FS : KUW_INSN_NO_REG;
 	} else if (!mod && rm == 5) {
 		/* From rip. */
 		insn->base = KUW_RA;
@@ -83,7 +85,7 @@ static void read_modrm(struct kuw_cur *c, struct kuw_insn *insn)
 	if (!mod && rm == 5)
 		mod = 2;
 	/* No register leads there. */
-	if (insn->memory && (insn->short_addr || insn->segment))
+	if (insn->memory && (insn->short_addr || (insn->segment && insn->base != KUW_INSN_FS)))
 		insn->base = KUW_INSN_NO_REG;
 	if (mod == 1)
 		insn->disp = (s8)kuw_u8(c);
@@ -174,7 +176,7 @@ bool kuw_insn_decode(struct kuw_cur *c, struct kuw_insn *insn)
 		else if (byte == 0x67)
 			insn->short_addr = true;
 		else if (byte == 0x64 || byte == 0x65)
-			insn->segment = true;
+			insn->segment = byte;
 		else if (byte != 0x26 && byte != 0x2e && byte != 0x36 && byte != 0x3e &&
 			 byte != 0xf0 && byte != 0xf2 && byte != 0xf3)
 			break;

@@ -13,6 +13,8 @@
 
 /* The operand is not a register, and is not addressed by one alone. */
 #define KUW_INSN_NO_REG		0xff
+/* It is at a constant distance from where fs leads. */
+#define KUW_INSN_FS		0xfe
 
 struct kuw_insn {
 	/*
@@ -29,7 +31,7 @@ struct kuw_insn {
 	/* Private: REX's bits, or those of VEX and EVEX in the same places; other prefixes. */
 	u8 rex;
 	bool short_addr;	/* an address has 32 bits */
-	bool segment;		/* an address is in the segment of fs or gs */
+	u8 segment;		/* the prefix for fs or gs, if an address is in its segment */
 	s32 disp;	/* what is added to @base */
 	s64 imm;	/* the immediate operand, sign-extended; of a jump, the distance */
 };

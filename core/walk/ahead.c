@@ -11,8 +11,8 @@
  * Where a call does not return, the way leads on into another function. Therefore a way
  * counts only if the word that its ret finds is an address that follows a call.
  *
- * Erlang's code calls C on another stack. Behind the call it takes rsp back, from a register or
- * from memory. If it has yet to leave its stack, rsp will be what it was.
+ * Erlang's code calls C on another stack, and Go's its runtime. Behind the call it takes rsp back,
+ * from a register or from memory. If it has yet to leave its stack, rsp will be what it was.
  */
 #include "step.h"
 #include "run.h"

@@ -48,6 +48,18 @@ void kuw_run_pop(struct kuw_run *r, u32 reg)
 	r->rising = KUW_CALLEE_SAVED & 1u << reg ? KUW_RUN_RESTORED : true;
 }
 
+/* Return: whether it is known where the instruction's operand in memory is, and *@at. */
+static bool find_operand(const struct kuw_run *r, const struct kuw_insn *i, u64 *at)
+{
+	if (i->base == KUW_INSN_FS)
+		*at = kuw_port_fs() + i->disp;
+	else if (i->base != KUW_RA && kuw_run_knows(r, i->base))
+		*at = r->regs->r[kuw_port_index(i->base, KUW_NR_REGS)] + i->disp;
+	else
+		return false;
+	return i->memory;
+}
+
 /*
  * The code takes rsp from @base, or from memory at @disp from there: it comes back to the
  * stack that it has left, or that it had left before the call that led to this frame.
@@ -57,10 +69,10 @@ static enum kuw_run_state come_back(struct kuw_run *r, u32 base, bool memory, s3
 	u64 sp = r->left;
 
 	if (!sp) {
-		if (!r->returned || base >= KUW_NR_REGS || !(KUW_CALLEE_SAVED & 1u << base))
+		if (!r->returned || base >= KUW_NR_REGS)
 			return KUW_RUN_STUCK;
 		if (!kuw_run_knows(r, base)) {
-			r->w->regs.unknown = true;
+			r->w->regs.unknown = KUW_CALLEE_SAVED & 1u << base;
 			return KUW_RUN_STUCK;
 		}
 		sp = r->regs->r[kuw_port_index(base, KUW_NR_REGS)] + disp;
@@ -152,6 +164,8 @@ void kuw_run_leave(struct kuw_run *r)
 
 bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)
 {
+	u64 at, value = 0;
+	bool known = false;
 	u32 reg;
 
 	switch (i->op) {
@@ -162,9 +176,11 @@ bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)
 		if (i->memory)
 			return true;
 		break;
+	case 0x8b:
+		known = i->wide && find_operand(r, i, &at) && kuw_try_word(r->w, at, &value);
+		fallthrough;
 	case 0x03:
 	case 0x2b:
-	case 0x8b:
 		reg = i->reg;
 		break;
 	default:
@@ -172,6 +188,6 @@ bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)
 	}
 	if (reg == KUW_RSP || reg == KUW_RBP || i->base == KUW_RSP || i->base == KUW_RBP)
 		return false;
-	kuw_run_set(r, reg, 0, false);
+	kuw_run_set(r, reg, value, known);
 	return true;
 }

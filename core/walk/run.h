@@ -91,9 +91,9 @@ enum kuw_run_state kuw_run_lea(struct kuw_run *r, const struct kuw_insn *i);
 void kuw_run_leave(struct kuw_run *r);
 
 /*
- * Return: whether it is known which register the instruction changes, if any; of that one
- * nothing is known then. Between a call and where it takes rsp back, Erlang's code counts what
- * the call took.
+ * Return: whether it is known which register the instruction changes, if any. Of that one nothing
+ * is known then, unless it is loaded from where a known one leads, or fs. Between a call and where
+ * it takes rsp back, Erlang's code counts what the call took, and Go's finds its goroutine.
  */
 bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i);
 

@@ -20,3 +20,4 @@ bool kuw_port_inject(u64 addr)
 __thread u64 kuw_port_stack_first;
 __thread u64 kuw_port_uretprobe_slot;
 __thread u64 kuw_port_uretprobe_ra;
+__thread u64 kuw_port_fs_base;

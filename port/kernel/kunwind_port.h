@@ -17,6 +17,8 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 #include <linux/unaligned.h>
+#include <asm/cpufeature.h>
+#include <asm/fsgsbase.h>
 #include <asm/ptrace.h>
 #include <uapi/linux/kunwind.h>
 
@@ -155,5 +157,18 @@ bool kw_uretprobe(u64 slot, u64 *ra);
 /* The task whose stack the current walk walks. In kmod/walk_place.c. */
 const struct task_struct *kw_walked_task(void);
 #define kuw_port_uretprobe	kw_uretprobe
+
+/*
+ * Return: the address that the thread's fs leads to. The kernel leaves fs alone, and saves it when
+ * the thread leaves the CPU. A program can change it by itself only if the CPU has FSGSBASE.
+ */
+static inline u64 kuw_port_fs(void)
+{
+	const struct task_struct *task = kw_walked_task();
+
+	if (task == current && boot_cpu_has(X86_FEATURE_FSGSBASE))
+		return rdfsbase();
+	return READ_ONCE(task->thread.fsbase);
+}
 
 #endif /* KUNWIND_PORT_H */

@@ -68,6 +68,10 @@ static bool same_operand(const struct kuw_insn *insn, const char *text)
 	/* Without what objdump adds: a name, or where %rip leads. */
 	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(text, "#<\n"), text);
 	address = find_address(plain);
+	disp = strstr(plain, "%fs:0x");
+	if (!address && disp)
+		return insn->memory && insn->base == KUW_INSN_FS &&
+		       (!insn->op || insn->disp == (s32)strtoull(disp + 4, NULL, 16));
 	if (!address)
 		return !insn->memory || insn->base == KUW_INSN_NO_REG;
 	/* String instructions have no such operand. */

@@ -1584,6 +1584,34 @@ static void test_near_first_word(void **state)
 	kuw_port_stack_first = 0;
 }
 
+/* Go's systemstack() finds the goroutine's stack by fs: *(*(*(fs - 8) + 48) + 56). */
+static void test_ahead_fs(void **state)
+{
+	begin_ahead(30);
+	kuw_port_fs_base = SYNTH_SP(50);
+	s->stack[49] = SYNTH_SP(52);
+	s->stack[58] = SYNTH_SP(60);
+	s->stack[67] = SYNTH_SP(20);
+	/* call; mov %fs:-8,%rax; mov 48(%rax),%rbx; mov 56(%rbx),%rsp; ret */
+	PUT_CODE(AHEAD, "\xe8\0\0\1\0\x64\x48\x8b\x04\x25\xf8\xff\xff\xff"
+		 "\x48\x8b\x58\x30\x48\x8b\x63\x38\xc3");
+	program_push(s, 30, TEXT_IP(AHEAD + 5), 0);
+	s->regs.ip = TEXT_IP(8);
+	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
+	assert_int_equal(s->result.proven, 2);
+	/* mov %eax,%eax: only 64 bits are known to be an address. Then mov %fs:-8,%eax. */
+	PUT_CODE(AHEAD + 14, "\x89\xc0\x48\x8b\x58\x30\x48\x8b\x63\x38\xc3");
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
+	PUT_CODE(AHEAD + 5, "\x64\x8b\x04\x25\xf8\xff\xff\xff\x48\x8b\x58\x30\x48\x8b\x63\x38\xc3");
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
+	/* By gs; and fs leads nowhere. */
+	PUT_CODE(AHEAD + 5, "\x65\x48\x8b\x04\x25\xf8\xff\xff\xff\x48\x8b\x58\x30\x48\x8b\x63\x38\xc3");
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
+	PUT_CODE(AHEAD + 5, "\x64");
+	kuw_port_fs_base = 0;
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 5));
+}
+
 /*
  * Start code of musl, whose frame loses rbp, and three functions above it. Following these once
  * takes most of the walk's instructions, so the walk follows them once only.
@@ -2311,6 +2339,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_argument_count),
 	TEST(test_low_code),
 	TEST(test_near_first_word),
+	TEST(test_ahead_fs),
 	TEST(test_ahead_once),
 	TEST(test_no_caller_near_first_word),
 	TEST(test_uretprobe),

@@ -228,6 +228,7 @@ struct kuw_port_regs tracee_port_regs(const struct tracee *t)
 {
 	const struct user_regs_struct *r = &t->regs;
 
+	kuw_port_fs_base = r->fs_base;
 	return (struct kuw_port_regs){
 		.r = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp,
 		       r->rsp, r->r8, r->r9, r->r10, r->r11, r->r12, r->r13,

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Assembly with CFI is like any other code. Without CFI there is no proof: by its frame
- * pointer, or by the code up to its ret, its caller is found, and marked. A function that
- * returns in another way ends the walk.
+ * pointer, or by the code up to its ret, its caller is found, and marked: also from another stack,
+ * if that code finds its own as Go's runtime does. A function that returns in another way ends the
+ * walk.
  *
  * stack: @ask with_cfi caller main ... _start
  * stop: COMPLETE, all proven
  * stack: @ask with_frame caller main ... _start
  * stop: COMPLETE, 2 proven
  * stack: @ask with_end caller main ... _start
+ * stop: COMPLETE, 2 proven
+ * stack: @ask with_stack caller main ... _start
  * stop: COMPLETE, 2 proven
  * stack: @ask with_nothing
  * stop: NO_RULE, all proven
@@ -18,7 +21,14 @@
 void with_cfi(void);
 void with_frame(void);
 void with_end(void);
+void with_stack(void);
 void with_nothing(void);
+
+static char other[65536] __attribute__((aligned(16)));
+/* The top of that stack, and where rsp is meanwhile. */
+static void *stacks[2] = { other + sizeof(other), NULL };
+__thread void **thread_stacks = stacks;
+
 __asm__(".pushsection .text\n"
 	".globl with_cfi\n"
 	".type with_cfi, @function\n"
@@ -68,6 +78,18 @@ __asm__(".pushsection .text\n"
 	"ret\n"
 	".size with_end, . - with_end\n"
 	".balign 64\n"
+	".globl with_stack\n"
+	".type with_stack, @function\n"
+	"with_stack:\n"
+	"mov %fs:thread_stacks@tpoff, %rax\n"
+	"mov %rsp, 8(%rax)\n"
+	"mov (%rax), %rsp\n"
+	"call ask\n"
+	"mov %fs:thread_stacks@tpoff, %rax\n"
+	"mov 8(%rax), %rsp\n"
+	"ret\n"
+	".size with_stack, . - with_stack\n"
+	".balign 64\n"
 	".globl with_nothing\n"
 	".type with_nothing, @function\n"
 	"with_nothing:\n"
@@ -95,6 +117,7 @@ int main(void)
 	caller(with_cfi);
 	caller(with_frame);
 	caller(with_end);
+	caller(with_stack);
 	caller(with_nothing);
 	report();
 	return 0;
