@@ -29,7 +29,7 @@ struct kuw_loop {
 	u32 epoch;		/* of @map */
 	u64 sp;			/* of the current frame, whose ip is the last one written */
 	u64 bp;
-	u64 pc;			/* where its rule is: its ip, or one less behind a call or system call */
+	u64 pc;			/* where its rule is: its ip; one less behind a call or syscall */
 	u64 *out;		/* where to write the next frame */
 	u64 *last;		/* the end of the room for frames */
 	u32 faults;		/* failed reads that its caller has not counted yet */
