@@ -72,7 +72,8 @@ static enum kuw_run_state come_back(struct kuw_run *r, u32 base, bool memory, s3
 		if (!r->returned || base >= KUW_NR_REGS)
 			return KUW_RUN_STUCK;
 		if (!kuw_run_knows(r, base)) {
-			r->w->regs.unknown = KUW_CALLEE_SAVED & 1u << base;
+			if (KUW_CALLEE_SAVED & 1u << base)
+				r->w->regs.unknown = true;
 			return KUW_RUN_STUCK;
 		}
 		sp = r->regs->r[kuw_port_index(base, KUW_NR_REGS)] + disp;

@@ -55,7 +55,7 @@ struct kuw_run {
 	u32 saved_at[KUW_NR_REGS];	/* where: low bits of the address */
 	/*
 	 * Whether the last instructions have left stack, as before a tail call: KUW_RUN_RESTORED if
-	 * the very last one has popped a callee-saved register.
+	 * the last of them has popped a callee-saved register.
 	 */
 	u8 rising;
 	u32 nr_ways;

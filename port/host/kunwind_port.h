@@ -239,20 +239,20 @@ static inline u64 kuw_port_stack_start(void)
 extern __thread u64 kuw_port_uretprobe_slot;	/* 0: nowhere */
 extern __thread u64 kuw_port_uretprobe_ra;
 
-/* Where the thread's fs leads. */
-extern __thread u64 kuw_port_fs_base;
-
-static inline u64 kuw_port_fs(void)
-{
-	return kuw_port_fs_base;
-}
-
 static inline bool kuw_port_uretprobe(u64 slot, u64 *ra)
 {
 	if (!kuw_port_uretprobe_slot || slot != kuw_port_uretprobe_slot)
 		return false;
 	*ra = kuw_port_uretprobe_ra;
 	return true;
+}
+
+/* Where the thread's fs leads. Host programs set it. */
+extern __thread u64 kuw_port_fs_base;
+
+static inline u64 kuw_port_fs(void)
+{
+	return kuw_port_fs_base;
 }
 
 #endif /* KUNWIND_PORT_H */
