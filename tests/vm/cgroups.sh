@@ -124,39 +124,28 @@ with open('$SCRATCH/written.so', 'r+b') as file:
     sys.stdin.read()"
 cold=$SCRATCH/cgroup/cold
 
-compiles() {
+# soon SECONDS CONDITION...: it holds before they are over.
+soon() {
 	local round
-	for ((round = 0; round < 600; round++)); do
-		! exceeds table_builds $((builds + 3)) || return 0
+	for ((round = 0; round < 10 * $1; round++)); do
+		! "${@:2}" || return 0
 		sleep 0.1
 	done
 	return 1
 }
 
 freezes() {
-	local round
-	echo 1 >"$cold/cgroup.freeze"
-	for ((round = 0; round < 20; round++)); do
-		! grep -qx "frozen 1" "$cold/cgroup.events" || return 0
-		sleep 0.1
-	done
-	return 1
+	echo 1 >"$cold/cgroup.freeze" && soon 2 grep -qx 'frozen 1' "$cold/cgroup.events"
 }
 
 thaws() {
-	local round
-	echo 0 >"$cold/cgroup.freeze"
-	for ((round = 0; round < 600; round++)); do
-		! grep -qx opened "$SCRATCH/cold.said" || return 0
-		sleep 0.1
-	done
-	return 1
+	echo 0 >"$cold/cgroup.freeze" && soon 60 grep -qx opened "$SCRATCH/cold.said"
 }
 
 mkdir "$cold"
 builds=$(figure table_builds)
 ok "a process maps a file 100 times that it may write" begin_mapping cold in_cgroup cold python3 -S -c "$maps_own"
-ok "it compiles a table for each" compiles
+ok "it compiles a table for each" soon 60 exceeds table_builds $((builds + 3))
 ok "its cgroup is frozen at once" freezes
 echo "# after $(($(figure table_builds) - builds)) tables"
 ok "it was not ready" [ $(($(figure table_builds) - builds)) -lt 90 ]
@@ -165,12 +154,12 @@ end_mapping
 ok "nothing is left of it" nothing_left
 
 # A table that several cgroups use is charged to none of them.
+is_freed() {
+	(($(memory kernel payer) - without < bytes / 10))
+}
+
 freed() {
-	local round
-	for ((round = 0; round < 50; round++)); do
-		(($(memory kernel payer) - without < bytes / 10)) && return
-		sleep 0.1
-	done
+	! soon 5 is_freed || return 0
 	echo "$(memory kernel payer) bytes, $without without tables"
 	return 1
 }
