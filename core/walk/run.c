@@ -166,7 +166,7 @@ void kuw_run_leave(struct kuw_run *r)
 bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)
 {
 	u64 at, value = 0;
-	bool known = false;
+	bool known;
 	u32 reg;
 
 	switch (i->op) {
@@ -177,11 +177,9 @@ bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)
 		if (i->memory)
 			return true;
 		break;
-	case 0x8b:
-		known = i->wide && find_operand(r, i, &at) && kuw_try_word(r->w, at, &value);
-		fallthrough;
 	case 0x03:
 	case 0x2b:
+	case 0x8b:
 		reg = i->reg;
 		break;
 	default:
@@ -189,6 +187,8 @@ bool kuw_run_notes(struct kuw_run *r, const struct kuw_insn *i)
 	}
 	if (reg == KUW_RSP || reg == KUW_RBP || i->base == KUW_RSP || i->base == KUW_RBP)
 		return false;
+	known = i->op == 0x8b && i->wide && find_operand(r, i, &at) &&
+		kuw_try_word(r->w, at, &value);
 	kuw_run_set(r, reg, value, known);
 	return true;
 }
