@@ -30,7 +30,7 @@ static Dwfl *dwfl;
 static __always_inline int walk_with(struct kuw_rule_cache *c, void **frames,
 				     int capacity)
 {
-	struct kuw_port_regs regs;
+	struct kuw_port_regs regs = { .in_syscall = false };
 	struct kuw_result result;
 
 	CAPTURE(&regs);

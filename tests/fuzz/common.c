@@ -134,13 +134,16 @@ static void make_space(struct space *s, const struct kuw_table *table, u32 layou
 	add_ra(s, ~0ULL);
 }
 
-/* The walk as it would be without a cache and without a loop for frequent rules. */
-static void walk_by_step(const struct kuw_map *map,
+/*
+ * The walk as it would be without a cache and without a loop for frequent rules. Return: how many
+ * reads failed.
+ */
+static u32 walk_by_step(const struct kuw_map *map,
 			 const struct kuw_port_regs *regs, u64 *frames,
 			 u32 capacity, struct kuw_result *result)
 {
 	struct kuw_state w = {
-		.map = map, .inner = true, .switches = KUW_MAX_STACK_SWITCHES,
+		.map = map, .inner = true, .syscall = regs->in_syscall, .switches = KUW_MAX_STACK_SWITCHES,
 		.insns = KUW_MAX_INSNS,
 		.regs = {
 			.known = KUW_KNOWN_ALL, .steps = KUW_MAX_EXPR_STEPS,
@@ -156,6 +159,7 @@ static void walk_by_step(const struct kuw_map *map,
 	result->nr_interrupted = 0;
 	for (;;) {
 		stop = kuw_step(&w);
+		w.syscall = false;
 		if (stop != KUW_STEPPED)
 			break;
 		if (n == capacity) {
@@ -171,6 +175,7 @@ static void walk_by_step(const struct kuw_map *map,
 	}
 	result->count = n;
 	result->stop = stop;
+	return w.faults;
 }
 
 /* In pieces it is the same walk, as long as no budget of time ends it. */
@@ -201,7 +206,7 @@ static void walk_from_x86_64(const struct space *s, struct kuw_rule_cache *cache
 	struct kuw_port_regs regs;
 	struct kuw_result result, expected;
 	struct kuw_state w;
-	u32 i;
+	u32 i, failed;
 
 	/* Every word is a stack address or a return address. */
 	for (i = 0; i < FUZZ_WORDS; i++)
@@ -211,6 +216,7 @@ static void walk_from_x86_64(const struct space *s, struct kuw_rule_cache *cache
 		regs.r[i] = FUZZ_STACK + 16 * i;
 	regs.r[7] = FUZZ_STACK;
 	regs.ip = ip;
+	regs.in_syscall = seed & 1;
 	kuw_port_set_window(FUZZ_STACK, sizeof(stack), (u64)stack - FUZZ_STACK);
 	/* Uretprobes took the place of one return address. */
 	kuw_port_uretprobe_slot = FUZZ_STACK + 8 * (seed % 16 | 1);
@@ -220,9 +226,13 @@ static void walk_from_x86_64(const struct space *s, struct kuw_rule_cache *cache
 	must(result.proven <= result.count);
 	must(result.stop < KUNWIND_NR_STOPS);
 	must(frames[0] == regs.ip);
-	walk_by_step(s->map, &regs, want, ARRAY_SIZE(want), &expected);
-	/* A walk that begins again, or asks once for the cache, has failed more often. */
-	if (result.stop == KUNWIND_STOP_FAULT_BUDGET) {
+	failed = walk_by_step(s->map, &regs, want, ARRAY_SIZE(want), &expected);
+	/*
+	 * A walk that begins again, or asks once for the cache, has failed more often. If it ended
+	 * sooner then, it is what it was before.
+	 */
+	if (result.stop == KUNWIND_STOP_FAULT_BUDGET ||
+	    (result.stop == KUNWIND_STOP_REG_UNKNOWN && 3 * failed > KUW_MAX_FAULTS)) {
 		must(result.count <= expected.count);
 		must(!memcmp(frames, want, 8 * result.count));
 		return;
@@ -253,6 +263,7 @@ static void walk_from_i386(const struct space *s, u64 ip, u64 seed)
 		regs.r[i] = base + 8 * i;
 	regs.r[7] = base;
 	regs.ip = ip;
+	regs.in_syscall = false;
 	kuw_port_set_window(base, sizeof(stack), (u64)stack - base);
 	kuw_port_uretprobe_slot = base + 4 * (seed % 16 | 1);
 	kuw_port_uretprobe_ra = s->ra[seed % s->nr_ra];
