@@ -20,7 +20,7 @@ struct kuw_state {
 	 * and not a return address.
 	 */
 	bool inner;
-	bool syscall;		/* that is behind the system call that the thread is in */
+	bool syscall;		/* it is the innermost, behind the thread's current system call */
 	bool moved;		/* a step was made, so the frame is not the innermost */
 	bool guessed;		/* one of the steps was a guess, so this frame is not proven */
 	bool eh_return;		/* passed a function that can return to a handler: kuw_apply() */

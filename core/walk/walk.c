@@ -122,7 +122,7 @@ static noinline u32 walk_rest(struct kuw_loop *loop, const struct kuw_port_regs 
 	ret = walk_on(&w, NULL, frames, loop->last - frames, result);
 	if (result->count >= first.count)
 		return ret;
-	/* A budget has ended it sooner. What the first attempt has found behind that is there. */
+	/* A budget has ended it sooner. Behind its frames are still those of the first attempt. */
 	*result = first;
 	return KUNWIND_STOP_REG_UNKNOWN;
 }

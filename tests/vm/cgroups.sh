@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# The memory cgroup of the process pays, whether the process has its tables made itself, or an attaching tracer does.
+# The memory cgroup of the process pays, whether the process has its tables made itself, or an attaching tracer does. And a task that makes many
+# does not keep its cgroup from being frozen.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-# A library that takes the name, and then the inode number, of another one on ext4 never gets its table.
+# A library that takes the name, and then the inode number, of another one on ext4 never gets its table. Nor does one that replaces another in
+# a memfd, or in a file that could be written when the table was made.
 set -uo pipefail
 # shellcheck source=tests/vm/lib/tap.sh
 . "$TOP/tests/vm/lib/tap.sh"
