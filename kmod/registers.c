@@ -10,8 +10,9 @@
  *
  * In an NMI it depends on where the kernel was interrupted. The entry code starts on the
  * user's stack or on a small stack of the CPU, and then switches to the task's stack. It
- * pushes the registers there, or has copied them before the switch. So the registers are
- * whole if the stack pointer was below them.
+ * pushes the registers there, or has copied them before the switch. With FRED (Linux 6.9), the
+ * CPU itself has switched to the task's stack. So the registers are whole if the stack pointer
+ * was below them.
  *
  * The way out looks like the way in: the registers are whole until the task is in user
  * mode, but the stack pointer is no longer below them, and at last the user's. The code
@@ -25,10 +26,13 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 #include <asm/asm.h>
+#include <asm/cpufeature.h>
+#include <asm/fred.h>
 #include <asm/page_types.h>
 #include <asm/processor.h>
 #include "compat/msr.h"
 #include "registers.h"
+#include "walk.h"
 
 /*
  * SYSCALL does not change the stack pointer. Until the entry code has loaded one of the
@@ -40,7 +44,7 @@
 /* Where SYSCALL enters the kernel, of 64-bit and of 32-bit code. */
 static unsigned long syscall_entries[2];
 
-/* What the CPU pushes for an interrupt, at the top of the interrupt's own stack (IST). */
+/* What the CPU pushes for an interrupt, at the top of the interrupt's own stack. */
 struct interrupted {
 	unsigned long ip;
 	unsigned long cs;
@@ -49,6 +53,24 @@ struct interrupted {
 	unsigned long ss;
 };
 
+/* The stacks of a CPU that it switches to: those of the TSS, or of FRED's levels 1 to 3. */
+#define NR_STACKS	ARRAY_SIZE(cpu_tss_rw.x86_tss.ist)
+#define NR_FRED_STACKS	3
+/* What FRED pushes above struct interrupted: data of the event, and a null word. */
+#define FRED_BYTES	16
+
+/* Return: where struct interrupted ends on this CPU's stack @i; 0 if it has none. */
+static unsigned long end_of_interrupted(unsigned int i)
+{
+	u64 end;
+
+	if (!cpu_feature_enabled(X86_FEATURE_FRED))
+		return this_cpu_read(cpu_tss_rw.x86_tss.ist[i]);
+	if (i >= NR_FRED_STACKS || rdmsrq_safe(MSR_IA32_FRED_RSP1 + i, &end))
+		return 0;
+	return end - FRED_BYTES;
+}
+
 /*
  * Find what was interrupted when the CPU switched to the stack of @sp. SYSRET leaves the stack
  * pointer to the program one instruction before, so it can be any number, and not all of these
@@ -56,13 +78,15 @@ struct interrupted {
  */
 static bool find_interrupted(unsigned long sp, struct interrupted *at)
 {
-	const struct x86_hw_tss *tss = &this_cpu_ptr(&cpu_tss_rw)->x86_tss;
+	unsigned long end;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(tss->ist); i++)
-		if (tss->ist[i] && tss->ist[i] - sp <= EXCEPTION_STKSZ)
-			return !copy_from_kernel_nofault(at, (void *)(tss->ist[i] - sizeof(*at)),
+	for (i = 0; i < NR_STACKS; i++) {
+		end = end_of_interrupted(i);
+		if (end && end - sp <= EXCEPTION_STKSZ)
+			return !copy_from_kernel_nofault(at, (void *)(end - sizeof(*at)),
 							 sizeof(*at));
+	}
 	return false;
 }
 
@@ -107,12 +131,27 @@ bool kw_registers_are_whole_in_nmi(void)
 	 * then leads to the NMI's own stack again, so the loop needs a bound.
 	 */
 	for (i = 0; !is_below_registers(sp); i++) {
-		if (i == ARRAY_SIZE(cpu_tss_rw.x86_tss.ist) || !find_interrupted(sp, &at) ||
+		if (i == NR_STACKS || !find_interrupted(sp, &at) ||
 		    is_in_gap(at.ip))
 			return false;
 		sp = at.sp;
 	}
 	return true;
+}
+
+/*
+ * Whether these registers, whose orig_ax has the number of a system call, are those of the call, on
+ * a CPU with FRED. When a signal's handler is about to start, orig_ax still has it, but ip is
+ * elsewhere. Context: a walk.
+ */
+bool kw_is_fred_call(const struct pt_regs *regs)
+{
+	u16 insn;
+
+	return cpu_feature_enabled(X86_FEATURE_FRED) &&
+	       !copy_from_user_nofault(&insn, (void __user *)regs->ip - sizeof(insn),
+				       sizeof(insn)) &&
+	       insn == KUW_SYSCALL_INSN;
 }
 
 /*

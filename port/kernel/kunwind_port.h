@@ -53,12 +53,14 @@ static inline u64 kuw_port_bp(const struct pt_regs *regs)
 }
 
 /*
- * Return: whether the thread is in a system call: the instruction before ip, which has put that into
- * rcx. In an interrupt or an exception, orig_ax is negative.
+ * Return: whether the thread is in a system call. The instruction before ip has put that into rcx,
+ * unless the CPU has FRED. In an interrupt or an exception, orig_ax is negative.
  */
+bool kw_is_fred_call(const struct pt_regs *regs);	/* kmod/registers.c */
+
 static inline bool kuw_port_in_syscall(const struct pt_regs *regs)
 {
-	return (long)regs->orig_ax >= 0 && regs->cx == regs->ip;
+	return (long)regs->orig_ax >= 0 && (regs->cx == regs->ip || kw_is_fred_call(regs));
 }
 
 /* All general registers, in DWARF's order (psABI x86-64, figure 3.36). */

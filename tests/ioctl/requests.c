@@ -620,6 +620,41 @@ static void test_guessed(void)
 	       deep.frames[0].flags & KUNWIND_FRAME_GUESSED, "guessed, proven ones left out");
 }
 
+/*
+ * A system call that ends its function, as exit() does. What is behind it is another function's, whose
+ * rule would lead to a null address.
+ */
+long ask(long file, unsigned long number, const void *request);
+extern const char behind_ask[];
+extern uint64_t ask_caller;
+uint64_t ask_caller;
+__asm__(".text\n.type ask, @function\n"
+	"ask:	.cfi_startproc\n"
+	"	movq (%rsp), %rax\n"
+	"	movq %rax, ask_caller(%rip)\n"
+	"	pushq $0\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	movl $16, %eax\n"
+	"	syscall\n"
+	"	.cfi_endproc\n.size ask, . - ask\n"
+	".type behind_ask, @function\n"
+	"behind_ask:\n	.cfi_startproc\n"
+	"	addq $8, %rsp\n"
+	"	ret\n"
+	"	.cfi_endproc\n.size behind_ask, . - behind_ask\n");
+
+static void test_last_instruction(void)
+{
+	static struct request request;
+
+	request.stack = good_stack(64);
+	expect(ask(fd, KUNWIND_IOC_STACK, &request), 0, "a system call that ends its function");
+	tap_ok(request.stack.count > 2 && request.frames[0].address == (uintptr_t)behind_ask,
+	       "the first frame is behind it");
+	tap_ok(request.frames[1].address == ask_caller, "the second is the function's caller");
+	tap_ok(request.stack.stop == KUNWIND_STOP_COMPLETE, "the stack is whole");
+}
+
 /* The frames lie behind the structure, in memory of their own state. */
 static void test_frames(void)
 {
@@ -750,6 +785,7 @@ int main(void)
 	test_interrupted(0);
 	test_interrupted(3000);
 	test_guessed();
+	test_last_instruction();
 	test_at(0);
 	test_at(3000);
 	test_at_random();
