@@ -76,6 +76,8 @@ PATH=$PATH:/usr/sbin:/sbin
 . "$TOP_DIR/tests/jobs/fetch-sources.sh"
 # shellcheck source=tests/jobs/peers.sh
 . "$TOP_DIR/tests/jobs/peers.sh"
+# shellcheck source=tests/jobs/fred.sh
+. "$TOP_DIR/tests/jobs/fred.sh"
 # shellcheck source=tests/jobs/bench.sh
 . "$TOP_DIR/tests/jobs/bench.sh"
 
@@ -114,6 +116,7 @@ long tests:
   ./run.sh test formats        read timelines and profiles with other programs, Perfetto's importer too (an hour, then 5 minutes)
   ./run.sh test names          compare the names in more than 1,000 stacks with gdb's
   ./run.sh test nmi            walk in 10,000 NMIs a second, and in NMIs at each instruction of the kernel's entry code
+  ./run.sh test fred           walk in NMIs and system calls of CPUs with FRED, which Bochs emulates; downloads its source
   ./run.sh test endurance      walk in ten million NMIs of a debug kernel, and load kunwind-tracing 10,000 times (7 hours)
   ./run.sh test smp            run storms and NMIs in a guest whose CPUs run at the same time
   ./run.sh test soak [MINUTES] start and end processes, libraries and mappings for 30 minutes
@@ -204,6 +207,7 @@ prepare() {
 	'test steps') needs+=$NEED_HOST$NEED_STEPS ;;
 	'bench host') needs=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
 	'test package') needs+=$NEED_FIRMWARE ;;
+	'test fred') needs+=$NEED_FRED ;;
 	'bench vm') needs+=$NEED_BENCH ;;
 	'bench all') needs+=$NEED_HOST$NEED_BENCH$NEED_TABLES ;;
 	'test ' | 'test all' | 'test rows' | 'test names' | 'test peers') needs+=$NEED_HOST ;;

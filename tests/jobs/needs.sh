@@ -69,6 +69,16 @@ gdc gdc builds a program that is stepped
 ldc2 ldc builds a program that is stepped
 luajit luajit a program that is stepped
 '
+NEED_FRED='
+g++ g++ builds Bochs
+make make builds Bochs
+/usr/share/bochs/BIOS-bochs-latest bochsbios starts its PC
+/usr/share/seabios/vgabios.bin seabios starts its PC
+/usr/lib/ISOLINUX/isolinux.bin isolinux loads Linux there
+/usr/lib/syslinux/modules/bios/ldlinux.c32 syslinux-common loads Linux there
+xorriso xorriso makes a disc
+cpio cpio packs the files of its guest
+'
 # The peers among them, and most programs whose tables are measured, are in the list above.
 NEED_TABLES='
 /usr/bin/node|/usr/lib/x86_64-linux-gnu/libnode.so.* nodejs a program whose table is measured

@@ -731,7 +731,7 @@ kernels_table() {
 	' "$results"
 }
 
-# test_check [host|vm|kernels|others|package|debug|live|perf|names|nmi|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
+# test_check [host|vm|kernels|others|package|debug|live|perf|names|nmi|fred|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]: there are such tests.
 test_check() {
 	local what=${1-all} test
 	shift || true
@@ -746,14 +746,14 @@ test_check() {
 			die 125 "what is $*?" "a number goes with $what: ./run.sh test $what 100"
 		fi
 		;;
-	host | hostile-traces | formats | kernels | others | package | live | perf | names | nmi | endurance | peers | smp | all)
+	host | hostile-traces | formats | kernels | others | package | live | perf | names | nmi | fred | endurance | peers | smp | all)
 		(($# == 0)) || die 125 "what is $1?" "names go with vm and debug: ./run.sh test vm NAME.sh"
 		;;
-	*) die 125 "unknown kind of tests: $what" "there are host, hostile-traces, formats, vm, kernels, others, package, debug, rows, steps, live, perf, names, nmi, endurance, smp, peers, soak and all" ;;
+	*) die 125 "unknown kind of tests: $what" "there are host, hostile-traces, formats, vm, kernels, others, package, debug, rows, steps, live, perf, names, nmi, fred, endurance, smp, peers, soak and all" ;;
 	esac
 }
 
-# test_job [host|hostile-traces|formats|vm|kernels|others|package|debug|live|perf|names|nmi|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]
+# test_job [host|hostile-traces|formats|vm|kernels|others|package|debug|live|perf|names|nmi|fred|endurance|peers|rows|smp|soak|steps|all] [TEST...|N]
 test_job() {
 	local what=${1-all}
 	shift || true
@@ -774,6 +774,7 @@ test_job() {
 	peers) test_peers ;;
 	rows) test_rows "$@" ;;
 	nmi) test_nmi ;;
+	fred) test_fred ;;
 	endurance) test_endurance ;;
 	smp) test_smp ;;
 	soak) test_soak "$@" ;;
@@ -787,8 +788,8 @@ test_job() {
 		((!${#TEST_LATER[@]})) || test_others
 		;;
 	esac
-	# Without a network there are no peers.
-	if ((TEST_PASSED + TEST_FAILED == 0)) && ! [[ $what == peers && $TEST_SKIPPED != 0 ]]; then
+	# Without a network there are no peers, and no Bochs.
+	if ((TEST_PASSED + TEST_FAILED == 0)) && ! [[ $what == @(peers|fred) && $TEST_SKIPPED != 0 ]]; then
 		failed "nothing passed and nothing failed"
 	fi
 	test_sum
