@@ -131,8 +131,7 @@ bool kw_registers_are_whole_in_nmi(void)
 	 * then leads to the NMI's own stack again, so the loop needs a bound.
 	 */
 	for (i = 0; !is_below_registers(sp); i++) {
-		if (i == NR_STACKS || !find_interrupted(sp, &at) ||
-		    is_in_gap(at.ip))
+		if (i == NR_STACKS || !find_interrupted(sp, &at) || is_in_gap(at.ip))
 			return false;
 		sp = at.sp;
 	}
@@ -158,9 +157,8 @@ bool kw_is_fred_call(const struct pt_regs *regs)
  * Whether current is in execve(), and no instruction of the new program has run. Its first
  * snapshot follows at the end of execve(), but its stack is known: there is no caller yet.
  * execve() sets all registers to 0 (elf_common_init()), except the two of start_thread().
- * Before that, while the mm is already the new one, the registers are not all 0: SYSCALL
- * leaves the instruction pointer in cx, and for an execve() by interrupt, bx or cx has the
- * path.
+ * Before that, while the mm is already the new one, the registers are not all 0: the entry of
+ * the system call has set ax to -ENOSYS.
  */
 bool kw_registers_are_new(const struct pt_regs *regs)
 {

@@ -52,12 +52,13 @@ static inline u64 kuw_port_bp(const struct pt_regs *regs)
 	return regs->bp;
 }
 
+/* In kmod/registers.c. */
+bool kw_is_fred_call(const struct pt_regs *regs);
+
 /*
  * Return: whether the thread is in a system call. The instruction before ip has put that into rcx,
  * unless the CPU has FRED. In an interrupt or an exception, orig_ax is negative.
  */
-bool kw_is_fred_call(const struct pt_regs *regs);	/* kmod/registers.c */
-
 static inline bool kuw_port_in_syscall(const struct pt_regs *regs)
 {
 	return (long)regs->orig_ax >= 0 && (regs->cx == regs->ip || kw_is_fred_call(regs));
