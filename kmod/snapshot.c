@@ -123,7 +123,7 @@ struct kw_name *kw_name_make(const char *text)
 	name = kw_alloc(struct_size(name, text, bytes), KW_GFP);
 	if (!name)
 		return NULL;
-	refcount_set(&name->refs, 1);
+	atomic_long_set(&name->refs, 1);
 	name->bytes = bytes;
 	memcpy(name->text, text, bytes);
 	return name;
@@ -151,7 +151,7 @@ struct kw_name *kw_name_of_file(const struct file *file)
 
 void kw_name_put(struct kw_name *name)
 {
-	if (name && refcount_dec_and_test(&name->refs))
+	if (name && atomic_long_dec_and_test(&name->refs))
 		kvfree(name);
 }
 

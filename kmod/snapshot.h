@@ -3,6 +3,7 @@
 #ifndef KW_SNAPSHOT_H
 #define KW_SNAPSHOT_H
 
+#include <linux/atomic.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include "map.h"
@@ -17,11 +18,12 @@ struct vm_area_struct;
 
 /*
  * A path, or a name in brackets such as "[vdso]". Made in process context by the task
- * that takes the snapshot. Immutable. Later snapshots that have the mapping share it;
- * each holds a reference. Freed by the last kw_name_put().
+ * that takes the snapshot. Immutable. Later snapshots that have the mapping share it. Each
+ * mapping of each has a reference, so 32 bits would not suffice. Freed by the last
+ * kw_name_put().
  */
 struct kw_name {
-	refcount_t refs;
+	atomic_long_t refs;
 	u32 bytes;
 	char text[];
 };

@@ -77,7 +77,7 @@ static void add_known(struct kw_snapshot *snap, struct kw_found *f)
 	struct kw_origin origin = *f->known;
 
 	if (origin.name && has_room_for_name(snap))
-		refcount_inc(&origin.name->refs);
+		atomic_long_inc(&origin.name->refs);
 	else
 		origin.name = NULL;
 	/* The mapping may be only a part of the earlier one. */
