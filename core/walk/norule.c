@@ -82,7 +82,7 @@ static u32 guess_ahead(struct kuw_state *w)
 
 /*
  * The frame is at an address without code, or in a function that has pushed nothing: assume
- * that only the call has happened.
+ * that only the call has happened, from known code, or from a JIT compiler's, which no map has.
  */
 static u32 guess_call(struct kuw_state *w)
 {
@@ -90,7 +90,7 @@ static u32 guess_call(struct kuw_state *w)
 	u32 word = w->regs.word;
 
 	if (!kuw_may_be_cfa(sp + word, sp, word) || !kuw_try_word(w, sp, &ra) ||
-	    !plausible_ra(w, ra) || !kuw_follows_call(w, ra))
+	    (!plausible_ra(w, ra) && kuw_map_find(w->map, ra - 1)) || !kuw_follows_call(w, ra))
 		return guess_by_frame_pointer(w);
 	return guess(w, ra, sp + word, w->regs.r[KUW_RBP], w->regs.known & 1u << KUW_RBP);
 }

@@ -407,11 +407,11 @@ static void test_other_maps(void **state)
 	s->map->count = 0;
 	cache->epochs = ~0u - 1;
 	for (i = 0; i < 3; i++)
-		program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+		program_check(s, NO_MAPPING, P_RA(P_RSP) - 1, P_RA(P_START));
 	assert_int_equal(cache->epochs, 2);
 	/* Nor does the cache remember the first map's epoch, which is another map's now. */
 	s->map->number = 0;
-	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1, P_RA(P_START));
 	assert_int_equal(cache->epochs, 3);
 }
 
@@ -425,13 +425,13 @@ static void test_turns(void **state)
 	s->regs.ip = P_RA(P_RSP) - 1;
 	s->regs.r[7] = SYNTH_SP(1);
 	s->map->count = 0;
-	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1, P_RA(P_START));
 	s->map->number = 0;
 	program_check(s, COMPLETE, P_RA(P_RSP) - 1, P_RA(P_START));
 	s->map->number = KUW_CACHE_MAPS;
-	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1, P_RA(P_START));
 	s->map->number = 0;
-	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1);
+	program_check(s, NO_MAPPING, P_RA(P_RSP) - 1, P_RA(P_START));
 }
 
 /*
@@ -771,7 +771,8 @@ static void test_first_word(void **state)
 	program_check(s, COMPLETE, P_BEGIN(P_NO_FDE));
 	s->stack[first - 11] = 0x9090d0ff00000000;		/* call *%rax, and two bytes more */
 	s->stack[first - 1] -= 2;
-	program_check(s, NO_RULE, P_BEGIN(P_NO_FDE));
+	program_check(s, NO_MAPPING, P_BEGIN(P_NO_FDE), SYNTH_SP(first - 10) - 2);
+	assert_int_equal(s->result.proven, 1);
 	/* Above the first word are the arguments: this one ends with U+8A08 and a slash. */
 	s->stack[first - 1] = SYNTH_SP(first + 20);
 	s->stack[first + 19] = 0x002f88a8e8000000;
@@ -1348,6 +1349,30 @@ static void test_ahead_outer_frame(void **state)
 	s->regs.r[6] = SYNTH_SP(90);
 	program_push(s, 90, SYNTH_SP(100), outer, 0);
 	program_check(s, RA_BAD, TEXT_IP(8), TEXT_IP(AHEAD + 5), TEXT_IP(CALLER));
+}
+
+/* A function of a JIT compiler at its first instruction, of which no way leads to a ret. */
+static void test_guess_unmapped_call(void **state)
+{
+	begin_ahead(19);
+	PUT_CODE(AHEAD, "\x55\x48\x89\xe5\xff\xe0");		/* push %rbp; mov %rsp,%rbp; jmp *%rax */
+	PUT_CODE(0x40, "\xe8\0\0\0\0");
+	/* Where the first call returns to, as where the JIT compiler's other code is. */
+	PUT_CODE(AHEAD + 0x20, "\xe8\0\0\1\0\x90\xc9\xc3");	/* call; nop; leave; ret */
+	s->map->mappings[0].end = TEXT_IP(TEXT_LEN);
+	s->regs.r[6] = SYNTH_SP(30);
+	program_push(s, 19, TEXT_IP(AHEAD + 0x25));
+	program_push(s, 30, SYNTH_SP(40), TEXT_IP(0x45), 0);
+	program_check(s, RA_BAD, TEXT_IP(AHEAD), TEXT_IP(AHEAD + 0x25), TEXT_IP(0x45));
+	assert_int_equal(s->result.proven, 1);
+	/* No call is before the address. */
+	program_push(s, 19, TEXT_IP(AHEAD + 0x26));
+	program_check(s, RA_BAD, TEXT_IP(AHEAD), TEXT_IP(0x45));
+	/* A table says that no function is there. */
+	s->map->mappings[0].end = TEXT_IP(AHEAD + 0x100);
+	s->map->mappings[0].start = TEXT_IP(0);
+	program_push(s, 19, TEXT_IP(AHEAD + 0x25));
+	program_check(s, RA_BAD, TEXT_IP(AHEAD), TEXT_IP(0x45));
 }
 
 static u32 failed_reads;
@@ -2361,6 +2386,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_system_call),
 	TEST(test_ahead_forever),
 	TEST(test_ahead_outer_frame),
+	TEST(test_guess_unmapped_call),
 	TEST(test_ahead_faults),
 	TEST(test_ahead_registers),
 	TEST(test_ahead_stacks),
