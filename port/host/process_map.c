@@ -115,6 +115,12 @@ static u64 stack_first(pid_t pid)
 	return first;
 }
 
+/* Return: whether it is a file or the kernel's. Heaps and stacks, which have names, are neither. */
+static bool has_code(const struct line *l)
+{
+	return l->path[0] == '/' || !strcmp(l->path, "[vdso]") || !strcmp(l->path, "[uprobes]");
+}
+
 int host_space_of(struct host_space *space, pid_t pid)
 {
 	struct line l;
@@ -144,7 +150,7 @@ int host_space_of(struct host_space *space, pid_t pid)
 		l.end = end;
 		l.off = off;
 		/* Leave out anonymous memory, as the module does. */
-		if (perms[2] != 'x' || !l.path[0])
+		if (perms[2] != 'x' || !has_code(&l))
 			continue;
 		if (n == room) {
 			void *p;

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "test.h"
 #include "capture.h"
 #include "load.h"
@@ -215,6 +216,20 @@ static void test_map(void **state)
 	assert_null(kuw_map_find(space.map, ~0ULL));
 }
 
+/* A heap that is executable has a name in /proc/PID/maps, and is anonymous memory all the same. */
+static void test_heap(void **state)
+{
+	const u64 page = sysconf(_SC_PAGESIZE);
+	u64 at = ((u64)sbrk(2 * (intptr_t)page) + page - 1) & -page;
+	struct host_space made;
+
+	assert_int_equal(mprotect((void *)at, page, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	assert_int_equal(host_space_of(&made, 0), 0);
+	assert_null(kuw_map_find(made.map, at));
+	host_space_free(&made);
+	assert_int_equal(mprotect((void *)at, page, PROT_READ | PROT_WRITE), 0);
+}
+
 static int prepare(void **state)
 {
 	/* -lunwind has a backtrace() of its own. */
@@ -245,6 +260,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_alternate_stack),
 	cmocka_unit_test(test_thread),
 	cmocka_unit_test(test_map),
+	cmocka_unit_test(test_heap),
 };
 
 int main(void)
