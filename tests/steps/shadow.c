@@ -150,6 +150,8 @@ void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		s->held = false;
 		if (s->lost)
 			return;
+		/* What was left below there is not used again. */
+		rise(s, to_sp);
 		sp = to_sp;
 	}
 	grow(s, to_sp);
