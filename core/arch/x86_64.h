@@ -113,10 +113,13 @@ static inline bool kuw_may_end_with_call(u64 before)
 	       (before >> 56 != 0xcc && kuw_may_be_call(before, 0xcc, 0xcc));
 }
 
-/* A function of i386 that returns its return address: mov (%esp),REGISTER; ret. */
-#define KUW_PC_THUNK		0xc324048bu
-#define KUW_PC_THUNK_MASK	0xffffc7ffu
 #define KUW_PC_THUNK_LEN	4
+
+/* Return: whether it is a function of i386 that returns its return address: mov (%esp),REG; ret. */
+static inline bool kuw_is_pc_thunk(u64 code)
+{
+	return (code & 0xffffc7ff) == 0xc324048b;
+}
 
 /* Return: whether they end with a direct call, and certainly not with an indirect one. */
 static inline bool kuw_is_direct_call(u64 before)

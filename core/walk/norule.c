@@ -112,9 +112,9 @@ static bool is_near_start(const struct kuw_state *w)
 
 /*
  * Whether @word may be the current frame's return address: it is in code, and behind what may be
- * a call. A direct call of a function that only copies its return address, as ld.so for i386
- * makes it, has returned, unless the frame is in that function. Any other function may have
- * jumped to the frame's.
+ * a call. On i386, a direct call of a function that only copies its return address, as ld.so makes
+ * it, has returned: kuw_step_pc_thunk() leaves that function. Any other may have jumped to the
+ * frame's.
  * Return: 1 if it may, 0 if not, -EFAULT if the code cannot be read.
  */
 static int may_be_caller(struct kuw_state *w, u64 word)
@@ -129,12 +129,12 @@ static int may_be_caller(struct kuw_state *w, u64 word)
 		return -EFAULT;
 	if (!kuw_may_end_with_call(before))
 		return 0;
-	callee = word + (s64)(s32)(before >> 32);
-	if (!kuw_is_direct_call(before) || w->regs.r[KUW_RA] - callee < KUW_PC_THUNK_LEN)
+	if (w->regs.word == KUW_WORD || !kuw_is_direct_call(before))
 		return 1;
+	callee = word + (s64)(s32)(before >> 32);
 	if (!kuw_try_user(w, callee, KUW_PC_THUNK_LEN, &code))
 		return -EFAULT;
-	return (code & KUW_PC_THUNK_MASK) != KUW_PC_THUNK;
+	return !kuw_is_pc_thunk(code);
 }
 
 /* Return: whether a register may have the frame's return address, as in vfork(). */
@@ -248,6 +248,21 @@ static u32 step_uncalled(struct kuw_state *w)
 	else if (w->regs.r[KUW_RBX] == w->regs.r[KUW_RSP] && !w->eh_return)
 		return KUNWIND_STOP_COMPLETE;
 	return KUNWIND_STOP_UNPROVEN;
+}
+
+u32 kuw_step_pc_thunk(struct kuw_state *w)
+{
+	u64 ip = w->regs.r[KUW_RA], sp = w->regs.r[KUW_RSP], code, ra;
+
+	if (!w->inner || w->regs.word == KUW_WORD ||
+	    !((kuw_try_user(w, ip, KUW_PC_THUNK_LEN, &code) && kuw_is_pc_thunk(code)) ||
+	      (kuw_try_user(w, ip - (KUW_PC_THUNK_LEN - 1), KUW_PC_THUNK_LEN, &code) &&
+	       kuw_is_pc_thunk(code))))
+		return 0;
+	if (!kuw_try_word(w, sp, &ra))
+		return KUNWIND_STOP_STACK_FAULT;
+	return step_to(w, ra, sp + w->regs.word, w->regs.r[KUW_RBP], w->regs.known) ?:
+	       KUNWIND_STOP_RA_BAD;
 }
 
 /*

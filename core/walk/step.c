@@ -55,6 +55,9 @@ u32 kuw_step(struct kuw_state *w)
 	/* Without the stack pointer, the walk cannot check that the CFA moves up. */
 	if (!(w->regs.known & 1u << KUW_RSP))
 		return KUNWIND_STOP_REG_UNKNOWN;
+	ret = kuw_step_pc_thunk(w);
+	if (ret)
+		return ret;
 	if (!m)
 		return kuw_step_without_rule(w, NULL, true) ?:
 		       (w->map->incomplete ? KUNWIND_STOP_INCOMPLETE_MAP : KUNWIND_STOP_NO_MAPPING);

@@ -29,6 +29,14 @@ u32 kuw_step(struct kuw_state *w);
 u32 kuw_step_without_rule(struct kuw_state *w, const struct kuw_mapping *m, bool called);
 
 /*
+ * Step from a function of i386 that only copies its return address. It changes no register that
+ * its caller's CFA needs, and calls preserve fewer (ecx, where main() realigns its stack). In
+ * glibc's _start, it has the rule of the outermost frame. Return: KUW_STEPPED, or a stop reason; 0
+ * if the current frame is not in such a function.
+ */
+u32 kuw_step_pc_thunk(struct kuw_state *w);
+
+/*
  * Step from a signal's restorer to the interrupted frame, by the frame that the kernel wrote.
  * Return: KUW_STEPPED, or a stop reason; 0 if the current frame is no restorer.
  */

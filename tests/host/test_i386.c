@@ -304,6 +304,93 @@ static void test_rt_restorer(void **state)
 	expect(STACK_FAULT, RA(F_ESP), SP(CODE));
 }
 
+/* mov (%esp),%ebx; ret, and behind that another function. */
+static const u8 thunk[8] = { 0x8b, 0x1c, 0x24, 0xc3, 0x90, 0x90, 0x90, 0x90 };
+
+static int read_thunk(u64 addr, u64 *word)
+{
+	memcpy(word, thunk, sizeof(thunk));
+	return addr == IP(F_START * 0x100 + 0x40) ? 0 : -EFAULT;
+}
+
+/* A function that only copies its return address: it is on the stack, and no register is lost. */
+static void test_pc_thunk(void **state)
+{
+	const u32 behind[] = { 0, 3 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(behind); i++) {
+		begin();
+		memcpy(&stack[CODE], thunk, sizeof(thunk));
+		/* Calls do not preserve eax, which the caller's CFA needs. */
+		stack[0] = RA(F_WRAPS);
+		regs.r[KUW_RAX] = SP(10);
+		stack[13] = RA(F_START);
+		walk(SP(CODE) + behind[i]);
+		assert_stop(result.stop, COMPLETE);
+		assert_int_equal(result.count, 3);
+		assert_int_equal(result.proven, 3);
+		assert_int_equal(frames[1], RA(F_WRAPS));
+		assert_int_equal(frames[2], RA(F_START));
+		/* That of a start file, whose rule ends stacks. */
+		kuw_port_elsewhere = read_thunk;
+		stack[0] = RA(F_START);
+		walk(IP(F_START * 0x100 + 0x40) + behind[i]);
+		assert_stop(result.stop, COMPLETE);
+		assert_int_equal(result.count, 2);
+		assert_int_equal(result.proven, 2);
+		assert_int_equal(frames[1], RA(F_START));
+		/* No return address is there. */
+		stack[0] = 1;
+		walk(IP(F_START * 0x100 + 0x40) + behind[i]);
+		assert_stop(result.stop, RA_BAD);
+		regs.r[KUW_RSP] = 0x1000;
+		walk(IP(F_START * 0x100 + 0x40) + behind[i]);
+		assert_stop(result.stop, STACK_FAULT);
+		kuw_port_elsewhere = NULL;
+	}
+	/* Another function, and one that a call seems to have left there. */
+	begin();
+	memcpy(&stack[CODE], thunk, sizeof(thunk));
+	stack[CODE] ^= 1;
+	stack[0] = RA(F_START);
+	walk(SP(CODE));
+	expect(NO_TABLE, SP(CODE));
+	stack[CODE] ^= 1;
+	stack[0] = SP(CODE);
+	stack[1] = RA(F_START);
+	walk(RA(F_ESP));
+	expect(UNPROVEN, RA(F_ESP), SP(CODE));
+}
+
+/*
+ * Near the process's first word, the address behind a call of such a function is no caller's: it
+ * has returned. That behind a call of any other function may be.
+ */
+static void test_called_pc_thunk(void **state)
+{
+	u32 i;
+
+	begin();
+	kuw_port_stack_first = SP(2);
+	regs.r[KUW_RSP] = SP(2);
+	memset(stack, 0, 24 * sizeof(stack[0]));
+	memcpy(&stack[CODE], thunk, sizeof(thunk));
+	/* call: its address ends 16 bytes behind the thunk. */
+	memcpy((u8 *)&stack[CODE + 4] - 5, "\xe8\xf0\xff\xff\xff", 5);
+	for (i = 3; i < 10; i++) {
+		stack[i] = SP(CODE + 4);
+		walk(SP(CODE + 30));
+		expect(COMPLETE, SP(CODE + 30));
+		stack[CODE] ^= 0x1000000;
+		walk(SP(CODE + 30));
+		expect(NO_TABLE, SP(CODE + 30));
+		stack[CODE] ^= 0x1000000;
+		stack[i] = 0;
+	}
+	kuw_port_stack_first = 0;
+}
+
 /* A fiber ends where ebx, esi and edi are null, too. i386 has no r14 and r15. */
 static void test_null_ra(void **state)
 {
@@ -446,6 +533,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_signal),
 	TEST(test_restorer),
 	TEST(test_rt_restorer),
+	TEST(test_pc_thunk),
+	TEST(test_called_pc_thunk),
 	TEST(test_null_ra),
 	TEST(test_other_word),
 	TEST(test_capacity),
