@@ -31,15 +31,15 @@ static u32 modrm_len(const u8 *at, u32 left)
 	return n + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
 }
 
-struct insn insn_decode(const u8 *bytes, u32 len)
+struct insn insn_decode(const u8 *bytes, u32 len, u32 word)
 {
 	struct insn insn = { INSN_OTHER, 0 };
 	u32 i = 0;
 
 	while (i < len && is_prefix(bytes[i]))
 		i++;
-	/* REX is one only right before the opcode. */
-	if (i < len && (bytes[i] & 0xf0) == 0x40)
+	/* REX is one only right before the opcode. i386 has inc and dec there. */
+	if (word == 8 && i < len && (bytes[i] & 0xf0) == 0x40)
 		i++;
 	if (i >= len)
 		return insn;
@@ -60,7 +60,11 @@ struct insn insn_decode(const u8 *bytes, u32 len)
 		insn.len = i + 5;
 		break;
 	case 0x0f:
-		if (i + 1 < len && bytes[i + 1] == 0x05)
+		if (i + 1 < len && (bytes[i + 1] == 0x05 || (word == 4 && bytes[i + 1] == 0x34)))
+			insn.kind = INSN_SYSCALL;
+		break;
+	case 0xcd:
+		if (word == 4 && i + 1 < len && bytes[i + 1] == 0x80)
 			insn.kind = INSN_SYSCALL;
 		break;
 	case 0xff:

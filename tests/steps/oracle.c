@@ -18,6 +18,22 @@
 #define FRAME_RSP	(8 + 40 + 15 * 8)
 #define FRAME_RIP	(8 + 40 + 16 * 8)
 
+/*
+ * Signal frames of i386: with SA_SIGINFO, words that point at what follows, a struct siginfo and a
+ * struct ucontext with the struct sigcontext_32; else a word, the signal's number, and that struct.
+ */
+#define I386_UCONTEXT		(16 + 128)
+#define I386_UCONTEXT_AT	12
+#define I386_RT_CONTEXT		(I386_UCONTEXT + 20)
+#define I386_CONTEXT		8
+/* In the struct sigcontext_32. */
+#define I386_ESP		28
+#define I386_EIP		56
+
+#define I386_NR_SIGRETURN	119
+#define I386_NR_RT_SIGRETURN	173
+#define I386_NR_SIGALTSTACK	186
+
 /* Return: the address of frame @i by the shadow stack, 0 behind the last. */
 static u64 wanted(const struct oracle *o, u32 i)
 {
@@ -65,7 +81,7 @@ static bool follows_call(const struct oracle *o, u64 ip)
 	for (len = 2; len < 9; len++) {
 		if (tracee_read(&o->tracee, ip - len, bytes, len) != len)
 			return true;
-		insn = insn_decode(bytes, len);
+		insn = insn_decode(bytes, len, o->tracee.word);
 		if (insn.kind == INSN_CALL && insn.len == len)
 			return true;
 	}
@@ -128,8 +144,11 @@ static enum kind compare(struct oracle *o, struct kuw_result *r, u32 *at)
 	struct kuw_port_regs regs = tracee_port_regs(&o->tracee);
 	bool own = shadow_leads_through_own(&o->shadow);
 
-	kuw_walk(o->maps.space.map, host_cache(&o->cache), &regs, o->frames,
-		 ARRAY_SIZE(o->frames), r);
+	if (o->tracee.word == 8)
+		kuw_walk(o->maps.space.map, host_cache(&o->cache), &regs, o->frames,
+			 ARRAY_SIZE(o->frames), r);
+	else
+		kuw_walk_i386(o->maps.space.map, &regs, o->frames, ARRAY_SIZE(o->frames), r);
 	same = matching(o, o->frames, r->count);
 	*at = same ? same - 1 : 0;
 	if (own)
@@ -202,9 +221,8 @@ static void follow_contexts(struct oracle *o)
 
 	for (i = 0; i < o->shadow.n; i++) {
 		entry = &o->shadow.entries[i];
-		if (entry->interrupted)
-			entry->ip = tracee_word(&o->tracee, entry->slot - 8 +
-						FRAME_RIP);
+		if (entry->ip_at)
+			entry->ip = tracee_word(&o->tracee, entry->ip_at);
 	}
 }
 
@@ -245,7 +263,7 @@ static void begin_shadow(struct oracle *o, u64 sp)
 	/* The main stack grows, and is far from all else. */
 	if (o->thread && maps_find(o->tracee.pid, sp - 1, &start, &end))
 		lo = max_t(u64, lo, start);
-	shadow_begin(&o->shadow, sp, lo, hi);
+	shadow_begin(&o->shadow, o->tracee.word, sp, lo, hi);
 }
 
 static int begin(struct oracle *o)
@@ -256,6 +274,7 @@ static int begin(struct oracle *o)
 		return ret;
 	tracee_forget_insns(&o->tracee);
 	begin_shadow(o, o->tracee.regs.rsp);
+	o->alt = (struct shadow_stack){ 0 };
 	o->execs++;
 	return view_all(&o->view, &o->tracee, &o->shadow) ? 0 : -ENOMEM;
 }
@@ -276,7 +295,7 @@ static bool adopt(struct oracle *o)
 		return false;
 	o->shadow.n = 0;
 	for (i = n - 1; i > 0; i--) {
-		slot = o->peer_sps[i] - 8;
+		slot = o->peer_sps[i] - o->tracee.word;
 		if (tracee_word(&o->tracee, slot) != o->peer_frames[i] ||
 		    slot < o->tracee.regs.rsp)
 			return false;
@@ -326,11 +345,8 @@ static int begin_open(struct oracle *o)
 	return ret;
 }
 
-/* Return: 0, or -errno if the program's mappings cannot be read. */
-static int after_syscall(struct oracle *o, u64 number)
+static bool may_map(u64 number)
 {
-	int ret;
-
 	switch (number) {
 	case SYS_mmap:
 	case SYS_mprotect:
@@ -339,31 +355,72 @@ static int after_syscall(struct oracle *o, u64 number)
 	case SYS_pkey_mprotect:
 	case SYS_shmat:
 	case SYS_shmdt:
-		ret = maps_update(&o->maps, o->tracee.pid);
-		tracee_forget_insns(&o->tracee);
-		return ret < 0 ? ret : 0;
+		return true;
 	}
-	return 0;
+	return false;
+}
+
+/* @was made a system call. Return: 0, or -errno if the program's mappings cannot be read. */
+static int after_syscall(struct oracle *o, const struct user_regs_struct *was)
+{
+	const struct tracee *t = &o->tracee;
+	int ret;
+
+	/* The frame of a handler without SA_SIGINFO does not say where that is. */
+	if (t->word == 4 && was->rax == I386_NR_SIGALTSTACK && was->rbx && !t->regs.rax) {
+		o->alt.lo = tracee_word(t, was->rbx);
+		o->alt.hi = o->alt.lo + tracee_word(t, was->rbx + 8);
+	}
+	if (t->word == 8 && !may_map(was->rax))
+		return 0;
+	ret = maps_update(&o->maps, t->pid);
+	tracee_forget_insns(&o->tracee);
+	return ret < 0 ? ret : 0;
+}
+
+/* Return: what the kernel has put at the stack pointer, if that is a signal's frame. */
+static struct shadow_signal frame_of(const struct oracle *o)
+{
+	const struct tracee *t = &o->tracee;
+	u64 at = t->regs.rsp, alt = tracee_word(t, at + FRAME_ALT_SP);
+	bool rt = tracee_word(t, at + I386_UCONTEXT_AT) == at + I386_UCONTEXT;
+	u64 context = at + (rt ? I386_RT_CONTEXT : I386_CONTEXT);
+	struct shadow_signal sig = { .frame = at, .restorer = tracee_word(t, at) };
+
+	if (t->word == 8) {
+		sig.slot = at + 8;
+		sig.ip_at = at + FRAME_RIP;
+		sig.sp = tracee_word(t, at + FRAME_RSP);
+		sig.alt.lo = alt;
+		sig.alt.hi = alt + tracee_word(t, at + FRAME_ALT_SIZE);
+	} else {
+		/* Without SA_SIGINFO, the restorer pops the signal's number. */
+		sig.slot = rt ? at + 4 : context;
+		sig.ip_at = context + I386_EIP;
+		sig.sp = tracee_word(t, context + I386_ESP);
+		sig.alt = o->alt;
+	}
+	sig.ip = tracee_word(t, sig.ip_at);
+	return sig;
 }
 
 /* Return: whether a handler of the signal that interrupted @was begins now. */
 static bool enter_handler(struct oracle *o, const struct user_regs_struct *was)
 {
-	const struct tracee *t = &o->tracee;
-	u64 frame = t->regs.rsp, ip, alt;
+	struct shadow_signal sig = frame_of(o);
 
-	if (tracee_word(t, frame + FRAME_RSP) != was->rsp)
-		return false;
 	/* Back on the system call, if it is to be made again. */
-	ip = tracee_word(t, frame + FRAME_RIP);
-	if (ip != was->rip && ip != was->rip - 2)
+	if (sig.sp != was->rsp || (sig.ip != was->rip && sig.ip != was->rip - 2))
 		return false;
-	alt = tracee_word(t, frame + FRAME_ALT_SP);
-	shadow_signal(&o->shadow, frame, tracee_word(t, frame), ip, was->rsp,
-		      (struct shadow_stack){ .lo = alt, .hi = alt +
-				tracee_word(t, frame + FRAME_ALT_SIZE) });
-	view_all(&o->view, t, &o->shadow);
+	shadow_signal(&o->shadow, &sig);
+	view_all(&o->view, &o->tracee, &o->shadow);
 	return true;
+}
+
+static bool is_sigreturn(u64 number, u32 word)
+{
+	return word == 8 ? number == SYS_rt_sigreturn :
+			   number == I386_NR_SIGRETURN || number == I386_NR_RT_SIGRETURN;
 }
 
 /* The instruction at @was was executed. */
@@ -373,7 +430,7 @@ static int advance(struct oracle *o, struct insn insn,
 	const struct user_regs_struct *now = &o->tracee.regs;
 
 	o->steps++;
-	if (insn.kind == INSN_SYSCALL && was->rax == SYS_rt_sigreturn) {
+	if (insn.kind == INSN_SYSCALL && is_sigreturn(was->rax, o->tracee.word)) {
 		shadow_sigreturn(&o->shadow, was->rsp, now->rsp);
 		return 0;
 	}
@@ -381,7 +438,7 @@ static int advance(struct oracle *o, struct insn insn,
 		shadow_hold(&o->shadow, tracee_word(&o->tracee, was->rsp),
 			    was->rsp);
 	shadow_step(&o->shadow, insn, was->rip, was->rsp, now->rip, now->rsp);
-	return insn.kind == INSN_SYSCALL ? after_syscall(o, was->rax) : 0;
+	return insn.kind == INSN_SYSCALL ? after_syscall(o, was) : 0;
 }
 
 /* Return: 1, or 2 if nothing has changed; 0 at the program's end, or -errno. */

@@ -25,6 +25,7 @@
  * @own: of these, on or above a stack that the program made
  * @lost: instructions at which rsp was on one stack too many
  * @execs: programs begun
+ * @alt: of a program for i386, the alternate stack of its signals
  */
 struct oracle {
 	u64 every;
@@ -40,6 +41,7 @@ struct oracle {
 	u64 own;
 	u64 lost;
 	u32 execs;
+	struct shadow_stack alt;
 
 	struct tracee tracee;
 	struct shadow shadow;

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include "peer.h"
 
-/* psABI x86-64, figure 3.36. */
-#define RSP	7
+/* psABI x86-64, figure 3.36, and psABI i386, figure 2.14. */
+#define RSP		7
+#define I386_ESP	4
 
 struct answer {
+	u32 sp;			/* the stack pointer's number */
 	u64 *frames;
 	u64 *sps;
 	u32 capacity;
@@ -39,15 +41,27 @@ static pid_t next_thread(Dwfl *dwfl __maybe_unused, void *arg, void **thread)
 static bool memory_read(Dwfl *dwfl __maybe_unused, Dwarf_Addr addr,
 			Dwarf_Word *word, void *arg)
 {
-	return tracee_read(arg, addr, word, sizeof(*word)) == sizeof(*word);
+	const struct tracee *t = arg;
+
+	*word = 0;
+	return tracee_read(t, addr, word, t->word) == t->word;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
-	struct kuw_port_regs regs = tracee_port_regs(arg);
+	const struct tracee *t = arg;
+	const struct user_regs_struct *r = &t->regs;
+	struct kuw_port_regs regs = tracee_port_regs(t);
+	const Dwarf_Word i386[] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+				    r->rip };
 	Dwarf_Word words[17];
 	u32 i;
 
+	if (t->word == 4) {
+		for (i = 0; i < ARRAY_SIZE(i386); i++)
+			words[i] = (u32)i386[i];
+		return dwfl_thread_state_registers(thread, 0, ARRAY_SIZE(i386), words);
+	}
 	for (i = 0; i < 16; i++)
 		words[i] = regs.r[i];
 	words[16] = regs.ip;
@@ -99,7 +113,7 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 	if (!dwfl_frame_pc(state, &pc, NULL))
 		return DWARF_CB_ABORT;
 	if (a->sps)
-		a->sps[a->count] = dwfl_frame_reg(state, RSP, &sp) ? 0 : sp;
+		a->sps[a->count] = dwfl_frame_reg(state, a->sp, &sp) ? 0 : sp;
 	a->frames[a->count++] = pc;
 	return a->count == a->capacity ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
@@ -107,6 +121,7 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 u32 peer_walk(struct peer *p, u64 *frames, u64 *sps, u32 capacity)
 {
 	struct answer a = {
+		.sp = p->dwfl && p->tracee->word == 4 ? I386_ESP : RSP,
 		.frames = frames, .sps = sps, .capacity = capacity,
 	};
 

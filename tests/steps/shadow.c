@@ -6,8 +6,9 @@
 /* One instruction that moves the stack pointer by more enters another stack. */
 #define STRIDE			4096
 
-void shadow_begin(struct shadow *s, u64 sp, u64 lo, u64 hi)
+void shadow_begin(struct shadow *s, u32 word, u64 sp, u64 lo, u64 hi)
 {
+	s->word = word;
 	s->n = 0;
 	s->stacks[0] = (struct shadow_stack){ .lo = lo, .hi = hi, .sp = sp };
 	s->nr_stacks = 1;
@@ -22,7 +23,7 @@ void shadow_free(struct shadow *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static void push(struct shadow *s, u64 slot, u64 ip, bool interrupted)
+static void push(struct shadow *s, u64 slot, u64 ip, u64 ip_at)
 {
 	if (s->n == s->room) {
 		s->room = s->room ? 2 * s->room : 256;
@@ -34,8 +35,7 @@ static void push(struct shadow *s, u64 slot, u64 ip, bool interrupted)
 		}
 	}
 	s->entries[s->n++] = (struct shadow_entry){
-		.slot = slot, .ip = ip, .stack = s->stack,
-		.interrupted = interrupted,
+		.slot = slot, .ip = ip, .ip_at = ip_at, .stack = s->stack,
 	};
 	if (s->n > s->deepest)
 		s->deepest = s->n;
@@ -43,7 +43,7 @@ static void push(struct shadow *s, u64 slot, u64 ip, bool interrupted)
 
 void shadow_add(struct shadow *s, u64 slot, u64 ip)
 {
-	push(s, slot, ip, false);
+	push(s, slot, ip, 0);
 }
 
 static bool on_stack(const struct shadow *s, u32 stack, u64 sp)
@@ -131,7 +131,7 @@ bool shadow_pops(const struct shadow *s, struct insn insn, u64 ip, u64 sp)
 
 	/* Not the call of the next instruction, which asks where it is. */
 	return insn.kind == INSN_POP && top && top->slot == sp &&
-	       !top->interrupted && top->ip != ip;
+	       !top->ip_at && top->ip != ip;
 }
 
 void shadow_hold(struct shadow *s, u64 popped, u64 sp)
@@ -155,9 +155,9 @@ void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		sp = to_sp;
 	}
 	grow(s, to_sp);
-	if (insn.kind == INSN_CALL && to_sp == sp - 8) {
+	if (insn.kind == INSN_CALL && to_sp == sp - s->word) {
 		s->held = false;
-		push(s, to_sp, ip + insn.len, false);
+		push(s, to_sp, ip + insn.len, 0);
 		return;
 	}
 	if (s->held) {
@@ -165,22 +165,22 @@ void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		 * caml_c_call reads it and goes on below it.
 		 */
 		if (to_sp == s->held_slot)
-			push(s, to_sp, s->held_ip, false);
-		if (s->held_ip == to_ip || to_sp != s->held_slot + 8)
+			push(s, to_sp, s->held_ip, 0);
+		if (s->held_ip == to_ip || to_sp != s->held_slot + s->word)
 			s->held = false;
 	}
 	if (to_sp > sp)
 		rise(s, to_sp);
 }
 
-void shadow_sigreturn(struct shadow *s, u64 frame, u64 to_sp)
+void shadow_sigreturn(struct shadow *s, u64 sp, u64 to_sp)
 {
 	u32 i;
 
 	s->held = false;
 	for (i = s->n; i > 0; i--)
-		if (s->entries[i - 1].interrupted &&
-		    s->entries[i - 1].slot == frame)
+		if (s->entries[i - 1].ip_at &&
+		    s->entries[i - 1].slot == sp)
 			break;
 	if (i)
 		s->n = i - 1;
@@ -192,20 +192,19 @@ void shadow_sigreturn(struct shadow *s, u64 frame, u64 to_sp)
 	rise(s, to_sp);
 }
 
-void shadow_signal(struct shadow *s, u64 frame, u64 restorer, u64 ip, u64 sp,
-		   struct shadow_stack alt)
+void shadow_signal(struct shadow *s, const struct shadow_signal *sig)
 {
+	const struct shadow_stack *in = &s->stacks[s->stack], *alt = &sig->alt;
+
 	/* In the signal frame the interrupted address comes behind this one's. */
 	if (s->held)
-		push(s, s->held_slot, s->held_ip, false);
+		push(s, s->held_slot, s->held_ip, 0);
 	s->held = false;
-	if (frame - alt.lo < alt.hi - alt.lo &&
-	    !(s->stacks[s->stack].lo == alt.lo &&
-	      s->stacks[s->stack].hi == alt.hi))
-		enter_stack(s, sp, alt);
-	grow(s, frame);
-	push(s, frame + 8, ip, true);
-	push(s, frame, restorer, false);
+	if (sig->frame - alt->lo < alt->hi - alt->lo && !(in->lo == alt->lo && in->hi == alt->hi))
+		enter_stack(s, sig->sp, *alt);
+	grow(s, sig->frame);
+	push(s, sig->slot, sig->ip, sig->ip_at);
+	push(s, sig->frame, sig->restorer, 0);
 	s->signals++;
 }
 
@@ -253,5 +252,5 @@ u64 shadow_slot(const struct shadow *s, u32 i)
 	if (s->held && !i--)
 		return 0;
 	entry = &s->entries[s->n - 1 - i];
-	return entry->interrupted ? 0 : entry->slot;
+	return entry->ip_at ? 0 : entry->slot;
 }

@@ -22,17 +22,16 @@
 
 /**
  * struct shadow_entry - a frame that is not the innermost
- * @slot: where its return address lies; of an interrupted frame, where the
- *	signal frame does
+ * @slot: where its return address lies; of an interrupted frame, see struct shadow_signal
  * @ip: the return address, or the interrupted one
+ * @ip_at: where the signal frame has the interrupted one, 0 if no signal interrupted it
  * @stack: index of the stack that @slot lies on
- * @interrupted: it was interrupted by a signal
  */
 struct shadow_entry {
 	u64 slot;
 	u64 ip;
+	u64 ip_at;
 	u32 stack;
-	bool interrupted;
 };
 
 /**
@@ -51,6 +50,7 @@ struct shadow_stack {
 
 /**
  * struct shadow - the shadow stack of one thread
+ * @word: bytes of the program's words
  * @entries: outermost first
  * @n: how many
  * @stacks: the thread's, those of signal handlers and of the program's own, in
@@ -67,6 +67,7 @@ struct shadow_stack {
  * @signals: handlers entered
  */
 struct shadow {
+	u32 word;
 	struct shadow_entry *entries;
 	u32 n;
 	u32 room;
@@ -81,8 +82,8 @@ struct shadow {
 	u64 signals;
 };
 
-/* A thread begins with @sp, on the stack from @lo to @hi. */
-void shadow_begin(struct shadow *s, u64 sp, u64 lo, u64 hi);
+/* A thread begins with @sp, on the stack from @lo to @hi. @word: as in struct shadow. */
+void shadow_begin(struct shadow *s, u32 word, u64 sp, u64 lo, u64 hi);
 void shadow_free(struct shadow *s);
 
 /* One more frame, found otherwise, outermost first. */
@@ -98,20 +99,30 @@ void shadow_hold(struct shadow *s, u64 popped, u64 sp);
 void shadow_step(struct shadow *s, struct insn insn, u64 ip, u64 sp, u64 to_ip,
 		 u64 to_sp);
 
-/* The signal frame at @frame is gone, by rt_sigreturn. */
-void shadow_sigreturn(struct shadow *s, u64 frame, u64 to_sp);
+/* A signal frame is gone, by sigreturn with the stack pointer @sp. */
+void shadow_sigreturn(struct shadow *s, u64 sp, u64 to_sp);
 
 /**
- * shadow_signal() - a handler begins
- * @s: the shadow stack
+ * struct shadow_signal - what is known when a handler begins
  * @frame: where the kernel put the signal frame: the new stack pointer
  * @restorer: the return address in it
- * @ip: the interrupted address
+ * @slot: what the stack pointer is when the restorer calls sigreturn
+ * @ip_at: where the interrupted address is in it
+ * @ip: that address
  * @sp: and stack pointer
  * @alt: the alternate stack, or empty; used if @frame lies there
  */
-void shadow_signal(struct shadow *s, u64 frame, u64 restorer, u64 ip, u64 sp,
-		   struct shadow_stack alt);
+struct shadow_signal {
+	u64 frame;
+	u64 restorer;
+	u64 slot;
+	u64 ip_at;
+	u64 ip;
+	u64 sp;
+	struct shadow_stack alt;
+};
+
+void shadow_signal(struct shadow *s, const struct shadow_signal *sig);
 
 /* Return: how many frames there are besides the innermost. */
 u32 shadow_count(const struct shadow *s);

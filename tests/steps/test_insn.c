@@ -3,12 +3,14 @@
 #include "../tap.h"
 #include "insn.h"
 
-static const struct {
+struct insn_case {
 	const char *text;
 	u8 bytes[INSN_MAX_BYTES];
 	u8 kind;
 	u8 len;
-} cases[] = {
+};
+
+static const struct insn_case cases[] = {
 	{ "call rel32", { 0xe8, 1, 2, 3, 4 }, INSN_CALL, 5 },
 	{ "bnd call rel32", { 0xf2, 0xe8, 1, 2, 3, 4 }, INSN_CALL, 6 },
 	{ "data16 data16 rex.W call __tls_get_addr@PLT",
@@ -37,19 +39,35 @@ static const struct {
 	{ "pop 0xd8(%r14)", { 0x41, 0x8f, 0x86, 0xd8, 0, 0, 0 }, INSN_POP, 0 },
 	{ "push %rdi", { 0x57 }, INSN_OTHER, 0 },
 	{ "mov %r8,%rsp", { 0x4c, 0x89, 0xc4 }, INSN_OTHER, 0 },
+	{ "int $0x80", { 0xcd, 0x80 }, INSN_OTHER, 0 },
 };
 
-int main(void)
+static const struct insn_case i386_cases[] = {
+	{ "int $0x80", { 0xcd, 0x80 }, INSN_SYSCALL, 0 },
+	{ "sysenter", { 0x0f, 0x34 }, INSN_SYSCALL, 0 },
+	{ "inc %ecx; call *%esp", { 0x41, 0xff, 0xd4 }, INSN_OTHER, 0 },
+	{ "call *x", { 0xff, 0x15, 1, 2, 3, 4 }, INSN_CALL, 6 },
+};
+
+static void check(const struct insn_case *c, u32 n, u32 word)
 {
 	struct insn insn;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		insn = insn_decode(cases[i].bytes, INSN_MAX_BYTES);
-		tap_ok(insn.kind == cases[i].kind && insn.len == cases[i].len,
-		       "%s", cases[i].text);
+	for (i = 0; i < n; i++) {
+		insn = insn_decode(c[i].bytes, INSN_MAX_BYTES, word);
+		tap_ok(insn.kind == c[i].kind && insn.len == c[i].len,
+		       "%s%s", word == 4 ? "i386: " : "", c[i].text);
 	}
-	insn = insn_decode(cases[0].bytes, 0);
+}
+
+int main(void)
+{
+	struct insn insn;
+
+	check(cases, ARRAY_SIZE(cases), 8);
+	check(i386_cases, ARRAY_SIZE(i386_cases), 4);
+	insn = insn_decode(cases[0].bytes, 0, 8);
 	tap_ok(insn.kind == INSN_OTHER, "no bytes");
 	return tap_done();
 }

@@ -13,6 +13,9 @@
 #include <unistd.h>
 #include "tracee.h"
 
+/* What cs is in a program for i386: __USER32_CS. */
+#define I386_CS	0x23
+
 #define OPTIONS	(PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD)
 
 static void become(char **argv)
@@ -36,6 +39,14 @@ static bool is_exec(int status)
 	       status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
 }
 
+static int get_regs(struct tracee *t)
+{
+	int ret = ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
+
+	t->word = t->regs.cs == I386_CS ? 4 : 8;
+	return ret;
+}
+
 int tracee_start(struct tracee *t, char **argv)
 {
 	memset(t, 0, sizeof(*t));
@@ -55,7 +66,7 @@ int tracee_start(struct tracee *t, char **argv)
 		return -errno;
 	if (!is_exec(t->status))
 		return -ENOENT;
-	return ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
+	return get_regs(t);
 }
 
 /* Go on until the next stop. */
@@ -73,7 +84,7 @@ static enum tracee_event resume(struct tracee *t, int request)
 		return TRACEE_FAILED;
 	if (!WIFSTOPPED(t->status))
 		return TRACEE_GONE;
-	if (ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs))
+	if (get_regs(t))
 		return errno == ESRCH ? TRACEE_GONE : TRACEE_FAILED;
 	if (is_exec(t->status))
 		return TRACEE_EXECED;
@@ -128,8 +139,7 @@ int tracee_thread(struct tracee *t, u32 n)
 			return -errno;
 	}
 	t->pid = (pid_t)tid;
-	return ptrace(PTRACE_SETOPTIONS, t->pid, NULL, OPTIONS) ||
-	       ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
+	return ptrace(PTRACE_SETOPTIONS, t->pid, NULL, OPTIONS) ? -errno : get_regs(t);
 }
 
 int tracee_run_for(struct tracee *t, u32 milliseconds)
@@ -154,7 +164,7 @@ int tracee_run_for(struct tracee *t, u32 milliseconds)
 		if (sig == SIGSTOP)
 			break;
 	}
-	return ptrace(PTRACE_GETREGS, t->pid, NULL, &t->regs) ? -errno : 0;
+	return get_regs(t);
 }
 
 void tracee_kill(struct tracee *t)
@@ -176,26 +186,24 @@ u64 tracee_read(const struct tracee *t, u64 addr, void *to, u64 len)
 
 u64 tracee_word(const struct tracee *t, u64 addr)
 {
-	u64 word;
+	u64 word = 0;
 
-	return tracee_read(t, addr, &word, sizeof(word)) == sizeof(word) ?
-		word : 0;
+	return tracee_read(t, addr, &word, t->word) == t->word ? word : 0;
 }
 
 u64 tracee_entry(const struct tracee *t)
 {
+	u64 entry = 0, type = 0, value = 0;
 	char path[32];
-	Elf64_auxv_t value;
-	u64 entry = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/auxv", t->pid);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
-	while (!entry && fread(&value, sizeof(value), 1, file))
-		if (value.a_type == AT_ENTRY)
-			entry = value.a_un.a_val;
+	while (!entry && fread(&type, t->word, 1, file) && fread(&value, t->word, 1, file))
+		if (type == AT_ENTRY)
+			entry = value;
 	fclose(file);
 	return entry;
 }
@@ -215,7 +223,7 @@ struct insn tracee_insn(struct tracee *t)
 		n = tracee_read(t, ip, bytes, min_t(u64, sizeof(bytes),
 						    -ip & 0xfff));
 	known->ip = ip;
-	known->insn = insn_decode(bytes, (u32)n);
+	known->insn = insn_decode(bytes, (u32)n, t->word);
 	return known->insn;
 }
 

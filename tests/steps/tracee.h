@@ -25,6 +25,7 @@ struct tracee_insn {
 /**
  * struct tracee - the program
  * @pid: its process, and its main thread
+ * @word: bytes of its words: 8, or 4 if it is for i386
  * @regs: when it last stopped
  * @signal: what the next step delivers, or 0
  * @status: of wait(), at the end
@@ -32,6 +33,7 @@ struct tracee_insn {
  */
 struct tracee {
 	pid_t pid;
+	u32 word;
 	struct user_regs_struct regs;
 	int signal;
 	int status;

@@ -15,6 +15,10 @@
 
 #define noinline __attribute__((noinline))
 
+#ifdef __i386__
+#define REG_RIP	REG_EIP
+#endif
+
 static sigjmp_buf env;
 static volatile sig_atomic_t counts[65];
 
