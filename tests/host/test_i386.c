@@ -420,6 +420,18 @@ static void test_null_ra(void **state)
 	}
 }
 
+/* The code ahead is not followed: pop %ecx; ret. */
+static void test_no_ahead(void **state)
+{
+	begin();
+	memcpy(&stack[CODE], "\x59\xc3\x90\x90", 4);
+	stack[0] = 7;
+	stack[1] = SP(CODE + 10);
+	memcpy((u8 *)&stack[CODE + 10] - 5, "\xe8\0\0\0\0", 5);
+	walk(SP(CODE));
+	expect(NO_TABLE, SP(CODE));
+}
+
 /* A file of the other kind is no code of the program: its rules are not applied. */
 static void test_other_word(void **state)
 {
@@ -536,6 +548,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_pc_thunk),
 	TEST(test_called_pc_thunk),
 	TEST(test_null_ra),
+	TEST(test_no_ahead),
 	TEST(test_other_word),
 	TEST(test_capacity),
 	TEST(test_file),

@@ -719,6 +719,13 @@ static void test_first_word(void **state)
 			program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
 		s->stack[at - 1] = 1;
 	}
+	/* What a function has in registers that it called another one with is no return address. */
+	s->regs.r[6] = P_RA(P_RSP);
+	s->regs.r[7] = SYNTH_SP(first - 1);
+	program_push(s, first - 1, P_RA(P_NO_FDE));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	s->stack[first - 1] = 1;
+	s->regs.r[6] = 0x123456;
 	/* It was called, or makes the call now. */
 	s->regs.r[7] = SYNTH_SP(first - 3);
 	program_push(s, first - 3, P_RA(P_NO_FDE), 0, P_RA(P_RSP), 1);
@@ -1012,6 +1019,60 @@ static void test_guess(void **state)
 	assert_int_equal(s->result.proven, 2);
 }
 
+/* What must hold of a frame pointer, and of what it leads to. One word of it is wrong at a time. */
+static void test_guess_of_what(void **state)
+{
+	const u64 unmapped = 0x400000, frame[] = { SYNTH_SP(20), P_RA(P_START) };
+
+	/* What returned to the code has lost rbp. */
+	begin(P_LOSES_RBP);
+	s->regs.r[6] = SYNTH_SP(10);
+	program_push(s, 0, P_RA(P_NO_FDE));
+	program_push(s, 10, SYNTH_SP(20), P_RA(P_START));
+	program_check(s, NO_RULE, P_RA(P_LOSES_RBP), P_RA(P_NO_FDE));
+	/* Half a word is no place of one. */
+	begin(P_RSP);
+	program_push(s, 0, P_RA(P_NO_FDE));
+	s->regs.r[6] = SYNTH_SP(10) + 4;
+	memcpy((u8 *)&s->stack[10] + 4, frame, sizeof(frame));
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	/* Below rsp, nothing is. */
+	s->regs.r[6] = SYNTH_SP(0);
+	program_push(s, 1, P_RA(P_START));
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	s->stack[1] = 7;
+	s->regs.r[6] = SYNTH_SP(1);
+	program_push(s, 1, SYNTH_SP(20), P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_START));
+	assert_int_equal(s->result.proven, 2);
+	/* Nor is a frame behind the process's first word. */
+	s->regs.r[6] = SYNTH_SP(30);
+	program_push(s, 30, SYNTH_SP(40), P_RA(P_START));
+	kuw_port_stack_first = SYNTH_SP(30);
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	kuw_port_stack_first = SYNTH_SP(31);
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_START));
+	kuw_port_stack_first = 0;
+	/* The next frame pointer need not lead on, if the return address is in known code. */
+	program_push(s, 30, 0, P_RA(P_START));
+	program_check(s, COMPLETE, P_RA(P_RSP), P_RA(P_NO_FDE), P_RA(P_START));
+	/* Else it must. */
+	program_push(s, 30, SYNTH_SP(32), unmapped);
+	program_check(s, NO_MAPPING, P_RA(P_RSP), P_RA(P_NO_FDE), unmapped);
+	s->stack[30] = SYNTH_SP(30);
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	s->stack[30] = SYNTH_SP(32) + 4;
+	program_check(s, NO_RULE, P_RA(P_RSP), P_RA(P_NO_FDE));
+	/* A file that has no table is known code. */
+	s->map->count = 2;
+	s->map->mappings[1] = s->map->mappings[0];
+	s->map->mappings[0] = (struct kuw_mapping){
+		.start = unmapped - 0x1000, .end = unmapped + 0x1000, .kind = KUW_MAPPING_NO_TABLE,
+	};
+	s->stack[30] = 0;
+	program_check(s, UNPROVEN, P_RA(P_RSP), P_RA(P_NO_FDE), unmapped);
+}
+
 /* The innermost function without an FDE has most likely pushed nothing. */
 static void test_guess_leaf(void **state)
 {
@@ -1025,11 +1086,18 @@ static void test_guess_leaf(void **state)
 	/* But there must be a call. */
 	program_push(s, 0, 0);
 	program_check(s, NO_RULE, P_RA(P_NO_FDE));
+	program_push(s, 0, P_BEGIN(P_RSP) + 1);
+	program_check(s, NO_RULE, P_RA(P_NO_FDE));
 	/* It has pushed the frame pointer. */
 	s->regs.r[6] = SYNTH_SP(0);
 	program_push(s, 0, SYNTH_SP(9), P_RA(P_RSP), P_RA(P_START));
 	program_check(s, COMPLETE, P_RA(P_NO_FDE), P_RA(P_RSP), P_RA(P_START));
 	assert_int_equal(s->result.proven, 1);
+	/* Half a word is no place of a return address. */
+	begin(P_NO_FDE);
+	s->regs.r[7] += 4;
+	memcpy((u8 *)&s->stack[0] + 4, &(u64){ P_RA(P_START) }, 8);
+	program_check(s, NO_RULE, P_RA(P_NO_FDE));
 }
 
 /* Code without an FDE, from AHEAD on; what calls it has returned to CALLER, behind a call. */
@@ -1132,6 +1200,63 @@ static void test_ahead(void **state)
 		 "\xc9\x59\xc3");				/* leave; pop %rcx; ret */
 	CHECK_LOST();
 	PUT_CODE(AHEAD, "\xc9\x59\xc3");
+	CHECK_FOUND();
+}
+
+/* An instruction of up to nine bytes, then pop %rcx; ret. */
+static void begin_ahead_with(const char *insn)
+{
+	char code[12];
+
+	begin_ahead(19);
+	memset(code, 0x90, 10);
+	memcpy(code, insn, strlen(insn));
+	memcpy(code + 10, "\x59\xc3", 2);
+	put_code(AHEAD, code, sizeof(code));
+}
+
+/* Behind some instructions, nothing is known of the stack pointer. Others leave it alone. */
+static void test_ahead_stack_pointer(void **state)
+{
+	static const char *const lose[] = {
+		"\x48\x29\xc4",			/* sub %rax,%rsp */
+		"\x48\x2b\x20",			/* sub (%rax),%rsp */
+		"\x48\x87\xe3",			/* xchg %rsp,%rbx */
+		"\x48\x87\xdc",			/* xchg %rbx,%rsp */
+		"\x48\x94",			/* xchg %rax,%rsp */
+		"\x48\xff\xc4",			/* inc %rsp */
+		"\xff\x1b",			/* lcall *(%rbx) */
+		"\xff\x2b",			/* ljmp *(%rbx) */
+	};
+	static const char *const leave[] = {
+		"\x48\x01\x04\x24",		/* add %rax,(%rsp) */
+		"\x48\x01\xc3",			/* add %rax,%rbx */
+		"\x48\x2b\x04\x24",		/* sub (%rsp),%rax */
+		"\x48\x87\x1c\x24",		/* xchg %rbx,(%rsp) */
+		"\x49\x94",			/* xchg %rax,%r12 */
+		"\xff\x04\x24",			/* incl (%rsp) */
+		"\x48\xff\xcb",			/* dec %rbx */
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(lose); i++) {
+		begin_ahead_with(lose[i]);
+		CHECK_LOST();
+	}
+	for (i = 0; i < ARRAY_SIZE(leave); i++) {
+		begin_ahead_with(leave[i]);
+		CHECK_FOUND();
+	}
+	/* The ret finds half a word. */
+	begin_ahead(19);
+	PUT_CODE(AHEAD, "\x48\x83\xc4\x04\xc3");		/* add $4,%rsp; ret */
+	memcpy((u8 *)&s->stack[19] + 4, &(u64){ TEXT_IP(CALLER) }, 8);
+	CHECK_LOST();
+	/* The way leads to where nothing can be read: no other one is tried. */
+	begin_ahead(19);
+	PUT_CODE(AHEAD, "\x75\x05\xe9\0\0\0\x40\x59\xc3");	/* jne +5; jmp; pop %rcx; ret */
+	CHECK_LOST();
+	PUT_CODE(AHEAD + 2, "\xff\xe0\x90\x90\x90");		/* jmp *%rax */
 	CHECK_FOUND();
 }
 
@@ -2364,8 +2489,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_uretprobe_forged),
 	TEST(test_ra_expression),
 	TEST(test_guess),
+	TEST(test_guess_of_what),
 	TEST(test_guess_leaf),
 	TEST(test_ahead),
+	TEST(test_ahead_stack_pointer),
 	TEST(test_ahead_vectors),
 	TEST(test_ahead_half_words),
 	TEST(test_ahead_branches),
