@@ -60,7 +60,7 @@ static u32 guess_by_frame_pointer(struct kuw_state *w)
 		return 0;
 	if (!kuw_try_word(w, bp, &next) || !kuw_try_word(w, bp + word, &ra))
 		return 0;
-	if (!plausible_ra(w, ra) && (next <= bp || !kuw_may_be_cfa(next, bp, word)))
+	if (!plausible_ra(w, ra) && !kuw_may_be_cfa(next, bp, word))
 		return 0;
 	return guess(w, ra, bp + 2 * word, next, true);
 }

@@ -1678,6 +1678,11 @@ static void test_ahead_stacks(void **state)
 	/* Else, r13 can be another's. */
 	put_code(AHEAD + 13, "\x90\x49\x8b\x65\x58\x59\xc3", 7);
 	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 13));
+	/* It comes back to where it was before: that is no way up. */
+	put_code(AHEAD, by_memory, sizeof(by_memory) - 1);
+	program_push(s, 20, TEXT_IP(AHEAD + 13));
+	program_check(s, NO_RULE, TEXT_IP(8), TEXT_IP(AHEAD + 13), TEXT_IP(AHEAD + 13));
+	program_push(s, 20, TEXT_IP(CALLER));
 	/* An interrupted change of contexts is none: the callee of another is there. */
 	put_code(AHEAD, by_memory, sizeof(by_memory) - 1);
 	s->regs.ip = TEXT_IP(AHEAD + 13);
