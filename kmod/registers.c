@@ -59,16 +59,15 @@ struct interrupted {
 /* What FRED pushes above struct interrupted: data of the event, and a null word. */
 #define FRED_BYTES	16
 
-/* Return: where struct interrupted ends on this CPU's stack @i; 0 if it has none. */
+/*
+ * Return: where struct interrupted ends on this CPU's stack @i; 0 if it has none. Other functions
+ * of the kernel that read an MSR cause an event, and a tracer of that would walk again.
+ */
 static unsigned long end_of_interrupted(unsigned int i)
 {
-	u64 end;
-
 	if (!cpu_feature_enabled(X86_FEATURE_FRED))
 		return this_cpu_read(cpu_tss_rw.x86_tss.ist[i]);
-	if (i >= NR_FRED_STACKS || rdmsrq_safe(MSR_IA32_FRED_RSP1 + i, &end))
-		return 0;
-	return end - FRED_BYTES;
+	return i < NR_FRED_STACKS ? __rdmsr(MSR_IA32_FRED_RSP1 + i) - FRED_BYTES : 0;
 }
 
 /*
