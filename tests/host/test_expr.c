@@ -377,6 +377,46 @@ static void test_check_length(void **state)
 	free(bytes);
 }
 
+/* What expressions say that need no evaluator; and what does not say it, by one byte or operator. */
+static void test_simplify(void **state)
+{
+	const struct {
+		struct prog prog;
+		struct kuw_loc loc;	/* how: KUW_EXPR if it stays one */
+	} cases[] = {
+#define STAYS(...)	{ PROG(__VA_ARGS__), { .how = KUW_EXPR } }
+#define IS(way, r, o, a, ...) \
+	{ PROG(__VA_ARGS__), { .how = KUW_##way, .reg = (r), .off = (o), .arg = (a) } }
+		IS(REG, 3, 8, 0, DW_OP_breg3, 8),
+		IS(REG, 15, -8, 0, DW_OP_breg15, 0x78),
+		IS(REG, 7, 0x7fffffff, 0, DW_OP_breg7, 0xff, 0xff, 0xff, 0xff, 7),
+		STAYS(DW_OP_breg7, 0x80, 0x80, 0x80, 0x80, 8),
+		STAYS(DW_OP_lit8),
+		STAYS(DW_OP_nop),
+		IS(MEM, 6, -16, 0, DW_OP_breg6, 0x70, DW_OP_deref),
+		STAYS(DW_OP_breg6, 0x70, DW_OP_dup),
+		STAYS(DW_OP_breg6, 0x70, DW_OP_deref_size, 4),
+		STAYS(DW_OP_breg6, 0x70, DW_OP_plus_uconst, 8),
+		IS(MEM, 6, 0, 255, DW_OP_breg6, 0, DW_OP_deref, DW_OP_plus_uconst, 0xff, 1),
+		STAYS(DW_OP_breg6, 0, DW_OP_deref, DW_OP_plus_uconst, 0x80, 2),
+		STAYS(DW_OP_breg6, 0, DW_OP_deref, DW_OP_lit8),
+		STAYS(DW_OP_breg6, 0, DW_OP_deref, DW_OP_plus_uconst, 8, DW_OP_nop),
+	};
+	struct kuw_loc loc;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		loc = (struct kuw_loc){ .how = KUW_EXPR };
+		assert_int_equal(kuw_expr_simplify(cases[i].prog.bytes, cases[i].prog.len,
+						   KUW_WORD, &loc),
+				 cases[i].loc.how != KUW_EXPR);
+		assert_int_equal(loc.how, cases[i].loc.how);
+		assert_int_equal(loc.reg, cases[i].loc.reg);
+		assert_int_equal(loc.off, cases[i].loc.off);
+		assert_int_equal(loc.arg, cases[i].loc.arg);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_constants),
 	cmocka_unit_test(test_registers),
@@ -394,6 +434,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stack_limit),
 	cmocka_unit_test(test_budget),
 	cmocka_unit_test(test_initial),
+	cmocka_unit_test(test_simplify),
 	cmocka_unit_test(test_check),
 	cmocka_unit_test(test_check_operands),
 	cmocka_unit_test(test_check_length),
