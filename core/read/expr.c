@@ -155,16 +155,14 @@ bool kuw_expr_simplify(const u8 *bytes, u32 len, u32 word, struct kuw_loc *loc)
 /*
  * Values have the bits of an address (DWARF 5 2.5.1.1). Values of 32 bits are kept
  * sign-extended. So the lower half of each result is right, except for operators that
- * take a value as unsigned, or shift: these get the lower halves.
+ * take values as unsigned: these get the lower halves.
  */
 static u64 binary(u8 code, u64 a, u64 b, u32 word, bool *bad)
 {
-	u64 bits = 8 * word;
-
-	if (word != KUW_WORD && (code == DW_OP_mod || code == DW_OP_shr))
+	if (word != KUW_WORD && (code == DW_OP_mod || code == DW_OP_shr)) {
 		a = (u32)a;
-	if (word != KUW_WORD && (code == DW_OP_mod || (code >= DW_OP_shl && code <= DW_OP_shra)))
 		b = (u32)b;
+	}
 	switch (code) {
 	case DW_OP_and:		return a & b;
 	case DW_OP_minus:	return a - b;
@@ -172,11 +170,11 @@ static u64 binary(u8 code, u64 a, u64 b, u32 word, bool *bad)
 	case DW_OP_or:		return a | b;
 	case DW_OP_plus:	return a + b;
 	case DW_OP_shl:
-		return b < bits ? a << b : 0;
+		return b < 64 ? a << b : 0;
 	case DW_OP_shr:
-		return b < bits ? a >> b : 0;
+		return b < 64 ? a >> b : 0;
 	case DW_OP_shra:
-		return (s64)a >> (b < bits ? b : bits - 1);
+		return (s64)a >> (b < 64 ? b : 63);
 	case DW_OP_xor:		return a ^ b;
 	case DW_OP_eq:		return a == b;
 	case DW_OP_ge:		return (s64)a >= (s64)b;

@@ -377,6 +377,40 @@ static void test_check_length(void **state)
 	free(bytes);
 }
 
+static void check_i386(struct prog p, u32 want)
+{
+	u64 value = ~(u64)want;
+
+	reset();
+	regs.word = KUW_I386_WORD;
+	assert_true(kuw_expr_check(p.bytes, p.len, KUW_I386_WORD));
+	assert_int_equal(eval(p, NULL, &value), 0);
+	assert_int_equal((u32)value, want);
+}
+
+#define CHECK_I386(want, ...)	check_i386(PROG(__VA_ARGS__), want)
+#define MINUS(n)		DW_OP_const4s, 0x100 - (n), 0xff, 0xff, 0xff
+
+/* Values have 32 bits, and are signed where DWARF says so. */
+static void test_i386(void **state)
+{
+	CHECK_I386(0x04030201, DW_OP_addr, 1, 2, 3, 4);
+	CHECK_I386(1, DW_OP_const4u, 0xff, 0xff, 0xff, 0xff, DW_OP_plus_uconst, 1, DW_OP_lit0,
+		   DW_OP_eq);
+	CHECK_I386(1, DW_OP_const4u, 0, 0, 0, 0x40, DW_OP_lit4, DW_OP_mul, DW_OP_lit0, DW_OP_eq);
+	CHECK_I386(1, DW_OP_const4u, 0, 0, 0, 0x80, DW_OP_lit0, DW_OP_lt);
+	CHECK_I386(0xc0000000, DW_OP_const4u, 0, 0, 0, 0x80, DW_OP_lit2, DW_OP_div);
+	CHECK_I386(0x80000000, DW_OP_const4u, 0, 0, 0, 0x80, MINUS(1), DW_OP_div);
+	CHECK_I386(0xfffffffe % 7, MINUS(2), DW_OP_lit7, DW_OP_mod);
+	CHECK_I386(3, MINUS(2), MINUS(5), DW_OP_mod);
+	CHECK_I386(0x7fffffff, MINUS(2), DW_OP_lit1, DW_OP_shr);
+	CHECK_I386(0, MINUS(2), DW_OP_const1u, 32, DW_OP_shr);
+	CHECK_I386(0xffffffff, MINUS(2), DW_OP_lit1, DW_OP_shra);
+	CHECK_I386(0xffffffff, MINUS(2), DW_OP_const1u, 40, DW_OP_shra);
+	CHECK_I386(0x80000000, DW_OP_lit1, DW_OP_lit31, DW_OP_shl);
+	CHECK_I386(0, DW_OP_lit1, MINUS(1), DW_OP_shl);
+}
+
 /* What expressions say that need no evaluator; and what does not say it, by one byte or operator. */
 static void test_simplify(void **state)
 {
@@ -434,6 +468,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_stack_limit),
 	cmocka_unit_test(test_budget),
 	cmocka_unit_test(test_initial),
+	cmocka_unit_test(test_i386),
 	cmocka_unit_test(test_simplify),
 	cmocka_unit_test(test_check),
 	cmocka_unit_test(test_check_operands),
