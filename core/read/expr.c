@@ -201,8 +201,6 @@ bool kuw_read_user(u64 addr, u64 size, u64 *value)
 {
 	u64 lo, hi = 0, shift = addr % KUW_WORD * 8;
 
-	if (!size || size > KUW_WORD || addr + size < addr)
-		return false;
 	if (kuw_port_read(addr & -KUW_WORD, &lo))
 		return false;
 	if (addr % KUW_WORD + size > KUW_WORD &&
