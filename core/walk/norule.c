@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Steps from code for which no FDE has a rule. Nothing proves its caller. So each such step is a
- * guess and is marked as one, except from a signal frame, and where the kernel knows the
- * return address.
+ * guess and is marked as one, except from a signal frame, where the kernel knows the
+ * return address, and where the code's bytes say where it is.
  */
 #include "step.h"
 #include "budgets.h"
@@ -250,14 +250,21 @@ static u32 step_uncalled(struct kuw_state *w)
 	return KUNWIND_STOP_UNPROVEN;
 }
 
+static bool is_pc_thunk(struct kuw_state *w, u64 at)
+{
+	u64 code;
+
+	return kuw_try_user(w, at, KUW_PC_THUNK_LEN, &code) && kuw_is_pc_thunk(code);
+}
+
 u32 kuw_step_pc_thunk(struct kuw_state *w)
 {
-	u64 ip = w->regs.r[KUW_RA], sp = w->regs.r[KUW_RSP], code, ra;
+	u64 ip = w->regs.r[KUW_RA], sp = w->regs.r[KUW_RSP], ra;
 
-	if (!w->inner || w->regs.word == KUW_WORD ||
-	    !((kuw_try_user(w, ip, KUW_PC_THUNK_LEN, &code) && kuw_is_pc_thunk(code)) ||
-	      (kuw_try_user(w, ip - (KUW_PC_THUNK_LEN - 1), KUW_PC_THUNK_LEN, &code) &&
-	       kuw_is_pc_thunk(code))))
+	if (!w->inner || w->regs.word == KUW_WORD)
+		return 0;
+	/* Before its mov, or before its ret. */
+	if (!is_pc_thunk(w, ip) && !is_pc_thunk(w, ip - (KUW_PC_THUNK_LEN - 1)))
 		return 0;
 	if (!kuw_try_word(w, sp, &ra))
 		return KUNWIND_STOP_STACK_FAULT;

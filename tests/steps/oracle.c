@@ -382,7 +382,7 @@ static int after_syscall(struct oracle *o, const struct user_regs_struct *was)
 static struct shadow_signal frame_of(const struct oracle *o)
 {
 	const struct tracee *t = &o->tracee;
-	u64 at = t->regs.rsp, alt = tracee_word(t, at + FRAME_ALT_SP);
+	u64 at = t->regs.rsp;
 	bool rt = tracee_word(t, at + I386_UCONTEXT_AT) == at + I386_UCONTEXT;
 	u64 context = at + (rt ? I386_RT_CONTEXT : I386_CONTEXT);
 	struct shadow_signal sig = { .frame = at, .restorer = tracee_word(t, at) };
@@ -391,8 +391,8 @@ static struct shadow_signal frame_of(const struct oracle *o)
 		sig.slot = at + 8;
 		sig.ip_at = at + FRAME_RIP;
 		sig.sp = tracee_word(t, at + FRAME_RSP);
-		sig.alt.lo = alt;
-		sig.alt.hi = alt + tracee_word(t, at + FRAME_ALT_SIZE);
+		sig.alt.lo = tracee_word(t, at + FRAME_ALT_SP);
+		sig.alt.hi = sig.alt.lo + tracee_word(t, at + FRAME_ALT_SIZE);
 	} else {
 		/* Without SA_SIGINFO, the restorer pops the signal's number. */
 		sig.slot = rt ? at + 4 : context;
